@@ -63,8 +63,9 @@ testBearerArea(SMS);
 
 /** A sandbox that stands at noon, and what it answers to a batch. */
 async function aSent(batch: Fields) {
-  const client = await aClient({ clock: aClock(), newId: countedIds() });
-  return { client, ...(await client.sendBatch(batch)) };
+  const clock = aClock();
+  const client = await aClient({ clock, newId: countedIds() });
+  return { client, clock, ...(await client.sendBatch(batch)) };
 }
 
 test.each(REQUESTS)('Resources, SMS batch request body: %s', async (_, batch, accepted) => {
@@ -236,10 +237,12 @@ test('Open point, Endpoints, endpoint 3: a batch that comes again is sent again,
 });
 
 test.each([
-  ['messages that are scheduled', { scheduled: at(60_000) }, 1],
-  ['none that was sent', {}, 0],
-])('Open point, Endpoints: cancelling a batch counts %s', async (_, own, cancelledCount) => {
-  const { client, body } = await aSent(aBatchOf(own));
+  ['messages that are scheduled', { scheduled: at(60_000) }, 59_999, 1],
+  ['none whose time has come', { scheduled: at(60_000) }, 60_000, 0],
+  ['none that was not scheduled', {}, 0, 0],
+])('Open point, Endpoints: cancelling a batch counts %s', async (_, own, afterMs, cancelledCount) => {
+  const { client, clock, body } = await aSent(aBatchOf(own));
+  clock.advance(afterMs);
   const cancelled = await client.cancelBatch(body.batchId);
   expect([cancelled.status, cancelled.body]).toEqual([200, { cancelledCount }]);
 });

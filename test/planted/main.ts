@@ -10,6 +10,7 @@ import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
+import { SANDBOX_BUGS } from './sandbox-bugs.js';
 import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
@@ -165,6 +166,7 @@ const all = [
   ...RUNNING_BUGS,
   ...ANSWER_BUGS,
   ...REGISTRY_BUGS,
+  ...SANDBOX_BUGS,
   ...WORKBOOK_BUGS,
 ].filter(({ name }) => only === undefined || name.includes(only));
 assertPlaces(all);
