@@ -11,6 +11,7 @@ import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 import { SANDBOX_BUGS } from './sandbox-bugs.js';
+import { SERVICE_BUGS } from './service-bugs.js';
 import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
@@ -152,7 +153,7 @@ function assertPlaces(bugs: readonly PlantedBug[]): void {
 }
 
 /**
- * A part of the names of the bugs to plant; `--tests-are-green` where the whole suite has just passed, `--every-eighth` for an eighth of them
+ * A part of the names, or of the files, of the bugs to plant; `--tests-are-green` where the whole suite has just passed, `--every-eighth` for an eighth of them
  * with each commit, as in CI.
  */
 const [flags, [only]] = [
@@ -165,10 +166,11 @@ const all = [
   ...JOURNAL_BUGS,
   ...RUNNING_BUGS,
   ...ANSWER_BUGS,
+  ...SERVICE_BUGS,
   ...REGISTRY_BUGS,
   ...SANDBOX_BUGS,
   ...WORKBOOK_BUGS,
-].filter(({ name }) => only === undefined || name.includes(only));
+].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
 assertPlaces(all);
 const bugs = flags.includes('--every-eighth') ? oneIn(8, all) : all;
 const startMs = performance.now();

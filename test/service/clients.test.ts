@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { Area } from '../../src/domain/areas.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
 import { basesByRegion, REGIONS } from '../../src/job/regions.js';
 import { createContact } from '../../src/service/areas/contacts.js';
 import { sendBatch } from '../../src/service/areas/sms.js';
-import { createSession, readSession } from '../../src/service/areas/verification.js';
+import { createSession } from '../../src/service/areas/verification.js';
+import { createAuthorize } from '../../src/service/authorize.js';
 import { type CallLane, createCaller } from '../../src/service/caller.js';
 import { createClients, type ServiceClients } from '../../src/service/clients.js';
-import type { WireRequest } from '../../src/service/endpoint.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aTransport } from './a-call.js';
 import { aRecorder, type RecorderAnswer } from './a-recorder.js';
 import { someAddresses } from './an-answer.js';
 
+/** Contract, "Authentication". */
 const BEARER = { authorization: 'Bearer k-1' };
 const API_KEY = { 'x-api-key': 'k-2' };
 const DATA = { authorization: `Basic ${Buffer.from('acme:data-token').toString('base64')}` };
@@ -21,11 +21,15 @@ const JSON_BODY = { accept: 'application/json', 'content-type': 'application/jso
 const HAL_BODY = { accept: 'application/hal+json', 'content-type': 'application/json' };
 const JSON_ANSWER = { accept: 'application/json' };
 
-/** Contract, "Authentication". */
-function authorize(area: Area, method: WireRequest['method']): Record<string, string> {
-  if (area === 'campaign') return method === 'GET' ? DATA : ACTION;
-  return area === 'chat' || area === 'gateway' ? API_KEY : BEARER;
-}
+const TOKENS = { username: 'acme', dataToken: 'data-token', actionToken: 'action-token' };
+const authorize = createAuthorize({
+  sms: 'k-1',
+  contacts: 'k-1',
+  verification: 'k-1',
+  gateway: 'k-2',
+  chat: 'k-2',
+  campaign: TOKENS,
+});
 
 const PASSING_LANE: CallLane = {
   run: (_cost, task) => task(async () => {}),
@@ -282,18 +286,20 @@ describe('a client', () => {
   });
 });
 
-test.each(REGIONS)('in region %s, sms, contacts and verification have its addresses', (region) => {
+/** As the documentation has them. */
+const HOSTS = {
+  asia: ['sms.8x8.com', 'contacts.8x8.com', 'verify.8x8.com'],
+  europe: ['sms.8x8.uk', 'contacts.8x8.uk', 'verify.8x8.uk'],
+  indonesia: ['sms.8x8.id', 'contacts.8x8.id', 'verify.8x8.id'],
+  'north-america': ['sms.us.8x8.com', 'contacts.us.8x8.com', 'verify.us.8x8.com'],
+};
+
+test.each(REGIONS)('in region %s, sms, contacts and verification have its hosts', (region) => {
   const service = someAddresses({ bases: { ...someAddresses().bases, ...basesByRegion[region] } });
-  const address = ({ base, path }: WireRequest) => `${base}${path}`;
-  const { sms, contacts, verification } = basesByRegion[region];
-  expect(address(sendBatch.request(service, { messages: [] }))).toBe(
-    `${sms}/api/v1/subaccounts/acme_hq/messages/batch`,
-  );
-  expect(address(createContact.request(service, { addresses: {} }))).toBe(`${contacts}/accounts/acme/contacts`);
-  expect(address(createSession.request(service, { destination: '+6591234567' }))).toBe(
-    `${verification}/api/v2/subaccounts/acme_hq/sessions`,
-  );
-  expect(address(readSession.request(service, { sessionId: 's-1' }))).toBe(
-    `${verification}/api/v2/subaccounts/acme_hq/sessions/s-1`,
-  );
+  const requests = [
+    sendBatch.request(service, { messages: [] }),
+    createContact.request(service, { addresses: {} }),
+    createSession.request(service, { destination: '+6591234567' }),
+  ];
+  expect(requests.map(({ base }) => base)).toEqual(HOSTS[region].map((host) => `https://${host}`));
 });

@@ -52,6 +52,10 @@ describe('contact answer', () => {
     },
   );
 
+  test('is undefined when body and header name two different contacts', () => {
+    expect(readContactAnswer(anAnswer({ id: 42 }, '/accounts/acme/contacts/43'))).toBeUndefined();
+  });
+
   test('takes the first of several locations', () => {
     expect(readContactAnswer(anAnswer('', ['/contacts/1', '/contacts/2']))?.contactId).toBe('1');
   });

@@ -1,0 +1,96 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** How the service is asked, and how its answers are read, area by area. */
+export const SERVICE_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a job of one region sends to another',
+    file: 'src/job/regions.ts',
+    find: "contacts: 'https://contacts.8x8.uk',",
+    replace: "contacts: 'https://contacts.8x8.com',",
+    tests: ['test/service/clients.test.ts'],
+  },
+  {
+    name: 'a change of a campaign carries the token that only reads',
+    file: 'src/service/authorize.ts',
+    find: "method === 'GET' ?",
+    replace: "method !== 'DELETE' ?",
+    tests: ['test/service/clients.test.ts'],
+  },
+  {
+    name: 'a key that an answer repeats in JSON escapes stands in the error',
+    file: 'src/service/scrub-answers.ts',
+    find: '(?:\\\\\\\\u00',
+    replace: '(?:\\\\\\\\u01',
+    tests: ['test/service/scrub-answers.test.ts'],
+  },
+  {
+    name: 'of Retry-After only seconds count, and no date',
+    file: 'src/service/retry-after.ts',
+    find: 'if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;',
+    replace: 'if (text.length > 0) return undefined;',
+    tests: ['test/service/decide-answer.test.ts'],
+  },
+  {
+    name: 'a purged campaign is taken for a paused one',
+    file: 'src/service/areas/campaign-states.ts',
+    find: "{ state: 'PURGED', meaning: 'schedule purged' }",
+    replace: "{ state: 'PAUSED', meaning: 'schedule purged' }",
+    tests: ['test/service/areas/campaign-plan.test.ts'],
+  },
+  {
+    name: 'a change of a campaign whose own answer came too late counts as made',
+    file: 'src/service/areas/campaign.ts',
+    find: 'if (response.status === CAMPAIGN_TIMED_OUT_STATUS) return undefined;',
+    replace: 'if (response.status === CAMPAIGN_TIMED_OUT_STATUS + 300) return undefined;',
+    tests: ['test/service/areas/campaign.test.ts'],
+  },
+  {
+    name: 'the state of another session is taken for that of the one that was asked for',
+    file: 'src/service/areas/verification.ts',
+    find: 'foldSessionId(session.sessionId) === foldSessionId(sessionId)',
+    replace: 'foldSessionId(session.sessionId) !== foldSessionId(session.status)',
+    tests: ['test/service/areas/verification.test.ts'],
+  },
+  {
+    name: 'a stray answer about something else counts as a new webhook',
+    file: 'src/service/areas/gateway-settings.ts',
+    find: 'return named === undefined ? readId(body[field]) : undefined;',
+    replace: 'return readId(body[field] ?? body.id);',
+    tests: ['test/service/areas/gateway.test.ts'],
+  },
+  {
+    name: 'an answer that names two contacts counts for one',
+    file: 'src/service/areas/contacts.ts',
+    find: 'fromBody !== fromLocation) return undefined;',
+    replace: 'fromBody === fromLocation) return { contactId: fromBody, isNew: false, location, addresses: [] };',
+    tests: ['test/service/areas/contacts.test.ts'],
+  },
+  {
+    name: 'an answer that is not a batch answer is read as one without messages',
+    file: 'src/service/areas/sms.ts',
+    find: 'messages !== null && messages !== undefined) return undefined;',
+    replace: 'messages === true) return undefined;',
+    tests: ['test/service/areas/sms.test.ts'],
+  },
+  {
+    name: 'an id leads a call out of its path',
+    file: 'src/service/endpoint.ts',
+    find: '/^(?!\\.{1,2}$)[',
+    replace: '/^[',
+    tests: ['test/service/areas/verification.test.ts', 'test/service/areas/gateway.test.ts'],
+  },
+  {
+    name: 'a call that gives up after an answer that was lost says that nothing was done',
+    file: 'src/service/caller.ts',
+    find: "mayHaveBeenDone ||= decision.kind === 'again' &&",
+    replace: "mayHaveBeenDone ||= decision.kind === 'wait' && 'mayHaveBeenProcessed' in decision &&",
+    tests: ['test/service/call-error.test.ts'],
+  },
+  {
+    name: 'a call that was turned away and gives up lets the next one come too early',
+    file: 'src/service/caller.ts',
+    find: 'if (isTurnedAway || (',
+    replace: 'if ((isTurnedAway && !isOver) || (',
+    tests: ['test/service/caller.test.ts'],
+  },
+];
