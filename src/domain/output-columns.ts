@@ -1,4 +1,4 @@
-import type { RowKind } from './areas.js';
+import { ROW_KINDS, type RowKind } from './kind-facts.js';
 
 /**
  * The columns that Volley's outputs add, all in one place, for writing, re-importing and refusing outputs. They begin
@@ -19,19 +19,7 @@ export const ID_COLUMN = '_rowId';
 /** The column in which a faulty NDJSON line keeps its text, so that nothing is lost. */
 export const TEXT_COLUMN = '_text';
 /** The number that the service was given, in E.164. */
-export const DESTINATION_COLUMN = '_destination';
-
-/**
- * What the service said of a row, by kind of step. A step of another kind may read these columns.
- * Invariant: each kind has a column that no other has: by it a file is known to hold rows that such a step took.
- */
-export const RESULT_COLUMNS = {
-  contacts: ['_contactId', '_location', '_description'],
-  sms: ['_umid', '_clientMessageId', '_batchId', DESTINATION_COLUMN, '_segments', '_description'],
-  'verification.start': ['_sessionId', DESTINATION_COLUMN, '_attempt', '_expiresAt', '_retryAfter'],
-  'verification.check': ['_sessionId', DESTINATION_COLUMN, '_attempt', '_expiresAt', '_nextSmsAfter', '_description'],
-  conversations: ['_conversationId', '_createdAt', '_queue'],
-} as const satisfies Readonly<Record<RowKind, readonly string[]>>;
+export const DESTINATION_COLUMN = '_destination' satisfies (typeof ROW_KINDS.sms.resultColumns)[number];
 
 /** Of deliveries, between the place of a row and its original columns. All but the first may be columns of a person's file too. */
 export const RECEIPT_COLUMNS = [
@@ -40,7 +28,11 @@ export const RECEIPT_COLUMNS = [
   ...['_parts', '_price', '_currency'],
 ] as const;
 
-const OF_RESULTS: ReadonlySet<string> = new Set(Object.values(RESULT_COLUMNS).flat());
+const RESULT_COLUMNS = Object.entries(ROW_KINDS).map(([kind, { resultColumns }]) => ({
+  kind: kind as RowKind,
+  names: resultColumns,
+}));
+const OF_RESULTS: ReadonlySet<string> = new Set(RESULT_COLUMNS.flatMap(({ names }) => [...names]));
 const OURS = [...PLACE_COLUMNS, STATUS_COLUMN, ...REJECTION_COLUMNS, ...REASON_COLUMNS, TEXT_COLUMN, ...OF_RESULTS];
 const BY_FOLDED: ReadonlyMap<string, string> = new Map(OURS.map((name) => [foldCase(name), name]));
 
@@ -59,14 +51,13 @@ export function listKindsIn(columns: readonly string[]): RowKind[] {
   return [...MARKS].flatMap(([kind, marks]) => (marks.some((mark) => columns.includes(mark)) ? [kind] : []));
 }
 
+/** The columns that no other kind has. */
 const MARKS = new Map(
-  Object.entries(RESULT_COLUMNS).map(([kind, columns]) => [kind as RowKind, marksOf(kind, columns)]),
+  RESULT_COLUMNS.map(({ kind, names }) => {
+    const others = RESULT_COLUMNS.flatMap((other): readonly string[] => (other.kind === kind ? [] : other.names));
+    return [kind, names.filter((name) => !others.includes(name))];
+  }),
 );
-
-function marksOf(kind: string, columns: readonly string[]): string[] {
-  const others = Object.entries(RESULT_COLUMNS).flatMap(([other, names]) => (other === kind ? [] : [...names]));
-  return columns.filter((name) => !others.some((other) => other === name));
-}
 
 /** Whether it says what the service said of a row, so that steps may read it. */
 export function isResultColumn(name: string): boolean {

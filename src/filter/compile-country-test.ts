@@ -1,6 +1,7 @@
 import type { RowCells } from '../domain/row.js';
 import type { CountryTest } from '../domain/where.js';
 import type { RowStep } from '../job/job.js';
+import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
 import { isBlank } from '../template/blank.js';
@@ -15,20 +16,7 @@ export interface StepNumbers {
 
 export function numbersOf(step: RowStep): StepNumbers {
   const { country, countryColumn } = step.input;
-  return { column: columnOf(step), country, countryColumn };
-}
-
-function columnOf(step: RowStep): string | undefined {
-  switch (step.kind) {
-    case 'contacts':
-      return step.fields.msisdn;
-    case 'conversations':
-      return typeof step.user === 'string' ? undefined : step.user.phone;
-    case 'verification.check':
-      return undefined;
-    default:
-      return step.destination;
-  }
+  return { column: kindOf(step).numberColumn(step), country, countryColumn };
 }
 
 /**

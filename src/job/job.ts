@@ -1,16 +1,15 @@
 import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/documented.js';
+import type { ActionStepKind, Kind, RowKind } from '../domain/kind-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
 import type { keyCredentials, tokenCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
 import type { timeouts } from './schema/service.js';
-import type { campaignStep } from './schema/steps/campaign.js';
-import type { chatStep } from './schema/steps/chat.js';
-import type { contactsStep, restOfColumns } from './schema/steps/contacts.js';
-import type { conversationsStep, newChannel, userColumns } from './schema/steps/conversations.js';
-import type { smsStep, smsTemplate } from './schema/steps/sms.js';
-import type { verificationCheckStep, verificationStartStep } from './schema/steps/verification.js';
+import type { restOfColumns } from './schema/steps/contacts.js';
+import type { newChannel, userColumns } from './schema/steps/conversations.js';
+import type { smsTemplate } from './schema/steps/sms.js';
+import type { stepSchemas } from './schema/steps/steps.js';
 import type { readLimits, writtenInput, writtenSuppression } from './schema/written-input.js';
 import type { CheckedJob } from './schema/written-job.js';
 
@@ -70,31 +69,32 @@ export interface ReadLimits extends Checked<typeof readLimits> {}
 
 export type Step = RowStep | ActionStep;
 /** A step that takes the rows of files. */
-export type RowStep = ContactsStep | SmsStep | VerificationStartStep | VerificationCheckStep | ConversationsStep;
+export type RowStep = Steps[RowKind];
 /** A step without rows: does one thing at its place among the steps. */
-export type ActionStep = CampaignStep | ChatStep;
+export type ActionStep = Steps[ActionStepKind];
+type Steps = { readonly [K in Kind]: K extends 'contacts' ? ContactsStep : StepOf<K> };
+
+/** A step with its own limits, those at the top of the file, or those of its kind. */
+export type StepOf<K extends Kind> = Omit<Checked<(typeof stepSchemas)[K]>, 'limits'> & { readonly limits: Limits };
 
 export function isRowStep(step: Step): step is RowStep {
   return 'input' in step;
 }
 
-/** A step with its own limits, those at the top of the file, or those of its kind. */
-type Limited<Schema extends z.ZodType> = Omit<Checked<Schema>, 'limits'> & { readonly limits: Limits };
-
-export interface ContactsStep extends Limited<typeof contactsStep> {
+export interface ContactsStep extends StepOf<'contacts'> {
   /** Attribute → column, or `rest`: every column that no field names, under its own name. */
   readonly customAttributes: Readonly<Record<string, string>> | 'rest';
   /** Exceptions to `rest`; undefined: none. */
   readonly rest?: Checked<typeof restOfColumns> | undefined;
 }
-export interface SmsStep extends Limited<typeof smsStep> {}
+export interface SmsStep extends StepOf<'sms'> {}
 export interface SmsTemplate extends Checked<typeof smsTemplate> {}
-export interface VerificationStartStep extends Limited<typeof verificationStartStep> {}
-export interface VerificationCheckStep extends Limited<typeof verificationCheckStep> {}
-export interface ConversationsStep extends Limited<typeof conversationsStep> {}
+export interface VerificationStartStep extends StepOf<'verification.start'> {}
+export interface VerificationCheckStep extends StepOf<'verification.check'> {}
+export interface ConversationsStep extends StepOf<'conversations'> {}
 export interface NewChannel extends Checked<typeof newChannel> {}
 export interface UserColumns extends Checked<typeof userColumns> {}
-export interface CampaignStep extends Limited<typeof campaignStep> {}
+export interface CampaignStep extends StepOf<'campaign'> {}
 /** State of a numeric status; service/areas/campaign-states.ts has the table. */
 export type CampaignState = NonNullable<CampaignStep['expect']>[number];
-export interface ChatStep extends Limited<typeof chatStep> {}
+export interface ChatStep extends StepOf<'chat'> {}

@@ -1,4 +1,5 @@
-import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
+import type { Area } from '../domain/areas.js';
+import { KINDS, type Kind } from '../domain/kind-facts.js';
 
 /** How fast a step or an area is; undefined where there is no such limit, or no such unit. */
 export interface Limits {
@@ -40,29 +41,13 @@ export const ceilings: Readonly<Record<Area, Limits>> = {
   campaign: UNPUBLISHED,
 };
 
-/** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
-export const defaultLimits: Readonly<Record<RowKind | ActionStepKind, Limits>> = {
-  sms: { requestsPerSecond: 20, messagesPerSecond: 1000, segmentsPerSecond: undefined, concurrency: 8 },
-  contacts: ofRequests(20, 8),
-  // A session is an SMS to a person who waits for it; a check is one read.
-  'verification.start': ofRequests(10, 8),
-  'verification.check': ofRequests(20, 8),
-  // A conversation is work for a person at the other end.
-  conversations: ofRequests(10, 8),
-  campaign: ofRequests(1, 1),
-  chat: ofRequests(1, 1),
-};
+/** What a step of a kind gets that sets no limits. */
+export function defaultLimitsOf(kind: Kind): Limits {
+  return { messagesPerSecond: undefined, segmentsPerSecond: undefined, ...KINDS[kind].defaultLimits };
+}
 
-/** What single calls of an area get. */
-export const defaultLimitsOfArea: Readonly<Record<Area, Limits>> = {
-  sms: defaultLimits.sms,
-  contacts: defaultLimits.contacts,
-  verification: defaultLimits['verification.start'],
-  gateway: defaultLimits.conversations,
-  campaign: defaultLimits.campaign,
-  chat: defaultLimits.chat,
-};
-
-function ofRequests(requestsPerSecond: number, concurrency: number): Limits {
-  return { requestsPerSecond, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency };
+/** What single calls of an area get: as steps of the first kind that uses it. */
+export function defaultLimitsOfArea(area: Area): Limits {
+  const [kind = 'sms'] = (Object.keys(KINDS) as Kind[]).filter((each) => KINDS[each].area === area);
+  return defaultLimitsOf(kind);
 }

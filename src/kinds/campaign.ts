@@ -1,5 +1,5 @@
-import { AREA_OF_KIND } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
+import { ACTION_KINDS } from '../domain/kind-facts.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignState, CampaignStep } from '../job/job.js';
 import { changeCampaign, readCampaign } from '../service/areas/campaign.js';
@@ -10,7 +10,7 @@ import { inDoubt, refuseAction } from './outcomes.js';
 
 /** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
 export const campaignKind: ActionKind<CampaignStep> = {
-  area: AREA_OF_KIND.campaign,
+  ...ACTION_KINDS.campaign,
   isStanding: true,
   isEssential: true,
   isDue: (step, { stop }, earlier) => stop === undefined || (step.always && hasSomethingToUndo(step, earlier)),

@@ -1,4 +1,4 @@
-import { AREA_OF_KIND } from '../domain/areas.js';
+import { ACTION_KINDS } from '../domain/kind-facts.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';
@@ -9,7 +9,7 @@ import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
 
 /** Posts a message with the run's figures to a chat room. A failed post is reported, and stops nothing. */
 export const chatKind: ActionKind<ChatStep> = {
-  area: AREA_OF_KIND.chat,
+  ...ACTION_KINDS.chat,
   isStanding: false,
   isEssential: false,
   isDue: ({ when }, { exitCode }) => when === 'always' || (when === 'success') === (exitCode === 0),

@@ -1,4 +1,5 @@
-import { AREA_OF_KIND, type Area } from '../domain/areas.js';
+import type { Area } from '../domain/areas.js';
+import { type ActionStepKind, KINDS, type RowKind } from '../domain/kind-facts.js';
 import type { ActionStep, RowStep, Step } from '../job/job.js';
 import type { ActionKind } from './action-kind.js';
 import { campaignKind } from './campaign.js';
@@ -10,8 +11,8 @@ import type { StepKind } from './step-kind.js';
 import { verificationCheckKind } from './verification/verification-check.js';
 import { verificationStartKind } from './verification/verification-start.js';
 
-/** Every kind of step; a new one is a line here. */
-const ROW_KINDS: { readonly [K in RowStep['kind']]: StepKind<Extract<RowStep, { kind: K }>> } = {
+/** What each kind of step does. */
+const OF_ROWS: { readonly [K in RowKind]: StepKind<Extract<RowStep, { kind: K }>> } = {
   contacts: contactsKind,
   sms: smsKind,
   'verification.start': verificationStartKind,
@@ -19,22 +20,22 @@ const ROW_KINDS: { readonly [K in RowStep['kind']]: StepKind<Extract<RowStep, { 
   conversations: conversationsKind,
 };
 
-const ACTION_KINDS: { readonly [K in ActionStep['kind']]: ActionKind<Extract<ActionStep, { kind: K }>> } = {
+const OF_ACTIONS: { readonly [K in ActionStepKind]: ActionKind<Extract<ActionStep, { kind: K }>> } = {
   campaign: campaignKind,
   chat: chatKind,
 };
 
 export function kindOf(step: Pick<RowStep, 'kind'>): StepKind {
   // The table ties each kind to its own step type; the pair found under one key fits together.
-  return ROW_KINDS[step.kind] as StepKind;
+  return OF_ROWS[step.kind] as StepKind;
 }
 
 export function actionKindOf(step: Pick<ActionStep, 'kind'>): ActionKind {
   // As above.
-  return ACTION_KINDS[step.kind] as ActionKind;
+  return OF_ACTIONS[step.kind] as ActionKind;
 }
 
 /** The areas of the service that the steps use, each once. */
 export function areasOf(steps: readonly Step[]): readonly Area[] {
-  return [...new Set(steps.map(({ kind }) => AREA_OF_KIND[kind]))];
+  return [...new Set(steps.map(({ kind }) => KINDS[kind].area))];
 }

@@ -18,12 +18,14 @@ export interface StepKind<S extends RowStep = RowStep> {
   readonly area: Area;
   /** The service makes it safe to send the same request again after an unknown outcome. */
   isRepeatable(step: S): boolean;
-  /** Output columns of a planned row, behind `_status`. */
+  /** What the results say of a planned row, behind `_status`. */
   readonly resultColumns: readonly string[];
   /** Cells for `resultColumns`; `outcome` is undefined for a row that has none (in doubt, unprocessed). */
   resultCells(row: PlannedRowFacts, outcome: RowOutcome | undefined): string[];
   /** The prices of a list that its rows have; absent if they cost nothing. */
   readonly pricedAs?: PricedAs;
+  /** The column of the numbers that the step sends to, or gives to the service; undefined where it has none. */
+  numberColumn(step: S): string | undefined;
   createPlanner(step: S, context: PlannerContext): RowPlanner;
   /** Of rows with the same first fact, the planner takes one: what that fact is. Undefined, or absent, if rows are not compared. */
   comparesBy?(step: S): 'number' | 'session' | undefined;

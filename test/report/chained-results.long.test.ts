@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
-import { RESULT_COLUMNS } from '../../src/domain/output-columns.js';
-import type { RowStep } from '../../src/job/job.js';
+import { type RowKind as Kind, ROW_KINDS } from '../../src/domain/kind-facts.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce, type OutputName, readOutput } from '../e2e/account.js';
 import { type Ended, useWholeJobs } from '../hostile/a-whole-job.js';
 
-type Kind = RowStep['kind'];
 type Format = 'csv' | 'ndjson';
 
-const KINDS = Object.keys(RESULT_COLUMNS) as Kind[];
+const KINDS = Object.keys(ROW_KINDS) as Kind[];
+const columnsOf = (kind: Kind): readonly string[] => ROW_KINDS[kind].resultColumns;
 const FORMATS: readonly Format[] = ['csv', 'ndjson'];
 /** Only the results of a start hold a session to be checked. */
 const PAIRS = KINDS.flatMap((from) =>
@@ -47,13 +46,15 @@ describe('results as input of a step of another kind', () => {
     for (const [name, file] of outputs) expectNamesOnce(readFileSync(join(summary.directory, file), 'utf8'), name);
     const rows = readOutput(summary, 1, 'results');
     const columns = Object.keys(rows[0] ?? {});
-    expect(columns).toEqual(expect.arrayContaining(['Destination', 'description', 'queue', ...RESULT_COLUMNS[to]]));
+    expect(columns).toEqual(
+      expect.arrayContaining(['Destination', 'description', 'queue', ...ROW_KINDS[to].resultColumns]),
+    );
     expect(rows.map((row) => [row.Destination, row.description])).toEqual([
       ['+6591234501', 'a, b'],
       ['+6591234502', '=1+1'],
     ]);
     // What the step before said and this one does not say itself is still there.
-    const carried = RESULT_COLUMNS[from].filter((name) => !(RESULT_COLUMNS[to] as readonly string[]).includes(name));
+    const carried = columnsOf(from).filter((name) => !columnsOf(to).includes(name));
     expect(columns).toEqual(expect.arrayContaining(carried));
     const results = readResults(summary);
     for (const kind of [...kinds, to]) await expectRefused(kind, { format, text: results });

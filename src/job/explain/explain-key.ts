@@ -26,12 +26,11 @@ export function explainUnknownKey(key: string, path: Path, value: unknown): Find
 /** Where a misplaced key is known: in a step first deeper in the same kind, then in other kinds. */
 function findHome(key: string, path: Path, kind: unknown): string | undefined {
   if (kind !== undefined) {
-    const own = stepSchemas
-      .filter((step) => step.kind === kind)
-      .flatMap(({ schema }) => findHomes(schema, key, 'steps'));
+    const schemas = Object.entries(stepSchemas);
+    const own = schemas.flatMap(([each, schema]) => (each === kind ? findHomes(schema, key, 'steps') : []));
     if (own[0] !== undefined) return own[0];
-    const others = stepSchemas.filter(({ schema }) => Object.hasOwn(schema.shape, key));
-    if (others.length > 0) return `a step of kind ${others.map((step) => step.kind).join(' or ')}`;
+    const others = schemas.flatMap(([each, { shape }]) => (Object.hasOwn(shape, key) ? [each] : []));
+    if (others.length > 0) return `a step of kind ${others.join(' or ')}`;
   }
   const home = findHomes(writtenJob, key).find((place) => place.split('.').at(-1) !== path.at(-1));
   return home === '' ? 'the top of the file' : home;

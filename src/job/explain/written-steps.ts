@@ -1,4 +1,4 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
+import { KINDS } from '../../domain/kind-facts.js';
 import type { Step } from '../job.js';
 import { type Path, valueAt } from './finding.js';
 
@@ -24,5 +24,5 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 function isKind(kind: unknown): kind is Step['kind'] {
-  return typeof kind === 'string' && Object.hasOwn(AREA_OF_KIND, kind);
+  return typeof kind === 'string' && Object.hasOwn(KINDS, kind);
 }

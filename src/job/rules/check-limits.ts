@@ -1,4 +1,4 @@
-import { AREA_OF_KIND, ROW_KIND_NAMES } from '../../domain/areas.js';
+import { isRowKind, KINDS } from '../../domain/kind-facts.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
 import { ceilings } from '../limits.js';
@@ -12,12 +12,12 @@ const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond
 export function checkSharedLimits(job: unknown): Finding[] {
   const shared = valueAt(job, ['limits']);
   if (!isMapping(shared)) return [];
-  const steps = listSteps(job).filter(({ kind }) => ROW_KIND_NAMES.includes(kind));
+  const steps = listSteps(job).filter(({ kind }) => isRowKind(kind));
   return LIMIT_KEYS.flatMap((key) => {
     const limit = shared[key];
     const [lowest] = steps
       .filter(({ step }) => valueAt(step, ['limits', key]) === undefined)
-      .map(({ kind }) => ({ kind, ceiling: ceilings[AREA_OF_KIND[kind]][key] ?? Number.POSITIVE_INFINITY }))
+      .map(({ kind }) => ({ kind, ceiling: ceilings[KINDS[kind].area][key] ?? Number.POSITIVE_INFINITY }))
       .toSorted((a, b) => a.ceiling - b.ceiling);
     if (typeof limit !== 'number' || lowest === undefined || limit <= lowest.ceiling) return [];
     return [

@@ -1,5 +1,5 @@
-import { ROW_KIND_NAMES } from '../../domain/areas.js';
 import { addressFields } from '../../domain/contact-fields.js';
+import { isRowKind, ROW_KINDS } from '../../domain/kind-facts.js';
 import { type Finding, namePath } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
 
@@ -13,13 +13,13 @@ export function checkSteps(job: unknown): Finding[] {
 function requireRows(job: unknown, steps: readonly WrittenStep[]): Finding[] {
   const written = isMapping(job) && Array.isArray(job.steps) ? job.steps.length : 0;
   // A step of an unknown kind may have been meant as one with rows.
-  if (steps.length === 0 || steps.length < written || steps.some(({ kind }) => ROW_KIND_NAMES.includes(kind))) {
+  if (steps.length === 0 || steps.length < written || steps.some(({ kind }) => isRowKind(kind))) {
     return [];
   }
   return [
     {
       at: ['steps'],
-      message: `steps has no step with rows, expected at least one of kind ${ROW_KIND_NAMES.join(', ')}`,
+      message: `steps has no step with rows, expected at least one of kind ${Object.keys(ROW_KINDS).join(', ')}`,
       hint: 'For a single call use volley campaign set or volley chat post.',
     },
   ];

@@ -1,4 +1,5 @@
-import { AREA_OF_KIND, type Area } from '../../domain/areas.js';
+import type { Area } from '../../domain/areas.js';
+import { KINDS } from '../../domain/kind-facts.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_ID } from '../defaults.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
@@ -10,7 +11,7 @@ export function requireAccess(job: unknown): Finding[] {
   const service = valueAt(job, ['service']);
   const misnamed = checkDefaultSubAccount(job);
   if (!isMapping(service) || service.sandbox === true) return misnamed;
-  const areas = [...new Set(listSteps(job).map(({ kind }) => AREA_OF_KIND[kind]))];
+  const areas = [...new Set(listSteps(job).map(({ kind }) => KINDS[kind].area))];
   return [
     ...requireAccount(service, areas),
     ...requirePlatform(service, areas),

@@ -1,7 +1,6 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
 import type { BindProblems } from '../../domain/find-column.js';
-import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { ContactsStep } from '../../job/job.js';
 import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
@@ -10,27 +9,23 @@ import { type Response, readJsonBody } from '../../service/answer.js';
 import { findContradiction } from '../../service/areas/contact-contradiction.js';
 import { contactRequest, readContactAnswer } from '../../service/areas/contacts.js';
 import { searchColumns } from '../column-search.js';
-import { inDoubt, sameVerdictForAll } from '../outcomes.js';
-import { ROW_BY_ROW } from '../row-by-row.js';
-import type { PlannerContext, RequestPart, RowPlanner, RowReader, StepKind } from '../step-kind.js';
+import { oneRow, oneRowKind, planRequest } from '../one-row-kind.js';
+import { inDoubt } from '../outcomes.js';
+import type { PlannerContext, RowReader } from '../step-kind.js';
 import { bindAttributes } from './contact-attributes.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
-export const contactsKind: StepKind<ContactsStep> = {
-  area: AREA_OF_KIND.contacts,
+export const contactsKind = oneRowKind<ContactsStep>({
+  ...ROW_KINDS.contacts,
   isRepeatable: () => true,
-  resultColumns: RESULT_COLUMNS.contacts,
   resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
   pricedAs: 'contact',
-  createPlanner,
+  numberColumn: ({ fields }) => fields.msisdn,
+  createPlanner: (step, context) => ({ bind: (columns) => bindColumns(step, columns, context) }),
   call: contactRequest,
-  splitBody: (body) => body,
-  readOutcomes,
-};
-
-function createPlanner(step: ContactsStep, context: PlannerContext): RowPlanner {
-  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
-}
+  answersWith: "a contact's id",
+  readAnswer,
+});
 
 function bindColumns(
   step: ContactsStep,
@@ -62,21 +57,11 @@ function bindColumns(
   return (record) => {
     const contact = normalize(record);
     if (!contact.ok) return { kind: 'rejected', rejection: contact.rejection };
-    const fragment = JSON.stringify(contact.body);
-    return {
-      kind: 'planned',
-      row: {
-        fragment,
-        facts: [],
-        messages: 0,
-        segments: 0,
-        number: contact.msisdn === undefined ? undefined : Number(contact.msisdn),
-        country: contact.country,
-        extraParts: 0,
-        forcesUcs2: undefined,
-        preview: () => ({ to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) }),
-      },
-    };
+    return planRequest(contact.body, {
+      number: contact.msisdn === undefined ? undefined : Number(contact.msisdn),
+      country: contact.country,
+      preview: () => ({ to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) }),
+    });
   };
 }
 
@@ -99,22 +84,17 @@ function cut(text: string): string {
 }
 
 /** 201 created, 200 merged into the contact that has one of the addresses. Contract: endpoint 4; documented. */
-function readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes {
+function readAnswer(response: Response, body: Buffer): RowOutcomes | undefined {
   const answer = readJsonBody(response);
   const contact = readContactAnswer(response, answer);
-  if (contact === undefined) {
-    return sameVerdictForAll(
-      part.count,
-      inDoubt('unreadable-answer', `HTTP ${response.status} without a contact's id`),
-    );
-  }
+  if (contact === undefined) return undefined;
   const { isNew } = contact;
   const fault = findContradiction(JSON.parse(body.toString('utf8')), answer, isNew);
-  if (fault !== undefined) return sameVerdictForAll(part.count, inDoubt('contradiction', fault));
+  if (fault !== undefined) return oneRow(inDoubt('contradiction', fault));
   const verdict = {
     status: 'accepted',
     code: isNew ? 'CREATED' : 'MERGED',
     reason: isNew ? 'Contact created' : 'Merged into the contact that has one of the addresses',
   } as const;
-  return { verdicts: [verdict], rows: [[0, contact.contactId, contact.location]], shared: [] };
+  return oneRow(verdict, contact.contactId, contact.location);
 }

@@ -5,20 +5,16 @@ import type { ConversationsStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import type { ConversationRequest } from '../../service/areas/gateway.js';
 import { searchColumns } from '../column-search.js';
-import { ROW_BY_ROW } from '../row-by-row.js';
+import { planRequest } from '../one-row-kind.js';
 import { type ReadRowPart, refuseRowPart } from '../row-part.js';
-import { cellText, type PlannerContext, type RowPlan, type RowPlanner, type RowReader } from '../step-kind.js';
+import { cellText, type PlannerContext, type RowPlan, type RowReader } from '../step-kind.js';
 import { parseHistory } from './conversation-parts.js';
 import { bindUser, type RowUser } from './conversation-user.js';
 
 type History = NonNullable<ConversationRequest['history']>;
 
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the row, the step or the channel. */
-export function createConversationsPlanner(step: ConversationsStep, context: PlannerContext): RowPlanner {
-  return { ...ROW_BY_ROW, bind: (columns) => bindColumns(step, columns, context) };
-}
-
-function bindColumns(
+export function bindConversations(
   step: ConversationsStep,
   columns: readonly string[],
   context: PlannerContext,
@@ -56,23 +52,14 @@ function planConversation(
   // The contract: a channel has a default queue. For an existing channel only the service knows it.
   const target = queue ?? ('id' in channel ? undefined : channel.queue);
   const said = describeHistory(history?.messages.length ?? 0);
-  return {
-    kind: 'planned',
-    row: {
-      fragment: JSON.stringify(body),
-      facts: [target ?? ''],
-      messages: 0,
-      segments: 0,
-      number: undefined,
-      country,
-      extraParts: 0,
-      forcesUcs2: undefined,
-      preview: () => ({
-        to: target === undefined ? "the channel's own queue" : `queue ${target}`,
-        text: `with ${Object.keys(user).join(', ')}; ${said}`,
-      }),
-    },
-  };
+  return planRequest(body, {
+    facts: [target ?? ''],
+    country,
+    preview: () => ({
+      to: target === undefined ? "the channel's own queue" : `queue ${target}`,
+      text: `with ${Object.keys(user).join(', ')}; ${said}`,
+    }),
+  });
 }
 
 function describeHistory(messages: number): string {

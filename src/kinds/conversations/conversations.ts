@@ -1,38 +1,43 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
-import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { ConversationsStep } from '../../job/job.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { conversationRequest, readConversationBody } from '../../service/areas/gateway.js';
 import { createChannel, createWebhook } from '../../service/areas/gateway-settings.js';
 import type { CallService } from '../../service/endpoint.js';
-import { inDoubt, sameVerdictForAll } from '../outcomes.js';
-import type { RequestPart, StepKind } from '../step-kind.js';
-import { createConversationsPlanner } from './conversations-planner.js';
+import { oneRow, oneRowKind } from '../one-row-kind.js';
+import { inDoubt } from '../outcomes.js';
+import type { StepKind } from '../step-kind.js';
+import { bindConversations } from './conversations-planner.js';
 
 /**
  * Hands a customer to a queue for each row. Creating a conversation is not idempotent. The body in the plan is what is
  * posted, except when the step creates its channel itself: then the channel's id, unknown before, is put in front.
  */
-export const conversationsKind: StepKind<ConversationsStep> = {
-  area: AREA_OF_KIND.conversations,
-  isRepeatable: () => false,
-  resultColumns: RESULT_COLUMNS.conversations,
-  resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
-  createPlanner: createConversationsPlanner,
-  provisioning: {
-    isNeeded: ({ channel }) => !('id' in channel),
-    makers: [makeWebhook, makeChannel],
-  },
-  call: (service, body, provisionedIds) => conversationRequest(service, addChannel(body, provisionedIds[1])),
-  splitBody: (body) => body,
-  readOutcomes: (response, part) => readOutcomes(response, part, new Set()),
-  forRun: () => {
-    const taken = new Set<string>();
-    return { ...conversationsKind, readOutcomes: (response, part) => readOutcomes(response, part, taken) };
-  },
-};
+export const conversationsKind = rememberIds(() => new Set());
+
+/** `takenIds`: the ids that the service returned for other rows of this run. */
+function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
+  return oneRowKind<ConversationsStep>({
+    ...ROW_KINDS.conversations,
+    isRepeatable: () => false,
+    resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
+    numberColumn: ({ user }) => (typeof user === 'string' ? undefined : user.phone),
+    createPlanner: (step, context) => ({ bind: (columns) => bindConversations(step, columns, context) }),
+    provisioning: {
+      isNeeded: ({ channel }) => !('id' in channel),
+      makers: [makeWebhook, makeChannel],
+    },
+    call: (service, body, provisionedIds) => conversationRequest(service, addChannel(body, provisionedIds[1])),
+    answersWith: "a conversation's id",
+    readAnswer: (response) => readAnswer(response, takenIds()),
+    forRun: () => {
+      const taken = new Set<string>();
+      return rememberIds(() => taken);
+    },
+  });
+}
 
 async function makeWebhook(step: ConversationsStep, call: CallService): Promise<string> {
   const { webhookId } = await call(createWebhook, settingsOf(step).webhook);
@@ -56,21 +61,16 @@ function addChannel(body: Buffer, channelId: string | undefined): Buffer {
   return Buffer.concat([Buffer.from(`{"channelId":${JSON.stringify(channelId)},`), body.subarray(1)]);
 }
 
-/** Documented: 202 with the conversation's id. `taken`: ids that the service returned for other rows of this run. */
-function readOutcomes(response: Response, { count }: RequestPart, taken: Set<string>): RowOutcomes {
+/** Documented: 202 with the conversation's id. */
+function readAnswer(response: Response, taken: Set<string>): RowOutcomes | undefined {
   const conversation = readConversationBody(readJsonBody(response));
-  if (conversation === undefined) {
-    return sameVerdictForAll(
-      count,
-      inDoubt('unreadable-answer', `HTTP ${response.status} without a conversation's id`),
-    );
-  }
+  if (conversation === undefined) return undefined;
   const { conversationId, createdAt } = conversation;
   if (!takeId(taken, conversationId)) {
-    return sameVerdictForAll(count, inDoubt('foreign-answer', 'The answer names the conversation of another row'));
+    return oneRow(inDoubt('foreign-answer', 'The answer names the conversation of another row'));
   }
   const verdict = { status: 'accepted', code: 'CREATED', reason: 'The conversation was handed over' } as const;
-  return { verdicts: [verdict], rows: [[0, conversationId, createdAt ?? '']], shared: [] };
+  return oneRow(verdict, conversationId, createdAt ?? '');
 }
 
 /** How many of the latest ids are kept, some 10 MB: a stray answer comes soon after the one it repeats. */

@@ -1,5 +1,4 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
-import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import { readJsonBody } from '../../service/answer.js';
@@ -16,9 +15,8 @@ import { createSmsPlanner } from './sms-planner.js';
 
 /** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {
-  area: AREA_OF_KIND.sms,
+  ...ROW_KINDS.sms,
   isRepeatable: () => false,
-  resultColumns: RESULT_COLUMNS.sms,
   resultCells: (row, outcome) => [
     outcome?.ids[0] ?? '',
     `${messageIdPrefix(row.planId, row.step)}${row.index}`,
@@ -28,6 +26,7 @@ export const smsKind: StepKind<SmsStep> = {
     outcome?.verdict.reason ?? '',
   ],
   pricedAs: 'sms',
+  numberColumn: ({ destination }) => destination,
   createPlanner: createSmsPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter: createSmsDrafter,

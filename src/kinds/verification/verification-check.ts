@@ -1,7 +1,7 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
 import { CODE_LENGTH } from '../../domain/documented.js';
 import type { BindProblems } from '../../domain/find-column.js';
-import { DESTINATION_COLUMN, RESULT_COLUMNS } from '../../domain/output-columns.js';
+import { ROW_KINDS } from '../../domain/kind-facts.js';
+import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
 import type { VerificationCheckStep } from '../../job/job.js';
@@ -17,17 +17,15 @@ import {
 } from '../../service/areas/verification.js';
 import { PATH_ID } from '../../service/endpoint.js';
 import { searchColumns } from '../column-search.js';
-import { ANOTHER_NUMBER, inDoubt, sameVerdictForAll } from '../outcomes.js';
-import { ROW_BY_ROW } from '../row-by-row.js';
+import { oneRow, oneRowKind, planRequest } from '../one-row-kind.js';
+import { ANOTHER_NUMBER, inDoubt } from '../outcomes.js';
 import {
   cellText,
   type PlannerContext,
   type RequestPart,
   type RowPlan,
-  type RowPlanner,
   type RowReader,
   type Seen,
-  type StepKind,
   skipDuplicate,
 } from '../step-kind.js';
 
@@ -37,14 +35,14 @@ import {
  * waiting session. A body in the plan holds the parts of the address, and the session's number, if the row has it:
  * `{"sessionId":"…","code":"…","destination":"+…"}`.
  */
-export const verificationCheckKind: StepKind<VerificationCheckStep> = {
-  area: AREA_OF_KIND['verification.check'],
+export const verificationCheckKind = oneRowKind<VerificationCheckStep>({
+  ...ROW_KINDS['verification.check'],
   isRepeatable: (step) => step.code === undefined,
-  resultColumns: RESULT_COLUMNS['verification.check'],
   resultCells: ({ facts: [sessionId = '', number = ''] }, outcome) => {
     const [attempt = '', expiresAt = '', destination = '', nextSmsAfter = ''] = outcome?.ids ?? [];
     return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
   },
+  numberColumn: () => undefined,
   createPlanner,
   comparesBy: () => 'session',
   precondition: {
@@ -63,31 +61,28 @@ export const verificationCheckKind: StepKind<VerificationCheckStep> = {
       ? readSession.request(service, { sessionId })
       : checkCode.request(service, { sessionId, code });
   },
-  splitBody: (body) => body,
-  readOutcomes: (response, part, body) => {
+  answersWith: 'the session that was asked for',
+  readAnswer: (response, body, part) => {
     const { sessionId, code, destination } = readBody(body);
     const session = readSession.read(response, { sessionId });
-    if (session === undefined) {
-      const reason = `HTTP ${response.status} without the session that was asked for`;
-      return sameVerdictForAll(part.count, inDoubt('unreadable-answer', reason));
-    }
-    if (isOfAnother(session, destination)) return sameVerdictForAll(part.count, ANOTHER_NUMBER);
+    if (session === undefined) return undefined;
+    if (isOfAnother(session, destination)) return oneRow(ANOTHER_NUMBER);
     return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session, part.seen));
   },
   outcomeQuery: {
     call: (service, body) => readSession.request(service, readBody(body)),
     readOutcomes: settleByStatus,
   },
-};
+});
 
 /** For a session that has ended the service says how, whatever code it gets: only a waiting one can be checked. */
-function readLook(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
+function readLook(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
   const { sessionId, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
   if (isOfAnother(session, destination)) {
     const reason = 'The session belongs to a number other than the one in the row: this code was not checked';
-    return sameVerdictForAll(count, { status: 'rejected', code: ANOTHER_NUMBER.code, reason });
+    return oneRow({ status: 'rejected', code: ANOTHER_NUMBER.code, reason });
   }
   const { status } = session;
   if (status === 'WAITING') return { seen: session.attempt ?? 0 };
@@ -110,11 +105,12 @@ function readBody(body: Buffer): CheckBody {
   return JSON.parse(body.toString('utf8'));
 }
 
-function createPlanner(step: VerificationCheckStep, context: PlannerContext): RowPlanner {
+function createPlanner(step: VerificationCheckStep, context: PlannerContext) {
   // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
   const firstRowOf = new Map<string, number>();
   const callsPerRequest = step.code === undefined ? 1 : 2;
-  return { ...ROW_BY_ROW, callsPerRequest, bind: (columns) => bindColumns(step, columns, { context, firstRowOf }) };
+  const bind = (columns: readonly string[]) => bindColumns(step, columns, { context, firstRowOf });
+  return { callsPerRequest, bind };
 }
 
 function bindColumns(
@@ -150,23 +146,14 @@ function readE164(cell: string): string | undefined {
 function planRow(step: VerificationCheckStep, { sessionId, code, destination }: CheckBody): RowPlan {
   const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
   if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
-  return {
-    kind: 'planned',
-    row: {
-      fragment: JSON.stringify({ sessionId, code, destination }),
-      facts: destination === undefined ? [sessionId] : [sessionId, destination],
-      messages: 0,
-      segments: 0,
-      number: undefined,
-      country: undefined,
-      extraParts: 0,
-      forcesUcs2: undefined,
-      preview: () => ({
-        to: `session ${sessionId}`,
-        text: code === undefined ? 'its status is read' : 'a code is checked',
-      }),
-    },
-  };
+  const body = { sessionId, code, destination };
+  return planRequest(body, {
+    facts: destination === undefined ? [sessionId] : [sessionId, destination],
+    preview: () => ({
+      to: `session ${sessionId}`,
+      text: code === undefined ? 'its status is read' : 'a code is checked',
+    }),
+  });
 }
 
 function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {
@@ -220,11 +207,11 @@ function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict 
   }
 }
 
-function settleByStatus(response: Response, part: RequestPart, body: Buffer): RowOutcomes | undefined {
+function settleByStatus(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | undefined {
   const { sessionId, code, destination } = readBody(body);
   const session = readSession.read(response, { sessionId });
   if (session === undefined) return undefined;
-  if (isOfAnother(session, destination)) return sameVerdictForAll(part.count, ANOTHER_NUMBER);
+  if (isOfAnother(session, destination)) return oneRow(ANOTHER_NUMBER);
   return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
 }
 
@@ -265,5 +252,5 @@ function describeAttempts(attempt: number | undefined): string {
 
 function give({ attempt, expiresAt, destination, retryAfter }: Session, verdict: Verdict): RowOutcomes {
   const more = destination === undefined && retryAfter === undefined ? [] : [destination ?? '', retryAfter ?? ''];
-  return { verdicts: [verdict], rows: [[0, String(attempt ?? ''), expiresAt ?? '', ...more]], shared: [] };
+  return oneRow(verdict, String(attempt ?? ''), expiresAt ?? '', ...more);
 }

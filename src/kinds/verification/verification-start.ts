@@ -1,6 +1,5 @@
-import { AREA_OF_KIND } from '../../domain/areas.js';
 import { RESEND_TOO_EARLY } from '../../domain/documented.js';
-import { RESULT_COLUMNS } from '../../domain/output-columns.js';
+import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
@@ -8,28 +7,24 @@ import { createNumberSet } from '../../normalize/number/number-set.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { isAnotherNumber } from '../../service/areas/named-number.js';
 import { readSessionBody, sessionRequest } from '../../service/areas/verification.js';
-import { ANOTHER_NUMBER, inDoubt, sameVerdictForAll } from '../outcomes.js';
+import { oneRow, oneRowKind } from '../one-row-kind.js';
+import { ANOTHER_NUMBER } from '../outcomes.js';
 import { planByDrafts } from '../plan-drafts.js';
-import { ROW_BY_ROW } from '../row-by-row.js';
 import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
 import {
   type DraftPlanner,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
-  type RequestPart,
   type RowDrafter,
-  type RowPlanner,
-  type StepKind,
   skipDuplicate,
 } from '../step-kind.js';
 import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
 
 /** A session, and so an SMS with a code, for each row. Not idempotent. */
-export const verificationStartKind: StepKind<VerificationStartStep> = {
-  area: AREA_OF_KIND['verification.start'],
+export const verificationStartKind = oneRowKind<VerificationStartStep>({
+  ...ROW_KINDS['verification.start'],
   isRepeatable: () => false,
-  resultColumns: RESULT_COLUMNS['verification.start'],
   resultCells: ({ facts }, outcome) => [
     outcome?.ids[0] ?? '',
     facts[0] ?? '',
@@ -38,17 +33,18 @@ export const verificationStartKind: StepKind<VerificationStartStep> = {
     outcome?.ids[3] ?? '',
   ],
   pricedAs: 'sms',
+  numberColumn: ({ destination }) => destination,
   createPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter,
   call: sessionRequest,
-  splitBody: (body) => body,
   wholeRequestCodes: SESSION_WHOLE_REQUEST,
-  readOutcomes,
+  answersWith: 'a session for the number',
+  readAnswer,
   readRefusal,
-};
+});
 
-function createPlanner(step: VerificationStartStep, context: PlannerContext): RowPlanner {
+function createPlanner(step: VerificationStartStep, context: PlannerContext) {
   const seen = createNumberSet();
   const drafts: DraftPlanner = {
     refuse: (number, _rejection, ordinal) => {
@@ -60,7 +56,7 @@ function createPlanner(step: VerificationStartStep, context: PlannerContext): Ro
       return { to: destination, text: template };
     },
   };
-  return { ...ROW_BY_ROW, ...planByDrafts(createDrafter(step), drafts, context) };
+  return planByDrafts(createDrafter(step), drafts, context);
 }
 
 /** The text is the service's: every row with a number can be sent. */
@@ -88,22 +84,15 @@ function createDrafter(step: VerificationStartStep): RowDrafter {
 }
 
 /** Contract: "Verification session (response of creation)". */
-function readOutcomes(response: Response, { count }: RequestPart, body: Buffer): RowOutcomes {
+function readAnswer(response: Response, body: Buffer): RowOutcomes | undefined {
   const session = readSessionBody(readJsonBody(response));
-  if (session === undefined) {
-    const reason = `HTTP ${response.status} without a session for the number`;
-    return sameVerdictForAll(count, inDoubt('unreadable-answer', reason));
-  }
+  if (session === undefined) return undefined;
   if (isAnotherNumber(session.destination, JSON.parse(body.toString('utf8')).destination)) {
-    return sameVerdictForAll(count, ANOTHER_NUMBER);
+    return oneRow(ANOTHER_NUMBER);
   }
   const { sessionId, status, attempt, expiresAt, retryAfter } = session;
   const verdict = { status: 'accepted', code: status, reason: 'A code was sent' } as const;
-  return {
-    verdicts: [verdict],
-    rows: [[0, sessionId, String(attempt ?? ''), expiresAt ?? '', retryAfter ?? '']],
-    shared: [],
-  };
+  return oneRow(verdict, sessionId, String(attempt ?? ''), expiresAt ?? '', retryAfter ?? '');
 }
 
 /** The number got an SMS less than `resendingInterval` ago (documented); the service does not say when exactly. */

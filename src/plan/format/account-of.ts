@@ -1,4 +1,5 @@
-import { AREA_OF_KIND, type Area } from '../../domain/areas.js';
+import type { Area } from '../../domain/areas.js';
+import { KINDS, type Kind } from '../../domain/kind-facts.js';
 import type { ServiceSettings } from '../../job/job.js';
 import type { Plan } from './plan-file.js';
 
@@ -24,5 +25,5 @@ export function accountOf({ sandbox, account, accountId, subAccountId, bases }: 
 
 /** The same for a kind of step. */
 export function accountOfKind({ service }: Pick<Plan['job'], 'service'>, kind: string): string {
-  return accountOf(service, AREA_OF_KIND[kind as keyof typeof AREA_OF_KIND]);
+  return accountOf(service, KINDS[kind as Kind].area);
 }

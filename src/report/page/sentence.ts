@@ -1,19 +1,10 @@
 import { countOf, format } from '../../domain/count-of.js';
+import { isRowKind, ROW_KINDS } from '../../domain/kind-facts.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
-import { isRowStep, type RowStep } from '../../job/job.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
 import { countTakenBack, describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './times.js';
-
-/** What one accepted row of a step is. */
-const NOUNS: Readonly<Record<RowStep['kind'], string>> = {
-  contacts: 'contact',
-  sms: 'message',
-  'verification.start': 'verification session',
-  'verification.check': 'code',
-  conversations: 'conversation',
-};
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
 export function describeRun(summary: Summary, plan: Plan): string[] {
@@ -126,12 +117,11 @@ function describeDelivery({ deliveries, steps }: Summary): string[] {
 }
 
 /** `5,622 messages and 640 contacts`: steps of one kind are added up. */
-function listCounts({ job, steps }: Plan, countOfStep: (step: Plan['steps'][number]) => number): string {
+function listCounts({ steps }: Plan, countOfStep: (step: Plan['steps'][number]) => number): string {
   const counts = new Map<string, number>();
   for (const step of steps) {
-    const written = job.steps[step.number - 1];
-    if (written === undefined || !isRowStep(written)) continue;
-    const noun = NOUNS[written.kind];
+    if (!isRowKind(step.kind)) continue;
+    const { noun } = ROW_KINDS[step.kind];
     counts.set(noun, (counts.get(noun) ?? 0) + countOfStep(step));
   }
   // Messages are what a reader looks for first.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AREA_OF_KIND } from '../../../src/domain/areas.js';
+import { AREAS } from '../../../src/domain/areas.js';
 import type { RowStep, ServiceSettings } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { accountOf, accountOfKind } from '../../../src/plan/format/account-of.js';
@@ -46,7 +46,7 @@ describe('the account of a kind', () => {
     }
   });
 
-  it.each(Object.values(AREA_OF_KIND))('of the sandbox is none of the service: %s', (area) => {
+  it.each(AREAS)('of the sandbox is none of the service: %s', (area) => {
     expect(accountOf({ ...SERVICE, sandbox: true }, area)).not.toBe(accountOf(SERVICE, area));
   });
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Kind } from '../../../domain/kind-facts.js';
 import { campaignStep } from './campaign.js';
 import { chatStep } from './chat.js';
 import { contactsStep } from './contacts.js';
@@ -6,16 +7,18 @@ import { conversationsStep } from './conversations.js';
 import { smsStep } from './sms.js';
 import { verificationCheckStep, verificationStartStep } from './verification.js';
 
-/** One stage of the job; `kind` says which. Invariant: keys keep their order, on which the ids of plans depend. */
-export const writtenStep = z.discriminatedUnion('kind', [
-  contactsStep,
-  smsStep,
-  verificationStartStep,
-  verificationCheckStep,
-  conversationsStep,
-  campaignStep,
-  chatStep,
-]);
+/** The schema of each kind. Invariant: keys of a schema keep their order, on which the ids of plans depend. */
+export const stepSchemas = {
+  contacts: contactsStep,
+  sms: smsStep,
+  'verification.start': verificationStartStep,
+  'verification.check': verificationCheckStep,
+  conversations: conversationsStep,
+  campaign: campaignStep,
+  chat: chatStep,
+} satisfies Readonly<Record<Kind, z.ZodObject>>;
 
-/** The schema of each kind. */
-export const stepSchemas = writtenStep.options.map((schema) => ({ kind: schema.shape.kind.value, schema }));
+type StepSchema = (typeof stepSchemas)[Kind];
+
+/** One stage of the job; `kind` says which. */
+export const writtenStep = z.discriminatedUnion('kind', Object.values(stepSchemas) as [StepSchema, ...StepSchema[]]);

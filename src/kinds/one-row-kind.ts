@@ -1,0 +1,46 @@
+import type { RowOutcomes, Verdict } from '../domain/row.js';
+import type { RowStep } from '../job/job.js';
+import type { Response } from '../service/answer.js';
+import { inDoubt } from './outcomes.js';
+import type { PlannedRow, PlannerContext, RequestPart, RowPlan, RowPlanner, StepKind } from './step-kind.js';
+
+/** A kind with one row a request, whose fragment is the body. */
+interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner' | 'splitBody' | 'readOutcomes'> {
+  createPlanner(step: S, context: PlannerContext): Pick<RowPlanner, 'bind' | 'drafts' | 'callsPerRequest'>;
+  /** What an answer must have to be read: `a contact's id`. */
+  readonly answersWith: string;
+  /** Reads a 2xx answer to `body`; undefined where it does not have that, and the row is in doubt. */
+  readAnswer(response: Response, body: Buffer, part: RequestPart): RowOutcomes | undefined;
+}
+
+export function oneRowKind<S extends RowStep>(kind: OneRowKind<S>): StepKind<S> {
+  const { createPlanner, answersWith, readAnswer, ...rest } = kind;
+  return {
+    ...rest,
+    createPlanner: (step, context) => ({
+      rowsPerRequest: 1,
+      segmentsPerRequest: Number.POSITIVE_INFINITY,
+      openBody: () => '',
+      closeBody: '',
+      ...createPlanner(step, context),
+    }),
+    splitBody: (body) => body,
+    readOutcomes: (response, part, body) =>
+      readAnswer(response, body, part) ??
+      oneRow(inDoubt('unreadable-answer', `HTTP ${response.status} without ${answersWith}`)),
+  };
+}
+
+/** What became of the row, and the ids that the service gave it. */
+export function oneRow(verdict: Verdict, ...ids: readonly string[]): RowOutcomes {
+  return { verdicts: [verdict], rows: [[0, ...ids]], shared: [] };
+}
+
+/** A planned row that is no message. */
+export function planRequest(
+  body: object,
+  row: Pick<PlannedRow, 'preview'> & Partial<Pick<PlannedRow, 'facts' | 'number' | 'country'>>,
+): RowPlan {
+  const none = { facts: [], number: undefined, country: undefined, extraParts: 0, forcesUcs2: undefined };
+  return { kind: 'planned', row: { fragment: JSON.stringify(body), messages: 0, segments: 0, ...none, ...row } };
+}
