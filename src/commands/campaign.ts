@@ -2,7 +2,7 @@ import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignStep } from '../job/job.js';
-import { defaultLimitsOf } from '../job/limits.js';
+import { defaultLimits } from '../job/limits.js';
 import type { RunFigures } from '../kinds/action-kind.js';
 import { campaignKind } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
@@ -88,7 +88,7 @@ async function setNamed(flags: SetCampaignFlags, { terminal, name }: LoggedTermi
     expect: undefined,
     set: target,
     always: false,
-    limits: defaultLimitsOf('campaign'),
+    limits: defaultLimits.campaign,
   };
   const verdict = await callService(
     terminal,

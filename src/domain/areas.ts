@@ -1,3 +1,81 @@
 /** The areas of the service. Each has its base address, its credentials and its lane. */
 export const AREAS = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'] as const;
 export type Area = (typeof AREAS)[number];
+
+/**
+ * What is known of each kind of step before a row is read: here as data, in job/schema/steps/ its keys, in kinds/ what it does,
+ * each in a table that does not compile without a line for every kind of this one.
+ */
+interface KindFacts {
+  /** The area of the service that it uses: its address, its credentials, its lane. */
+  readonly area: Area;
+  /** What a step gets that sets no limits: far below the ceilings, so that a first job is never the one that meets them. */
+  readonly defaultLimits: {
+    readonly requestsPerSecond: number;
+    readonly messagesPerSecond?: number;
+    readonly concurrency: number;
+  };
+}
+
+interface RowKindFacts extends KindFacts {
+  /** What one accepted row is. */
+  readonly noun: string;
+  /**
+   * What the results say of a row, behind `_status`. A step of another kind may read these columns.
+   * Invariant: each kind has a column that no other has: by it a file is known to hold rows that such a step took.
+   */
+  readonly resultColumns: readonly string[];
+}
+
+/** Kinds that take the rows of files. */
+export const ROW_KINDS = {
+  contacts: {
+    area: 'contacts',
+    defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
+    noun: 'contact',
+    resultColumns: ['_contactId', '_location', '_description'],
+  },
+  sms: {
+    area: 'sms',
+    defaultLimits: { requestsPerSecond: 20, messagesPerSecond: 1000, concurrency: 8 },
+    noun: 'message',
+    resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
+  },
+  'verification.start': {
+    area: 'verification',
+    // A session is an SMS to a person who waits for it; a check is one read.
+    defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
+    noun: 'verification session',
+    resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
+  },
+  'verification.check': {
+    area: 'verification',
+    defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
+    noun: 'code',
+    resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_nextSmsAfter', '_description'],
+  },
+  conversations: {
+    area: 'gateway',
+    // A conversation is work for a person at the other end.
+    defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
+    noun: 'conversation',
+    resultColumns: ['_conversationId', '_createdAt', '_queue'],
+  },
+} as const satisfies Readonly<Record<string, RowKindFacts>>;
+
+/** Kinds that do one thing, at their place among the steps. */
+export const ACTION_KINDS = {
+  campaign: { area: 'campaign', defaultLimits: { requestsPerSecond: 1, concurrency: 1 } },
+  chat: { area: 'chat', defaultLimits: { requestsPerSecond: 1, concurrency: 1 } },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+
+export type RowKind = keyof typeof ROW_KINDS;
+export const ROW_KIND_NAMES: readonly string[] = Object.keys(ROW_KINDS);
+export type ActionStepKind = keyof typeof ACTION_KINDS;
+export type Kind = RowKind | ActionStepKind;
+
+export const KINDS: Readonly<Record<Kind, KindFacts>> = { ...ROW_KINDS, ...ACTION_KINDS };
+
+export function isRowKind(kind: string): kind is RowKind {
+  return Object.hasOwn(ROW_KINDS, kind);
+}

@@ -1,4 +1,4 @@
-import { ROW_KINDS, type RowKind } from './kind-facts.js';
+import { ROW_KINDS, type RowKind } from './areas.js';
 
 /**
  * The columns that Volley's outputs add, all in one place, for writing, re-importing and refusing outputs. They begin

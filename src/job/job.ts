@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { Area } from '../domain/areas.js';
+import type { ActionStepKind, Area, Kind, RowKind } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/documented.js';
-import type { ActionStepKind, Kind, RowKind } from '../domain/kind-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
 import type { keyCredentials, tokenCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';

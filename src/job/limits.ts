@@ -1,5 +1,4 @@
-import type { Area } from '../domain/areas.js';
-import { KINDS, type Kind } from '../domain/kind-facts.js';
+import { type Area, KINDS, type Kind } from '../domain/areas.js';
 
 /** How fast a step or an area is; undefined where there is no such limit, or no such unit. */
 export interface Limits {
@@ -42,12 +41,16 @@ export const ceilings: Readonly<Record<Area, Limits>> = {
 };
 
 /** What a step of a kind gets that sets no limits. */
-export function defaultLimitsOf(kind: Kind): Limits {
-  return { messagesPerSecond: undefined, segmentsPerSecond: undefined, ...KINDS[kind].defaultLimits };
-}
+export const defaultLimits = Object.fromEntries(
+  Object.entries(KINDS).map(([kind, { defaultLimits: limits }]): [string, Limits] => [
+    kind,
+    { messagesPerSecond: undefined, segmentsPerSecond: undefined, ...limits },
+  ]),
+) as Readonly<Record<Kind, Limits>>;
 
 /** What single calls of an area get: as steps of the first kind that uses it. */
-export function defaultLimitsOfArea(area: Area): Limits {
-  const [kind = 'sms'] = (Object.keys(KINDS) as Kind[]).filter((each) => KINDS[each].area === area);
-  return defaultLimitsOf(kind);
-}
+export const defaultLimitsOfArea = Object.fromEntries(
+  Object.entries(KINDS)
+    .toReversed()
+    .map(([kind, { area }]) => [area, defaultLimits[kind as Kind]]),
+) as Readonly<Record<Area, Limits>>;

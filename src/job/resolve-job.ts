@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { PriceSettings } from '../prices/price-settings.js';
 import { DEFAULT_READ_LIMITS } from './defaults.js';
 import type { ContactsStep, Input, Job, Step } from './job.js';
-import { defaultLimitsOf, type Limits } from './limits.js';
+import { defaultLimits, type Limits } from './limits.js';
 import { resolveSecret, resolveService } from './resolve-service.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
 
@@ -43,7 +43,7 @@ function resolveStep(step: CheckedStep, top: { readonly limits: WrittenLimits; r
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */
 function resolveLimits(kind: Step['kind'], sources: readonly WrittenLimits[]): Limits {
-  const defaults = defaultLimitsOf(kind);
+  const defaults = defaultLimits[kind];
   const pick = <Key extends keyof Limits>(key: Key) =>
     sources.find((limits) => limits?.[key] !== undefined)?.[key] ?? defaults[key];
   // Messages and their parts are counted for SMS alone.

@@ -1,5 +1,5 @@
+import { ACTION_KINDS } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
-import { ACTION_KINDS } from '../domain/kind-facts.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignState, CampaignStep } from '../job/job.js';
 import { changeCampaign, readCampaign } from '../service/areas/campaign.js';

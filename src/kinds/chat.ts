@@ -1,4 +1,4 @@
-import { ACTION_KINDS } from '../domain/kind-facts.js';
+import { ACTION_KINDS } from '../domain/areas.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';

@@ -1,5 +1,4 @@
-import type { Area } from '../domain/areas.js';
-import { type ActionStepKind, KINDS, type RowKind } from '../domain/kind-facts.js';
+import { type ActionStepKind, type Area, KINDS, type RowKind } from '../domain/areas.js';
 import type { ActionStep, RowStep, Step } from '../job/job.js';
 import type { ActionKind } from './action-kind.js';
 import { campaignKind } from './campaign.js';

@@ -118,7 +118,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
     throw refuse([{ where: 'subAccountId', message }]);
   }
   const limitsOf = (area: Area): Limits => ({
-    ...defaultLimitsOfArea(area),
+    ...defaultLimitsOfArea[area],
     ...omitUndefined(limits[area] ?? {}),
   });
   const { apiKey } = credentials;

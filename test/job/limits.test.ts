@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ceilings, defaultLimitsOf } from '../../src/job/limits.js';
+import { ceilings, defaultLimits } from '../../src/job/limits.js';
 
 describe('ceilings', () => {
   test('are the published ones where the service publishes any', () => {
@@ -9,7 +9,7 @@ describe('ceilings', () => {
 
   test.each(['sms', 'contacts'] as const)('leave room above the default limits of %s', (kind) => {
     for (const unit of ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const) {
-      expect(defaultLimitsOf(kind)[unit] ?? 0).toBeLessThan(ceilings[kind][unit] ?? Number.POSITIVE_INFINITY);
+      expect(defaultLimits[kind][unit] ?? 0).toBeLessThan(ceilings[kind][unit] ?? Number.POSITIVE_INFINITY);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ceilings, defaultLimitsOf } from '../../src/job/limits.js';
+import { ceilings, defaultLimits } from '../../src/job/limits.js';
 import { jobJsonSchema } from '../../src/job/schema/json-schema.js';
 import { listNames, REFERENCE_PAGES, readPage, readSection, readTables, type Table } from './page.js';
 import { listSchemaKeys } from './schema-keys.js';
@@ -66,9 +66,9 @@ test('the reference gives the limits of sms and contacts that the code has', () 
   expect(limitTables[0]?.rows.map((cells) => cells.slice(0, 5))).toEqual(
     names.map((name) => [
       `\`${name}\``,
-      show(defaultLimitsOf('sms')[name], 'none'),
+      show(defaultLimits.sms[name], 'none'),
       show(ceilings.sms[name], '–'),
-      show(defaultLimitsOf('contacts')[name], '–'),
+      show(defaultLimits.contacts[name], '–'),
       show(ceilings.contacts[name], '–'),
     ]),
   );
@@ -83,7 +83,7 @@ test('the reference gives the limits of the other kinds that the code has', () =
     chat: 'chat',
   } as const;
   const rows = Object.entries(areas).map(([kind, area]) => {
-    const limits = defaultLimitsOf(kind as keyof typeof areas);
+    const limits = defaultLimits[kind as keyof typeof areas];
     const ofConcurrency = limits.concurrency === 1 ? ['', ''] : [limits.concurrency, ceilings[area].concurrency];
     return [`\`${kind}\``, limits.requestsPerSecond, ceilings[area].requestsPerSecond, ...ofConcurrency].map(String);
   });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type RowKind as Kind, ROW_KINDS } from '../../src/domain/areas.js';
 import { UserError } from '../../src/domain/errors.js';
-import { type RowKind as Kind, ROW_KINDS } from '../../src/domain/kind-facts.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce, type OutputName, readOutput } from '../e2e/account.js';
 import { type Ended, useWholeJobs } from '../hostile/a-whole-job.js';

@@ -125,7 +125,7 @@ async function withService<T>(
       { areas: [area], isReadOnly: !isAction },
     );
     const clock = systemClock;
-    const lane = createLane({ limits: defaultLimitsOfArea(area), clock, random: Math.random, signal: stop.nothingNew });
+    const lane = createLane({ limits: defaultLimitsOfArea[area], clock, random: Math.random, signal: stop.nothingNew });
     const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
     const call: CallService = (endpoint, input) => {
       const untilMs = clock.now() + giveUpAfterMs;

@@ -1,4 +1,4 @@
-import { KINDS } from '../../domain/kind-facts.js';
+import { KINDS } from '../../domain/areas.js';
 import type { Step } from '../job.js';
 import { type Path, valueAt } from './finding.js';
 

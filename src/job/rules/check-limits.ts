@@ -1,4 +1,4 @@
-import { isRowKind, KINDS } from '../../domain/kind-facts.js';
+import { isRowKind, KINDS } from '../../domain/areas.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';
 import { ceilings } from '../limits.js';

@@ -1,5 +1,5 @@
+import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { addressFields } from '../../domain/contact-fields.js';
-import { isRowKind, ROW_KINDS } from '../../domain/kind-facts.js';
 import { type Finding, namePath } from '../explain/finding.js';
 import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
 

@@ -1,5 +1,4 @@
-import type { Area } from '../../domain/areas.js';
-import { KINDS } from '../../domain/kind-facts.js';
+import { type Area, KINDS } from '../../domain/areas.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_ID } from '../defaults.js';
 import { type Finding, valueAt } from '../explain/finding.js';
 import { isMapping, listSteps } from '../explain/written-steps.js';

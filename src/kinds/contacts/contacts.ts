@@ -1,6 +1,6 @@
+import { ROW_KINDS } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
 import type { BindProblems } from '../../domain/find-column.js';
-import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { ContactsStep } from '../../job/job.js';
 import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';

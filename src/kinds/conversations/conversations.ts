@@ -1,5 +1,5 @@
+import { ROW_KINDS } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
-import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { ConversationsStep } from '../../job/job.js';
 import { type Response, readJsonBody } from '../../service/answer.js';

@@ -1,4 +1,4 @@
-import { ROW_KINDS } from '../../domain/kind-facts.js';
+import { ROW_KINDS } from '../../domain/areas.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import { readJsonBody } from '../../service/answer.js';

@@ -1,6 +1,6 @@
+import { ROW_KINDS } from '../../domain/areas.js';
 import { CODE_LENGTH } from '../../domain/documented.js';
 import type { BindProblems } from '../../domain/find-column.js';
-import { ROW_KINDS } from '../../domain/kind-facts.js';
 import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';

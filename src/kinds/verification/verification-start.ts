@@ -1,5 +1,5 @@
+import { ROW_KINDS } from '../../domain/areas.js';
 import { RESEND_TOO_EARLY } from '../../domain/documented.js';
-import { ROW_KINDS } from '../../domain/kind-facts.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';

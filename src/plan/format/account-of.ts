@@ -1,5 +1,4 @@
-import type { Area } from '../../domain/areas.js';
-import { KINDS, type Kind } from '../../domain/kind-facts.js';
+import { type Area, KINDS, type Kind } from '../../domain/areas.js';
 import type { ServiceSettings } from '../../job/job.js';
 import type { Plan } from './plan-file.js';
 

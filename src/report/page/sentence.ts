@@ -1,5 +1,5 @@
+import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { countOf, format } from '../../domain/count-of.js';
-import { isRowKind, ROW_KINDS } from '../../domain/kind-facts.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';

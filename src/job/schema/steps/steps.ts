@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Kind } from '../../../domain/kind-facts.js';
+import type { Kind } from '../../../domain/areas.js';
 import { campaignStep } from './campaign.js';
 import { chatStep } from './chat.js';
 import { contactsStep } from './contacts.js';
