@@ -6,12 +6,14 @@ import { oneIn } from '../one-in.js';
 import { ANSWER_BUGS } from './answer-bugs.js';
 import { CLUSTER_BUGS } from './cluster-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
+import { LISTEN_BUGS } from './listen-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 import { SANDBOX_BUGS } from './sandbox-bugs.js';
 import { SERVICE_BUGS } from './service-bugs.js';
+import { WEBHOOK_BUGS } from './webhook-bugs.js';
 import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
 /** What a copy needs to run the tests of a bug; its packages are those of the checkout. */
@@ -170,6 +172,8 @@ const all = [
   ...REGISTRY_BUGS,
   ...SANDBOX_BUGS,
   ...WORKBOOK_BUGS,
+  ...WEBHOOK_BUGS,
+  ...LISTEN_BUGS,
 ].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
 assertPlaces(all);
 const bugs = flags.includes('--every-eighth') ? oneIn(8, all) : all;

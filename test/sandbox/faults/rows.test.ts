@@ -31,6 +31,15 @@ test.each([
   expect((await client.sendBatch(aBatch(8))).body.rejectedCount).toBe(count);
 });
 
+test('which rows a fault refuses follows from its seed alone', async () => {
+  const refusedBy = async (seed: number) => {
+    const client = await aClient({}, { kind: 'latency', delayMs: 0 }, { kind: 'reject-rows', rows: 0.5, seed });
+    return idsOf(rejected((await client.sendBatch(aBatch(20))).body.messages)).toSorted();
+  };
+  expect(await refusedBy(3)).toEqual(await refusedBy(3));
+  expect(await refusedBy(3)).not.toEqual(await refusedBy(4));
+});
+
 test('fault reject-rows refuses exactly the numbers that end so, in every batch, as told', async () => {
   const client = await aClient({}, { kind: 'reject-rows', endingWith: '02', description: 'Not today' });
   for (let round = 0; round < 2; round++) {

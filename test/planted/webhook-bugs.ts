@@ -1,0 +1,61 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** What the sandbox sends by itself, keeps in its ledger, and does wrong on purpose. */
+export const WEBHOOK_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'receipts of the sandbox are delivered twice after a restart',
+    file: 'src/sandbox/ledger/ledger.ts',
+    find: '      state?.resume?.(rows);\n',
+    replace: '      state?.resume?.(rows);\n      state?.resume?.(rows);\n',
+    tests: ['test/sandbox/sms/receipts.test.ts'],
+  },
+  {
+    name: 'receipts of a batch that was cancelled leave after a restart',
+    file: 'src/sandbox/ledger/ledger.ts',
+    find: '      this.#cancelledAt.set(value.cancelled, value.at);\n',
+    replace: '',
+    tests: ['test/sandbox/sms/receipts.test.ts'],
+  },
+  {
+    name: 'an event of a conversation overtakes the one before it',
+    file: 'src/sandbox/webhook/sender.ts',
+    find: '    if (known !== undefined) {\n',
+    replace: '    if (known !== undefined && posts > 1) {\n',
+    tests: ['test/contract/events.test.ts', 'test/sandbox/webhook/sender.test.ts'],
+  },
+  {
+    name: 'an event has another id with each attempt',
+    file: 'src/sandbox/gateway/event-lane.ts',
+    find: "'x-8x8-event-id': first?.id ?? ''",
+    replace: "'x-8x8-event-id': first?.id + attempt",
+    tests: ['test/contract/events.test.ts', 'test/sandbox/gateway/gateway-event.test.ts'],
+  },
+  {
+    name: 'a webhook that redirects counts as one that took its event',
+    file: 'src/sandbox/webhook/sender.ts',
+    find: 'answer.statusCode < 300',
+    replace: 'answer.statusCode < 400',
+    tests: ['test/sandbox/webhook/sender.test.ts'],
+  },
+  {
+    name: 'a receipt leaves this machine though no one allowed it',
+    file: 'src/sandbox/webhook/own-machine.ts',
+    find: "host === 'localhost' :",
+    replace: "host.endsWith('localhost') :",
+    tests: ['test/sandbox/webhook/own-machine.test.ts'],
+  },
+  {
+    name: 'the sandbox writes behind the torn line that a killed one left',
+    file: 'src/sandbox/ledger/ledger.ts',
+    find: 'if (wholeBytes < log.bytes) await',
+    replace: 'if (wholeBytes === 0) await',
+    tests: ['test/sandbox/sandbox.test.ts'],
+  },
+  {
+    name: 'a fault strikes other rows than its seed says',
+    file: 'src/sandbox/faults/fault-set.ts',
+    find: 'createRandom(fault.seed, -nth)',
+    replace: 'createRandom(this.#faults.length, -nth)',
+    tests: ['test/sandbox/faults/rows.test.ts'],
+  },
+];
