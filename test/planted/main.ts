@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { oneIn } from '../one-in.js';
 import { ANSWER_BUGS } from './answer-bugs.js';
 import { CLUSTER_BUGS } from './cluster-bugs.js';
+import { JOB_BUGS } from './job-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { LISTEN_BUGS } from './listen-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
@@ -165,6 +166,7 @@ const [flags, [only]] = [
 const all = [
   ...CLUSTER_BUGS,
   ...PLANNING_BUGS,
+  ...JOB_BUGS,
   ...JOURNAL_BUGS,
   ...RUNNING_BUGS,
   ...ANSWER_BUGS,

@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { formatError } from '../../src/commands/terminal/print-error.js';
+import { parseJob } from '../../src/job/load.js';
+
+/**
+ * Faulty job files, and beside each what `volley check` says of it. A file holds several jobs: a line `#=== title` begins each.
+ * `npx vitest run test/job/faulty -u` writes what is said now; read what git shows then.
+ */
+const DIRECTORY = join(import.meta.dirname, 'faulty');
+const NAMES = readdirSync(DIRECTORY).filter((name) => name.endsWith('.yaml'));
+
+function check(text: string): string {
+  try {
+    parseJob(text, 'sale.yaml');
+    return 'No fault.\n';
+  } catch (error) {
+    return formatError(error);
+  }
+}
+
+test.each(NAMES)('of the jobs in %s is said what stands beside them', async (name) => {
+  const text = readFileSync(join(DIRECTORY, name), 'utf8');
+  const said = text.split(/^(?=#=== )/m).map((job) => {
+    const [title, ...lines] = job.split('\n');
+    return `${title}\n${check(lines.join('\n'))}`;
+  });
+  await expect(said.join('\n')).toMatchFileSnapshot(join(DIRECTORY, name.replace('.yaml', '.txt')));
+});
+
+test.each(NAMES)('nothing that may be a secret in %s is repeated', (name) => {
+  expect(readFileSync(join(DIRECTORY, name.replace('.yaml', '.txt')), 'utf8')).not.toMatch(/sk.live/);
+});
