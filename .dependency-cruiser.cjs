@@ -23,15 +23,16 @@ const MAY_IMPORT = {
   settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
-  // Knows figures and labels, and nothing of what they count.
-  metrics: ['ports'],
   listen: ['domain', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
-  sandbox: ['domain', 'ports', 'storage', 'metrics'],
+  sandbox: ['domain', 'ports', 'storage', 'observe'],
 };
 /** They wire the rest together. */
 const DOORS = {
   commands: ['library', 'verbs'],
+  command: ['library', 'verbs', 'commands'],
+  texts: ['library', 'verbs', 'commands'],
+  observe: ['library', 'verbs', 'commands'],
   library: ['verbs', 'sandbox', 'listen'],
   verbs: Object.keys(MAY_IMPORT).filter((folder) => folder !== 'domain' && folder !== 'ports'),
 };

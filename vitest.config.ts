@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** Files whose modules hold nothing that changes: they share one loading of the sources, which halves their time. */
 const SHARING = [
   'cluster',
+  'command',
   'commands',
   'contract',
   'domain',
@@ -32,6 +33,7 @@ const SHARING = [
   'settle',
   'storage',
   'template',
+  'texts',
   'verbs',
   'walk',
 ].map((name) => `test/${name}/**/*.test.ts`);

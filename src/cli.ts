@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { formatFailureLine } from './commands/terminal/error-line.js';
-import type { Failure } from './commands/terminal/print-error.js';
-import type { Terminal } from './commands/terminal/terminal.js';
+import { formatFailureLine } from './command/error-line.js';
+import type { Failure } from './command/print-error.js';
+import type { Terminal } from './command/terminal.js';
 
 /**
  * Verbs → commands. The only reader of argv and env, the only process.exit. Everything else is loaded by `import()`:
@@ -141,7 +141,7 @@ function exit(exitCode: number): never {
 /** The error that the command's log has reported already. */
 let logged: unknown;
 
-type Printer = typeof import('./commands/terminal/print-error.js');
+type Printer = typeof import('./command/print-error.js');
 
 let printer: Printer | undefined;
 
@@ -170,7 +170,7 @@ async function putOffOptimizing(): Promise<void> {
 
 async function loadPrinter(): Promise<void> {
   try {
-    printer = await import('./commands/terminal/print-error.js');
+    printer = await import('./command/print-error.js');
   } catch {
     // The report is complete without it.
   }

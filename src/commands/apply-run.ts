@@ -1,16 +1,16 @@
+import { type Host, runtimeOf } from '../command/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { describeRunEnd } from '../command/print-error.js';
+import { screenOf } from '../command/screen.js';
+import { meterCommand } from '../observe/meter-command.js';
+import type { MetricsFlags } from '../observe/metrics-flags.js';
+import { type AboutEnd, notifyAtEnd } from '../observe/notify-at-end.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
-import { explainDoubt, explainEnd, listFigures } from './account/explain-end.js';
-import { formatOpenDoubt } from './account/print-open-doubt.js';
-import { formatSummary } from './account/print-summary.js';
-import { meterCommand } from './metrics/meter-command.js';
-import type { MetricsFlags } from './metrics/metrics-flags.js';
-import { type AboutEnd, notifyAtEnd } from './notify/notify-at-end.js';
+import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatOpenDoubt } from '../texts/print-open-doubt.js';
+import { formatSummary } from '../texts/print-summary.js';
 import { applyRunDirectory } from './session/session.js';
-import { type Host, runtimeOf } from './support/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
-import { printResult } from './terminal/print.js';
-import { describeRunEnd } from './terminal/print-error.js';
-import { screenOf } from './terminal/screen.js';
 
 export interface ApplyFlags {
   readonly run: string;

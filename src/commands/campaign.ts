@@ -1,3 +1,6 @@
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { escapeText, type Terminal } from '../command/terminal.js';
 import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
@@ -11,9 +14,6 @@ import { CAMPAIGN_FIELDS, readCampaign } from '../service/areas/campaign.js';
 import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
 import type { CallService } from '../service/endpoint.js';
 import { callService, type SingleCall } from './support/call-service.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { printResult } from './terminal/print.js';
-import { escapeText, type Terminal } from './terminal/terminal.js';
 
 export interface CampaignFlags {
   readonly job: string;

@@ -1,13 +1,13 @@
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { escapeText, type Terminal } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { EXIT } from '../report/exit-code.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
 import { callService } from './support/call-service.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { refuseBlank } from './support/refuse-blank.js';
-import { printResult } from './terminal/print.js';
-import { escapeText, type Terminal } from './terminal/terminal.js';
+import { refuseBlank } from './support/first-pause.js';
 
 export interface ReadFlags {
   readonly job: string;

@@ -1,10 +1,16 @@
 import { StoreLost } from '../cluster/store.js';
+import { type Host, runtimeOf } from '../command/deps.js';
+import { placeProblems } from '../command/place-problems.js';
+import { printResult } from '../command/print.js';
+import { readSecrets } from '../command/read-secrets.js';
+import { escapeText, SecretKeeper } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
+import { readHookAddress } from '../observe/hook-address.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
 import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
@@ -16,12 +22,6 @@ import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { checkOnline } from './check-online.js';
 import { readAddress } from './cluster/read-address.js';
-import { readHookAddress } from './notify/hook-address.js';
-import { type Host, runtimeOf } from './support/deps.js';
-import { placeProblems } from './support/place-problems.js';
-import { readSecrets } from './support/read-secrets.js';
-import { printResult } from './terminal/print.js';
-import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 /**
  * `volley check JOB`: the job file, its secrets, its database, its price list, and the beginning of each file (encoding, header, columns). Reads

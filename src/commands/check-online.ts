@@ -1,3 +1,4 @@
+import type { Host } from '../command/deps.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job, SecretSource } from '../job/job.js';
@@ -5,7 +6,6 @@ import { areasOf } from '../kinds/kinds.js';
 import type { ProblemList } from '../plan/problems.js';
 import { tryKey } from '../service/try-key.js';
 import { callService } from './support/call-service.js';
-import type { Host } from './support/deps.js';
 
 /** `check --online`: tries the key of each area that the job's steps use against the service. Sends nothing. Returns what it found. */
 export async function checkOnline(

@@ -1,3 +1,6 @@
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { escapeText, type Terminal } from '../command/terminal.js';
 import { QUEUE_ASSIGNMENT } from '../domain/documented.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../job/omit-undefined.js';
@@ -5,10 +8,7 @@ import { EXIT } from '../report/exit-code.js';
 import { type ConversationUser, sendMessage, updateConversation } from '../service/areas/gateway.js';
 import { createChannel, createWebhook } from '../service/areas/gateway-settings.js';
 import { callService } from './support/call-service.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { refuseBlank } from './support/refuse-blank.js';
-import { printResult } from './terminal/print.js';
-import { escapeText, type Terminal } from './terminal/terminal.js';
+import { refuseBlank } from './support/first-pause.js';
 
 interface GatewayFlags {
   readonly job: string;

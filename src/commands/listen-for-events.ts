@@ -1,5 +1,12 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { passDiskErrors, placeDiskErrors } from '../command/disk-error.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { openRunDirectory } from '../command/run-directory.js';
+import { lockDepsOf, nodeRuntime } from '../command/runtime.js';
+import { onFirstSignal } from '../command/signals.js';
+import { createLog, escapeText, SecretKeeper, type Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { readSecret } from '../job/secrets.js';
 import { assertIsFile } from '../listen/event-file.js';
@@ -7,6 +14,7 @@ import type { WrittenEvent } from '../listen/intake.js';
 import { BEHIND_PROXY } from '../listen/listen-limits.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
+import type { MetricsFlags } from '../observe/metrics-flags.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { systemClock } from '../ports/clock.js';
 import { type Log, withFields } from '../ports/log.js';
@@ -14,15 +22,7 @@ import { EXIT } from '../report/exit-code.js';
 import { joinReceipts } from '../settle/settle-receipts.js';
 import { nodeFiles } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
-import type { MetricsFlags } from './metrics/metrics-flags.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
 import { describeJoined, ReceiptJoining } from './support/receipt-joining.js';
-import { openRunDirectory } from './support/run-directory.js';
-import { lockDepsOf, nodeRuntime } from './support/runtime.js';
-import { passDiskErrors, placeDiskErrors } from './terminal/disk-error.js';
-import { printResult } from './terminal/print.js';
-import { onFirstSignal } from './terminal/signals.js';
-import { createLog, escapeText, SecretKeeper, type Terminal } from './terminal/terminal.js';
 
 /** What `openssl rand -base64 12` gives. */
 const SHORT_SECRET = 16;
@@ -118,7 +118,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
 
 async function openMetrics({ metrics }: ListenFlags, log: Log) {
   if (metrics === undefined) return undefined;
-  const { openListenMetrics } = await import('./metrics/open-listen-metrics.js');
+  const { openListenMetrics } = await import('../observe/open-listen-metrics.js');
   return openListenMetrics(metrics, log);
 }
 

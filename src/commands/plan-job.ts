@@ -1,3 +1,11 @@
+import { type Host, runtimeOf } from '../command/deps.js';
+import { jobDirectoryOf } from '../command/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { placeProblems } from '../command/place-problems.js';
+import { printResult } from '../command/print.js';
+import { describeFailure } from '../command/print-error.js';
+import { screenOf } from '../command/screen.js';
+import { onFirstSignal } from '../command/signals.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import type { Plan } from '../plan/format/plan-file.js';
@@ -5,19 +13,11 @@ import { checkGuards } from '../plan/guards.js';
 import type { PlanOutcome } from '../plan/make-plan.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { EXIT } from '../report/exit-code.js';
-import { explainDoubt, explainPlan } from './account/explain-end.js';
-import { formatOpenDoubt } from './account/print-open-doubt.js';
-import { formatPlan, summarizePlan } from './account/print-plan.js';
+import { explainDoubt, explainPlan } from '../texts/explain-end.js';
+import { formatOpenDoubt } from '../texts/print-open-doubt.js';
+import { formatPlan, summarizePlan } from '../texts/print-plan.js';
 import { formatIdle } from './run-job.js';
 import { planJobInput } from './session/session.js';
-import { type Host, runtimeOf } from './support/deps.js';
-import { jobDirectoryOf } from './support/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
-import { placeProblems } from './support/place-problems.js';
-import { printResult } from './terminal/print.js';
-import { describeFailure } from './terminal/print-error.js';
-import { screenOf } from './terminal/screen.js';
-import { onFirstSignal } from './terminal/signals.js';
 
 export interface PlanFlags {
   readonly job: string;

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { renderPage } from '../command/render-page.js';
+import { type Screen, screenOf, showCommand } from '../command/screen.js';
+import type { Terminal } from '../command/terminal.js';
+import { wrapText } from '../command/text-width.js';
 import { UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { renderPage } from './terminal/render-page.js';
-import { type Screen, screenOf, showCommand } from './terminal/screen.js';
-import type { Terminal } from './terminal/terminal.js';
-import { wrapText } from './terminal/text-width.js';
 
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */
 const PAGES = new URL('../../jobs/reference/', import.meta.url);

@@ -1,5 +1,5 @@
+import type { Terminal } from '../command/terminal.js';
 import { renderJobJsonSchema } from '../job/schema/json-schema.js';
-import type { Terminal } from './terminal/terminal.js';
 
 /** `volley schema`: the JSON Schema of a job file, for editors. */
 export async function printSchema(terminal: Terminal): Promise<number> {

@@ -1,21 +1,21 @@
 import { dirname, join } from 'node:path';
+import { type Host, runtimeOf } from '../command/deps.js';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { describeRunEnd } from '../command/print-error.js';
+import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import { lockDepsOf } from '../command/runtime.js';
+import { screenOf, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
-import { explainEnd, listFigures } from './account/explain-end.js';
-import { formatOpenDoubt } from './account/print-open-doubt.js';
-import { formatSummary } from './account/print-summary.js';
-import { type Host, runtimeOf } from './support/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
-import { findNamedJob, openNamedRun } from './support/run-directory.js';
-import { lockDepsOf } from './support/runtime.js';
-import { placeDiskErrors } from './terminal/disk-error.js';
-import { printResult } from './terminal/print.js';
-import { describeRunEnd } from './terminal/print-error.js';
-import { screenOf, showPath } from './terminal/screen.js';
-import { escapeText } from './terminal/terminal.js';
+import { explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatOpenDoubt } from '../texts/print-open-doubt.js';
+import { formatSummary } from '../texts/print-summary.js';
 
 interface ReportFlags {
   readonly run: string;

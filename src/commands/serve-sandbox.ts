@@ -1,6 +1,6 @@
+import type { Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { startSandbox } from '../sandbox/sandbox.js';
-import type { Terminal } from './terminal/terminal.js';
 
 export interface SandboxFlags {
   /** 0: any free port. */

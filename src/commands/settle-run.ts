@@ -1,4 +1,12 @@
 import { dirname, resolve } from 'node:path';
+import { type Host, openLog, runtimeOf } from '../command/deps.js';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { openNamedRun } from '../command/run-directory.js';
+import { lockDepsOf, namePerson } from '../command/runtime.js';
+import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
+import { escapeText, SecretKeeper } from '../command/terminal.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
@@ -16,15 +24,6 @@ import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
 import { acquireLock } from '../storage/lock.js';
 import { openJobRegistry } from './session/session.js';
-import { type Host, openLog, runtimeOf } from './support/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from './support/log-command.js';
-import { namePerson } from './support/person.js';
-import { openNamedRun } from './support/run-directory.js';
-import { lockDepsOf } from './support/runtime.js';
-import { placeDiskErrors } from './terminal/disk-error.js';
-import { printResult } from './terminal/print.js';
-import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
-import { escapeText, SecretKeeper } from './terminal/terminal.js';
 
 export interface SettleFlags {
   readonly run: string;

@@ -1,4 +1,10 @@
 import { dirname, join } from 'node:path';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { printResult } from '../command/print.js';
+import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import { lockDepsOf, nodeRuntime } from '../command/runtime.js';
+import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
+import type { Terminal } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -14,17 +20,11 @@ import { EXIT } from '../report/exit-code.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
-import { formatHeadline, formatNextStep } from './account/account-lines.js';
-import { formatBalances } from './account/balance-table.js';
-import { type NextStep, nextStep } from './account/next-step.js';
-import { formatOpenDoubt } from './account/print-open-doubt.js';
-import { describeAction } from './account/print-summary.js';
-import { findNamedJob, openNamedRun } from './support/run-directory.js';
-import { lockDepsOf, nodeRuntime } from './support/runtime.js';
-import { placeDiskErrors } from './terminal/disk-error.js';
-import { printResult } from './terminal/print.js';
-import { type Screen, screenOf, showCommand, showPath } from './terminal/screen.js';
-import type { Terminal } from './terminal/terminal.js';
+import { formatHeadline, formatNextStep } from '../texts/account-lines.js';
+import { formatBalances } from '../texts/balance-table.js';
+import { type NextStep, nextStep } from '../texts/next-step.js';
+import { formatOpenDoubt } from '../texts/print-open-doubt.js';
+import { describeAction } from '../texts/print-summary.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export async function showStatus(

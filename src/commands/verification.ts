@@ -1,3 +1,7 @@
+import { jobDirectoryOf, sandboxLedgerOf } from '../command/job-directory.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { printResult } from '../command/print.js';
+import { escapeText, type Terminal } from '../command/terminal.js';
 import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
@@ -15,11 +19,6 @@ import {
 } from '../service/areas/verification.js';
 import type { CallService } from '../service/endpoint.js';
 import { callService } from './support/call-service.js';
-import { jobDirectoryOf } from './support/job-directory.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from './support/log-command.js';
-import { sandboxLedgerOf } from './support/sandbox-directory.js';
-import { printResult } from './terminal/print.js';
-import { escapeText, type Terminal } from './terminal/terminal.js';
 
 export interface StartFlags {
   readonly job: string;

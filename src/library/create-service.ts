@@ -1,4 +1,4 @@
-import { assertSafeEnvironment } from '../commands/support/open-service.js';
+import { assertSafeEnvironment } from '../command/open-service.js';
 import type { Area } from '../domain/areas.js';
 import { systemClock } from '../ports/clock.js';
 import { listSecrets } from '../service/authorize.js';

@@ -1,4 +1,4 @@
-import type { Host } from '../commands/support/deps.js';
+import type { Host } from '../command/deps.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';

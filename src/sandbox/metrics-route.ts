@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { SANDBOX_METRICS } from '../metrics/metric-list.js';
+import { SANDBOX_METRICS } from '../observe/metric-list.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestLog } from './request-log.js';
 import type { WebhookSender } from './webhook/sender.js';
@@ -13,7 +13,7 @@ export interface MetricsDeps {
 /** `/metrics`, for Prometheus: like `/_sandbox/…` it needs no key, has no faults and is not in the request log. */
 export function addMetricsRoute(app: FastifyInstance, { ledger, requests, webhooks }: MetricsDeps): void {
   app.get('/metrics', async (_, reply) => {
-    const { createMetricSet, METRICS_TYPE } = await import('../metrics/metric-set.js');
+    const { createMetricSet, METRICS_TYPE } = await import('../observe/metric-set.js');
     const { metrics, render } = createMetricSet(SANDBOX_METRICS);
     for (const { area, status, count } of requests.countByStatus()) {
       metrics.requests.set(count, { area: area ?? 'none', status: status ?? 'none' });

@@ -1,6 +1,6 @@
 import yargs from 'yargs';
-import { describeProgram } from '../commands/terminal/describe-program.js';
-import { formatFailureLine } from '../commands/terminal/error-line.js';
+import { formatFailureLine } from '../command/error-line.js';
+import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { addClusterVerbs } from './cluster/cluster-verbs.js';
 import { addWorkVerb } from './cluster/work-verb.js';
@@ -135,4 +135,10 @@ export function findMisuse(args: readonly string[]): string | undefined {
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';
   const nearest = suggestNearest(verb, VERBS);
   return `There is no such verb.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
+}
+
+/** What --version prints; the version is the first word. */
+export function describeProgram(): string {
+  const { version, revision, formats } = PROGRAM;
+  return `${version} (revision ${revision}; plan format ${formats.plan}, packed ${formats.packed}, journal ${formats.journal}, registry ${formats.registry})`;
 }

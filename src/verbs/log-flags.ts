@@ -1,4 +1,4 @@
-import type { Logging, Terminal } from '../commands/terminal/terminal.js';
+import type { Logging, Terminal } from '../command/terminal.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
 
 /** Of every verb. */

@@ -1,5 +1,5 @@
-import type { MetricsFlags } from '../commands/metrics/metrics-flags.js';
 import { UserError } from '../domain/errors.js';
+import type { MetricsFlags } from '../observe/metrics-flags.js';
 import { readPort, textOption } from './verb.js';
 
 /** Of verbs that serve. */

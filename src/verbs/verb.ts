@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs';
-import { formatFailureLine } from '../commands/terminal/error-line.js';
-import type { Terminal } from '../commands/terminal/terminal.js';
+import { formatFailureLine } from '../command/error-line.js';
+import type { Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 
 /** What a verb needs to run its command; a command is imported when its verb is asked for, so that `--help` loads none. */

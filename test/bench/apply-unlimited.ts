@@ -2,9 +2,10 @@
  * `volley apply <run directory>` on a lane whose limits never bind; all else is the real code, concurrency included.
  * Prints `{ sendingSeconds, state }`: from the first request to the last answer.
  */
+
+import type { Host } from '../../src/command/deps.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { applyRun } from '../../src/commands/apply-run.js';
-import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
 

@@ -1,9 +1,9 @@
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { type WorkFlags, workForRuns } from '../../src/commands/cluster/work-for-runs.js';
 import { runJob } from '../../src/commands/run-job.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import type { Workspace } from '../e2e/a-workspace.js';
 import { runInProcess } from '../e2e/run-in-process.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { StoreLost } from '../../src/cluster/store.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
+import { SecretKeeper } from '../../src/command/terminal.js';
 import { openCluster } from '../../src/commands/cluster/open-cluster.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
-import { SecretKeeper } from '../../src/commands/terminal/terminal.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { StopSwitch } from '../../src/run/stop.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { applyRun } from '../../src/commands/apply-run.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { until } from '../e2e/command.js';
-import { aTerminal } from './a-terminal.js';
 
 /** Where the credentials are found. */
 export const KEYS = {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Host } from '../../src/command/deps.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { checkJob } from '../../src/commands/check-job.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
-import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { UserError } from '../../src/domain/errors.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { aTerminal } from './a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
 const OWN = '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description';

@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { describeFailure, exitCodeOfError } from '../../src/command/print-error.js';
 import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for-events.js';
-import { describeFailure, exitCodeOfError } from '../../src/commands/terminal/print-error.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
-import { readMetrics } from '../metrics/read-metrics.js';
-import { aTerminal } from './a-terminal.js';
+import { readMetrics } from '../observe/read-metrics.js';
 
 const SECRET = 'correct-horse-battery';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { printHelp } from '../../src/commands/print-help.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { REFERENCE_PAGES, readPage } from '../pages/page.js';
-import { aTerminal } from './a-terminal.js';
 
 /** What is printed, on a terminal of so many columns, or into a pipe. */
 async function say(topic: string | undefined, columns?: number): Promise<string> {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Host } from '../../src/command/deps.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { settleRun } from '../../src/commands/settle-run.js';
-import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
 import type { Files } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
 import { anExported, aRunInDoubt, csvOf } from '../settle/an-export.js';

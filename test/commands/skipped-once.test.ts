@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
-import { aTerminal } from './a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 test('a file that was sent before is named once where stdout and stderr are one terminal, and in both where they are not', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'volley-skipped-'));

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { cancelRun } from '../../src/commands/cancel/cancel-run.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
-import { describeFailure, formatFailed } from '../../src/commands/terminal/print-error.js';
+import type { Host } from '../../src/command/deps.js';
+import { describeFailure, formatFailed } from '../../src/command/print-error.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Runtime } from '../../src/commands/support/runtime.js';
+import type { Runtime } from '../../src/command/runtime.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { readJournal } from '../../src/journal/reader.js';

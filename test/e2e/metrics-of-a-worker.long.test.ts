@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
-import { readMetrics, sumOf } from '../metrics/read-metrics.js';
+import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { WorkMeter } from '../../src/commands/metrics/work-meter.js';
+import { WorkMeter } from '../../src/observe/work-meter.js';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess } from './a-workspace.js';
 import { until } from './command.js';

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { readMetrics, sumOf } from '../metrics/read-metrics.js';
+import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { COMMAND, until } from './command.js';

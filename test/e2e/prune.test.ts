@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { aReceipt } from '../listen/events.js';

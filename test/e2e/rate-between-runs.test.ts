@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { createLane } from '../../src/throttle/lane.js';

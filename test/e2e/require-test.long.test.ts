@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';

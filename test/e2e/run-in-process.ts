@@ -1,8 +1,8 @@
+import type { Host } from '../../src/command/deps.js';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
-import type { Host } from '../../src/commands/support/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import type { Job } from '../../src/job/job.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 /** `volley run` in this process, on a world that the test may watch or change. Gives the exit code, or throws as the command does. */
 export function runInProcess(

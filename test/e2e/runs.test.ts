@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { showRuns } from '../../src/commands/runs/show-runs.js';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';

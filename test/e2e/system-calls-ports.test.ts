@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Progress } from '../../src/run/run-deps.js';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/commands/support/runtime.js';
+import { nodeRuntime } from '../../src/command/runtime.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, people } from './a-job.js';

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
-import { nodeRuntime, type Runtime } from '../../src/commands/support/runtime.js';
 import { parseJob } from '../../src/job/load.js';
 import { createHost } from '../../src/library/program-host.js';
 import type { Summary } from '../../src/report/summary.js';

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { exitCodeOfError, formatError } from '../../src/command/print-error.js';
 import { runJob } from '../../src/commands/run-job.js';
-import { exitCodeOfError, formatError } from '../../src/commands/terminal/print-error.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { aFastDirectory } from './a-fast-directory.js';
 

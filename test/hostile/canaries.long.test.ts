@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Terminal } from '../../src/command/terminal.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { showStatus } from '../../src/commands/show-status.js';
-import type { Terminal } from '../../src/commands/terminal/terminal.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { MANNERS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, holdsSecret, NUMBER, readAll, STEERING } from './canaries.js';

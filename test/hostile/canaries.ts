@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatError } from '../../src/commands/terminal/print-error.js';
-import type { Terminal } from '../../src/commands/terminal/terminal.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { formatError } from '../../src/command/print-error.js';
+import type { Terminal } from '../../src/command/terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 /** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
 export const SECRETS = {

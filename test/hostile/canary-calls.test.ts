@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Terminal } from '../../src/command/terminal.js';
 import { setCampaign, showCampaign } from '../../src/commands/campaign.js';
 import { postChat, readChat } from '../../src/commands/chat.js';
 import { changeConversation, makeChannel, makeWebhook, sendToConversation } from '../../src/commands/gateway.js';
-import type { Terminal } from '../../src/commands/terminal/terminal.js';
 import { checkVerification, startVerification } from '../../src/commands/verification.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';

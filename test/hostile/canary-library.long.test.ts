@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SecretKeeper } from '../../src/commands/terminal/terminal.js';
+import { SecretKeeper } from '../../src/command/terminal.js';
 import { createHost } from '../../src/library/program-host.js';
 import { apply, createService, type Log, plan, type Service, type WrittenJob } from '../../src/library.js';
 import { someBases } from '../library/a-service.js';

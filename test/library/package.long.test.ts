@@ -68,7 +68,8 @@ describe('the packed package, installed in an empty folder', () => {
     warnings = await installPackage(folder);
     sandbox = await startSandbox();
     writeFileSync(join(folder, 'people.csv'), 'name,mobile\nMei,+6591234561\nTan,+6591234562\n');
-  });
+    // The registry may be slow.
+  }, 180_000);
   afterAll(async () => {
     await sandbox?.close();
     rmSync(folder, { recursive: true, force: true });

@@ -6,7 +6,7 @@ import {
   SANDBOX_METRICS,
   SEND_METRICS,
   WORK_METRICS,
-} from '../../src/metrics/metric-list.js';
+} from '../../src/observe/metric-list.js';
 import { listNames, readPage, readRows, readSection } from './page.js';
 
 const page = readPage('jobs/reference/metrics.md');

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { Host } from '../../src/command/deps.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
-import type { Host } from '../../src/commands/support/deps.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { showStatus } from '../../src/commands/show-status.js';
-import { aTerminal } from '../commands/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aCommandLine } from './a-command-line.js';
 
 const ROWS = 'mobile,name\n+6590000001,a\n+6590000001,b\nnope,c\nn/a,d\n+6590000002,e\n';

@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { readMetrics } from '../metrics/read-metrics.js';
+import { readMetrics } from '../observe/read-metrics.js';
 import { type Answered, aBatch, aClient, aContact, type Client } from './sandbox-client.js';
 
 const get = (client: Client, path: string) => client.ask(undefined, { method: 'GET', path, authorization: undefined });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Runtime } from '../../src/commands/support/runtime.js';
+import type { Runtime } from '../../src/command/runtime.js';
 import type { SourceRecord } from '../../src/domain/row.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { COLUMNS, cellsOf, type Scenario } from './scenario.js';

@@ -1,4 +1,4 @@
-import type { Host } from '../../src/commands/support/deps.js';
+import type { Host } from '../../src/command/deps.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
 import type { Taken } from './walk-service.js';

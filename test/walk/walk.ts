@@ -1,3 +1,5 @@
+import type { Host } from '../../src/command/deps.js';
+import { lockDepsOf } from '../../src/command/runtime.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
@@ -6,8 +8,6 @@ import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
 import { pruneJob } from '../../src/commands/runs/prune-job.js';
 import { planJobInput } from '../../src/commands/session/session.js';
 import { settleRun } from '../../src/commands/settle-run.js';
-import type { Host } from '../../src/commands/support/deps.js';
-import { lockDepsOf } from '../../src/commands/support/runtime.js';
 import { sendTest } from '../../src/commands/test-run/send-test.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';

@@ -1,6 +1,6 @@
 import type { ClusterStatus } from '../../cluster/postgres/read-status.js';
+import { escapeText } from '../../command/terminal.js';
 import { countOf, format } from '../../domain/count-of.js';
-import { escapeText } from '../terminal/terminal.js';
 
 type Run = ClusterStatus['runs'][number];
 type Lane = ClusterStatus['lanes'][number];

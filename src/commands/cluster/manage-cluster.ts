@@ -1,13 +1,13 @@
 import type { Database } from '../../cluster/postgres/database.js';
 import { StoreLost } from '../../cluster/store.js';
+import { type Host, openLog } from '../../command/deps.js';
+import { type CommandEnd, logCommand } from '../../command/log-command.js';
+import { printResult } from '../../command/print.js';
+import { SecretKeeper } from '../../command/terminal.js';
 import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { ClusterSettings } from '../../job/job.js';
 import { EXIT } from '../../report/exit-code.js';
-import { type Host, openLog } from '../support/deps.js';
-import { type CommandEnd, logCommand } from '../support/log-command.js';
-import { printResult } from '../terminal/print.js';
-import { SecretKeeper } from '../terminal/terminal.js';
 import { formatStatus } from './format-status.js';
 import { DATABASE_FLAGS, readAddress } from './read-address.js';
 

@@ -3,6 +3,8 @@ import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
 import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
+import { type Host, runtimeOf } from '../../command/deps.js';
+import type { SecretKeeper } from '../../command/terminal.js';
 import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
 import { accountOf } from '../../plan/format/account-of.js';
@@ -12,8 +14,6 @@ import type { RunSettings } from '../../run/resume.js';
 import type { RunDeps } from '../../run/run-deps.js';
 import type { RunObserver } from '../../run/run-observer.js';
 import type { StopSwitch } from '../../run/stop.js';
-import { type Host, runtimeOf } from '../support/deps.js';
-import type { SecretKeeper } from '../terminal/terminal.js';
 import { type DATABASE_FLAGS, readAddress } from './read-address.js';
 
 /** A database that several processes share. */

@@ -1,7 +1,7 @@
+import type { Terminal } from '../../command/terminal.js';
 import type { ClusterSettings } from '../../job/job.js';
 import { readSecret } from '../../job/secrets.js';
 import { nodeFiles } from '../../storage/files.js';
-import type { Terminal } from '../terminal/terminal.js';
 
 /** The flags of verbs without a job (database-options.ts). */
 export const DATABASE_FLAGS = { flags: '--database-env or --database-file' };

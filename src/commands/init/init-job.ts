@@ -1,4 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import { type Host, runtimeOf } from '../../command/deps.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { printResult } from '../../command/print.js';
+import { screenOf, showCommand, showPath } from '../../command/screen.js';
 import { UserError } from '../../domain/errors.js';
 import { describeNumber } from '../../guess/describe-guess.js';
 import { guessJob, type JobGuess } from '../../guess/guess-job.js';
@@ -15,11 +19,7 @@ import { explainMissingColumn } from '../../normalize/explain-missing-column.js'
 import { listColumns } from '../../normalize/mask.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
-import { formatGuess, summarizeGuess } from '../account/print-guess.js';
-import { type Host, runtimeOf } from '../support/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
-import { printResult } from '../terminal/print.js';
-import { screenOf, showCommand, showPath } from '../terminal/screen.js';
+import { formatGuess, summarizeGuess } from '../../texts/print-guess.js';
 import { findExample } from './find-example.js';
 import { readHeads } from './read-heads.js';
 

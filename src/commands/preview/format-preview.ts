@@ -1,3 +1,6 @@
+import { paint, type Screen } from '../../command/screen.js';
+import { escapeText } from '../../command/terminal.js';
+import { wrapText } from '../../command/text-width.js';
 import { format } from '../../domain/count-of.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import type { Step } from '../../job/job.js';
@@ -7,9 +10,6 @@ import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { omitReplaceable } from '../../template/gsm7.js';
 import { countSegments, nameCharacters } from '../../template/segments.js';
-import { paint, type Screen } from '../terminal/screen.js';
-import { escapeText } from '../terminal/terminal.js';
-import { wrapText } from '../terminal/text-width.js';
 
 /** A row as it is shown, and printed as JSON. */
 export interface DescribedRow {

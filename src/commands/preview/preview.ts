@@ -1,14 +1,14 @@
+import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { placeProblems } from '../../command/place-problems.js';
+import { printResult } from '../../command/print.js';
+import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
+import { screenOf } from '../../command/screen.js';
 import { UserError } from '../../domain/errors.js';
 import { fixDates } from '../../job/fix-dates.js';
 import type { Job } from '../../job/job.js';
 import { loadJob } from '../../job/load.js';
 import { previewJob } from '../../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
-import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
-import { placeProblems } from '../support/place-problems.js';
-import { findRunPath, openRunDirectory } from '../support/run-directory.js';
-import { printResult } from '../terminal/print.js';
-import { screenOf } from '../terminal/screen.js';
 import { type DescribedRow, describeRow, formatRow } from './format-preview.js';
 import { readChoice, readCount, readNumberFlag, type WrittenChoice } from './row-choice.js';
 

@@ -1,4 +1,12 @@
 import { dirname } from 'node:path';
+import { type Host, openLog, runtimeOf } from '../../command/deps.js';
+import { placeDiskErrors } from '../../command/disk-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { printResult } from '../../command/print.js';
+import { openRunDirectory } from '../../command/run-directory.js';
+import { lockDepsOf, namePerson } from '../../command/runtime.js';
+import { type Screen, screenOf, showCommand, showPath } from '../../command/screen.js';
+import { SecretKeeper } from '../../command/terminal.js';
 import { countOf, format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
 import type { Plan } from '../../plan/format/plan-file.js';
@@ -13,18 +21,9 @@ import { addBalances } from '../../report/summary.js';
 import { awaitWorkers, workersEndInMs } from '../../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../../settle/abandon-run.js';
 import { acquireLock } from '../../storage/lock.js';
-import { formatNextStep } from '../account/account-lines.js';
+import { formatNextStep } from '../../texts/account-lines.js';
 import { readAddress } from '../cluster/read-address.js';
 import { openJobRegistry } from '../session/session.js';
-import { type Host, openLog, runtimeOf } from '../support/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
-import { namePerson } from '../support/person.js';
-import { openRunDirectory } from '../support/run-directory.js';
-import { lockDepsOf } from '../support/runtime.js';
-import { placeDiskErrors } from '../terminal/disk-error.js';
-import { printResult } from '../terminal/print.js';
-import { type Screen, screenOf, showCommand, showPath } from '../terminal/screen.js';
-import { SecretKeeper } from '../terminal/terminal.js';
 
 export interface AbandonFlags {
   readonly run: string;

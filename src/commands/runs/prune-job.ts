@@ -1,4 +1,11 @@
 import { basename, join, resolve } from 'node:path';
+import { type Host, openLog, runtimeOf } from '../../command/deps.js';
+import { placeDiskErrors } from '../../command/disk-error.js';
+import { jobDirectoryOf, sandboxLedgerOf } from '../../command/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { printResult } from '../../command/print.js';
+import { lockDepsOf, namePerson } from '../../command/runtime.js';
+import { escapeText, SecretKeeper } from '../../command/terminal.js';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { parseAge } from '../../job/age.js';
@@ -9,17 +16,8 @@ import { REGISTRY_FILE } from '../../registry/registry-entry.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
 import { acquireLock } from '../../storage/lock.js';
+import { formatBytes } from '../../texts/run-table.js';
 import { openJobRegistry } from '../session/session.js';
-import { type Host, openLog, runtimeOf } from '../support/deps.js';
-import { jobDirectoryOf } from '../support/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
-import { namePerson } from '../support/person.js';
-import { lockDepsOf } from '../support/runtime.js';
-import { sandboxLedgerOf } from '../support/sandbox-directory.js';
-import { placeDiskErrors } from '../terminal/disk-error.js';
-import { printResult } from '../terminal/print.js';
-import { escapeText, SecretKeeper } from '../terminal/terminal.js';
-import { formatBytes } from './run-table.js';
 
 export interface PruneFlags {
   /** A job file, or the directory of a job. */

@@ -1,4 +1,10 @@
 import { basename, join, resolve } from 'node:path';
+import { type Host, runtimeOf } from '../../command/deps.js';
+import { placeDiskErrors } from '../../command/disk-error.js';
+import { jobDirectoryOf } from '../../command/job-directory.js';
+import { printResult } from '../../command/print.js';
+import { lockDepsOf } from '../../command/runtime.js';
+import { screenOf } from '../../command/screen.js';
 import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
 import { type ListedRun, listRuns } from '../../prune/list-runs.js';
@@ -7,13 +13,7 @@ import { REGISTRY_FILE } from '../../registry/registry-entry.js';
 import { EXIT } from '../../report/exit-code.js';
 import type { Files } from '../../storage/files.js';
 import { readLockOwner } from '../../storage/lock.js';
-import { type Host, runtimeOf } from '../support/deps.js';
-import { jobDirectoryOf } from '../support/job-directory.js';
-import { lockDepsOf } from '../support/runtime.js';
-import { placeDiskErrors } from '../terminal/disk-error.js';
-import { printResult } from '../terminal/print.js';
-import { screenOf } from '../terminal/screen.js';
-import { formatRuns } from './run-table.js';
+import { formatRuns } from '../../texts/run-table.js';
 
 /** `volley runs [JOB|DIRECTORY]`: the runs of a job, or of all jobs in an output directory, the newest first; writes nothing. */
 export async function showRuns(

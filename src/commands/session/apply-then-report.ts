@@ -1,5 +1,9 @@
 import { join } from 'node:path';
 import { explainAway } from '../../cluster/explain-away.js';
+import type { Host } from '../../command/deps.js';
+import type { OpenService } from '../../command/open-service.js';
+import { createProgressView } from '../../command/progress.js';
+import type { Runtime } from '../../command/runtime.js';
 import { UserError } from '../../domain/errors.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { PlanPacker } from '../../plan/format/plan-packer.js';
@@ -16,10 +20,6 @@ import type { RunSettings } from '../../run/resume.js';
 import type { StopSwitch } from '../../run/stop.js';
 import type { Lock } from '../../storage/lock.js';
 import type { OpenCluster } from '../cluster/open-cluster.js';
-import type { Host } from '../support/deps.js';
-import type { OpenService } from '../support/open-service.js';
-import type { Runtime } from '../support/runtime.js';
-import { createProgressView } from '../terminal/progress.js';
 
 interface Application {
   directory: string;

@@ -1,3 +1,7 @@
+import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { isDiskError } from '../../command/disk-error.js';
+import { createProgressView } from '../../command/progress.js';
+import { screenOf } from '../../command/screen.js';
 import { countOf } from '../../domain/count-of.js';
 import { formatTime } from '../../domain/stated-time.js';
 import { quoteWord } from '../../job/explain/quote-word.js';
@@ -19,12 +23,8 @@ import { assertOwned } from '../../retry/assert-owned.js';
 import { lineOf } from '../../retry/retried-line.js';
 import type { Files } from '../../storage/files.js';
 import type { Lock } from '../../storage/lock.js';
-import { formatFileNotices, listFileNotices } from '../account/file-notices.js';
-import { listLeftOut } from '../account/left-out-lines.js';
-import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
-import { isDiskError } from '../terminal/disk-error.js';
-import { createProgressView } from '../terminal/progress.js';
-import { screenOf } from '../terminal/screen.js';
+import { formatFileNotices, listFileNotices } from '../../texts/file-notices.js';
+import { listLeftOut } from '../../texts/left-out-lines.js';
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. */
 export async function planNewInput(

@@ -1,3 +1,11 @@
+import { type Host, runtimeOf } from '../../command/deps.js';
+import { jobDirectoryOf } from '../../command/job-directory.js';
+import type { NameFields } from '../../command/log-command.js';
+import { openService } from '../../command/open-service.js';
+import { printResult } from '../../command/print.js';
+import { describeFailure } from '../../command/print-error.js';
+import { lockDepsOf } from '../../command/runtime.js';
+import { createLog, SecretKeeper, type Terminal } from '../../command/terminal.js';
 import type { Area } from '../../domain/areas.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';
@@ -13,15 +21,7 @@ import { nodeFiles } from '../../storage/files.js';
 import { acquireLock } from '../../storage/lock.js';
 import { createLane } from '../../throttle/lane.js';
 import { LaneStopped } from '../../throttle/lane-stopped.js';
-import { printResult } from '../terminal/print.js';
-import { describeFailure } from '../terminal/print-error.js';
-import { createLog, SecretKeeper, type Terminal } from '../terminal/terminal.js';
-import { type Host, runtimeOf } from './deps.js';
 import { describeFirstPause, reportFirstPause } from './first-pause.js';
-import { jobDirectoryOf } from './job-directory.js';
-import type { NameFields } from './log-command.js';
-import { openService } from './open-service.js';
-import { lockDepsOf } from './runtime.js';
 
 export interface Called {
   /** Path of a job file; only its service, its name and its output directory are used. */

@@ -1,3 +1,4 @@
+import { UserError } from '../../domain/errors.js';
 import type { Answer } from '../../service/answer.js';
 import type { CallLane } from '../../service/caller.js';
 import type { Transport } from '../../service/transport.js';
@@ -35,4 +36,11 @@ export function describeFirstPause(answer: Answer, { base, untilMs }: { base: st
   const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
   const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';
   return `${what} ${new URL(base).origin}: ${problem}; trying again until ${new Date(untilMs).toISOString()}`;
+}
+
+/** Refuses blank flags with 'bad-flag'. `doing` completes "Cannot …"; names are as typed. */
+export function refuseBlank(doing: string, given: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, text] of Object.entries(given)) {
+    if (text?.trim() === '') throw new UserError('bad-flag', `Cannot ${doing}: ${name} is empty, expected some text`);
+  }
 }

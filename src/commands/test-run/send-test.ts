@@ -1,4 +1,13 @@
 import { dirname, join } from 'node:path';
+import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { jobDirectoryOf } from '../../command/job-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { placeProblems } from '../../command/place-problems.js';
+import { printResult } from '../../command/print.js';
+import { describeRunEnd } from '../../command/print-error.js';
+import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
+import { screenOf } from '../../command/screen.js';
+import { endSoonAfter } from '../../command/signals.js';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { MAX_TEST_NUMBERS } from '../../job/defaults.js';
@@ -19,19 +28,10 @@ import { previewJob } from '../../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
 import { readHistory } from '../../registry/history.js';
 import { digestPlan } from '../../registry/registry-entry.js';
-import { explainEnd, listFigures } from '../account/explain-end.js';
-import { formatSummary } from '../account/print-summary.js';
+import { explainEnd, listFigures } from '../../texts/explain-end.js';
+import { formatSummary } from '../../texts/print-summary.js';
 import { readChoice, readCount, readNumberFlag, type WrittenChoice } from '../preview/row-choice.js';
 import { type JobSession, withSession } from '../session/session.js';
-import { createPlanDeps, type Host, runtimeOf } from '../support/deps.js';
-import { jobDirectoryOf } from '../support/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from '../support/log-command.js';
-import { placeProblems } from '../support/place-problems.js';
-import { findRunPath, openRunDirectory } from '../support/run-directory.js';
-import { printResult } from '../terminal/print.js';
-import { describeRunEnd } from '../terminal/print-error.js';
-import { screenOf } from '../terminal/screen.js';
-import { endSoonAfter } from '../terminal/signals.js';
 
 export interface TestFlags extends Omit<WrittenChoice, 'to'> {
   /** A job file or a run directory. */

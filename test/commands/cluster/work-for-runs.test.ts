@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { nodeRuntime } from '../../../src/command/runtime.js';
 import { workForRuns } from '../../../src/commands/cluster/work-for-runs.js';
-import { nodeRuntime } from '../../../src/commands/support/runtime.js';
 import { type Clock, systemClock } from '../../../src/ports/clock.js';
 import { type BreakCall, MemoryCluster } from '../../cluster/memory-store.js';
-import { aTerminal } from '../a-terminal.js';
+import { aTerminal } from '../../command/a-terminal.js';
 
 const FLAGS = {
   database: { env: 'VOLLEY_DATABASE_URL' },

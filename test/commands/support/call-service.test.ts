@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { lockDepsOf, nodeRuntime } from '../../../src/command/runtime.js';
 import { type Called, callService } from '../../../src/commands/support/call-service.js';
-import { lockDepsOf, nodeRuntime } from '../../../src/commands/support/runtime.js';
 import { ServiceError } from '../../../src/domain/errors.js';
 import { readCampaign } from '../../../src/service/areas/campaign.js';
 import { postMessage, readMessages } from '../../../src/service/areas/chat.js';

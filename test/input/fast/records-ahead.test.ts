@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nodeRuntime } from '../../../src/commands/support/runtime.js';
+import { nodeRuntime } from '../../../src/command/runtime.js';
 import { readRecordsAhead } from '../../../src/input/fast/records-ahead.js';
 
 it('is how the command reads: without it all would come out the same, and late', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
-import { DRAIN_MS } from '../../../src/commands/terminal/drain-on-signal.js';
+import { DRAIN_MS } from '../../../src/command/signals.js';
 import { VERBS } from '../../../src/verbs/command-line.js';
 import { ROOT } from '../dockerfile.js';
 import { hasPort } from './check-names.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DRAIN_MS } from '../../../src/commands/terminal/drain-on-signal.js';
+import { DRAIN_MS } from '../../../src/command/signals.js';
 import { EXIT } from '../../../src/report/exit-code.js';
 import { lastOf, readDockerfile } from '../dockerfile.js';
 import { listWorkloads, type Workload } from './manifest.js';

@@ -12,7 +12,7 @@ import {
   SANDBOX_METRICS,
   SEND_METRICS,
   WORK_METRICS,
-} from '../../../src/metrics/metric-list.js';
+} from '../../../src/observe/metric-list.js';
 import { needPromtool } from '../../e2e/of-the-machine.js';
 
 const KIT = fileURLToPath(new URL('../../../jobs/kubernetes/', import.meta.url));

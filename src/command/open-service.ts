@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import type { Area } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
+import type { Job, ServiceSettings } from '../job/job.js';
+import { areasOf } from '../kinds/kinds.js';
+import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
+import { scrubAnswers } from '../service/scrub-answers.js';
+import type { Transport } from '../service/transport.js';
+import { nodeFiles } from '../storage/files.js';
+import { type Host, runtimeOf } from './deps.js';
+import { SANDBOX_DIRECTORY } from './job-directory.js';
+import { readSecrets } from './read-secrets.js';
+import { endSoonAfter } from './signals.js';
+import type { SecretKeeper, Terminal } from './terminal.js';
+
+/** Access to the service: current addresses, the transport, and what authenticates each call. */
+export interface OpenService {
+  readonly settings: ServiceSettings;
+  readonly transport: Transport;
+  readonly authorize: Authorize;
+  /**
+   * Receipts and events that the embedded sandbox did not deliver since the last call, because their address is outside
+   * this machine.
+   */
+  takeNotDelivered(): number;
+  close(): Promise<void>;
+}
+
+interface Opening {
+  readonly host: Host;
+  readonly secrets: SecretKeeper;
+  readonly jobDirectory: string;
+  /** Ends the reading of secrets, and of what a sandbox keeps, soon: a disk may not answer. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
+ * asks for it; its state is kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
+ */
+export async function openService(
+  job: Job,
+  context: Opening,
+  scope?: { areas: readonly Area[]; isReadOnly: boolean },
+): Promise<OpenService> {
+  const opening = openAreas(job, context, scope);
+  const { clock } = runtimeOf(context.host);
+  try {
+    return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
+  } catch (error) {
+    // Opened too late: close it.
+    void opening.then(({ close }) => close()).catch(() => {});
+    throw error;
+  }
+}
+
+async function openAreas(
+  job: Job,
+  context: Opening,
+  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean } = {
+    areas: areasOf(job.steps),
+    isReadOnly: false,
+  },
+): Promise<OpenService> {
+  assertSafeEnvironment(context.host);
+  const createTransport = await runtimeOf(context.host).loadTransport();
+  const { service } = job;
+  const secrets = service.sandbox
+    ? {}
+    : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets, isReadOnly });
+  // Without a connection there is nothing to close, should the sandbox not start.
+  const transport = scrubAnswers(createTransport(service.timeouts), context.secrets.values);
+  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
+  return {
+    settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
+    transport,
+    authorize: createAuthorize(sandbox?.secrets ?? secrets),
+    takeNotDelivered: () => sandbox?.takeNotDelivered() ?? 0,
+    close: async () => {
+      await transport.close().finally(() => sandbox?.close());
+    },
+  };
+}
+
+/** How long due receipts and events are awaited at the end, so that a local listener gets them all. */
+const LAST_EVENTS_MS = 5_000;
+
+async function startEmbeddedSandbox({ account, accountId, subAccountId }: ServiceSettings, jobDirectory: string) {
+  const { startSandbox } = await import('../sandbox/sandbox.js');
+  const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
+  await nodeFiles.makeDirectory(dataDirectory);
+  const accounts = [{ account, accountId, subAccountIds: [subAccountId] }];
+  const { origin, credentials, readWebhooks, flushWebhooks, close } = await startSandbox({ dataDirectory, accounts });
+  const { apiKey, gatewayKey, chatKey, campaign } = credentials;
+  const secrets: ServiceSecrets = {
+    sms: apiKey,
+    contacts: apiKey,
+    verification: apiKey,
+    gateway: gatewayKey,
+    chat: chatKey,
+    campaign,
+  };
+  const bases = {
+    sms: origin,
+    contacts: origin,
+    verification: origin,
+    gateway: origin,
+    campaign: origin,
+    chat: origin,
+  };
+  let taken = 0;
+  const takeNotDelivered = () => {
+    const before = taken;
+    taken = readWebhooks().outside;
+    return Math.max(0, taken - before);
+  };
+  const flushThenClose = async () => {
+    await flushWebhooks(LAST_EVENTS_MS);
+    await close();
+  };
+  return { bases, secrets, takeNotDelivered, close: flushThenClose };
+}
+
+export function assertSafeEnvironment({ env }: Terminal): void {
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
+  throw new UserError(
+    'unsafe-environment',
+    'Cannot start: NODE_TLS_REJECT_UNAUTHORIZED=0 turns off the check of certificates, expected it unset',
+    {
+      hint: 'Unset it; for a certificate of your own use NODE_EXTRA_CA_CERTS.',
+    },
+  );
+}

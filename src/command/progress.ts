@@ -1,0 +1,108 @@
+import { format } from '../domain/count-of.js';
+import type { Log } from '../ports/log.js';
+import type { Progress } from '../run/run-deps.js';
+import type { Terminal } from './terminal.js';
+import { cutText, widthOf } from './text-width.js';
+
+/** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
+export interface ProgressView {
+  planned(progress: { step: number; rows: number }): void;
+  sent(progress: Progress): void;
+  close(): void;
+}
+
+const LOG_EVERY_MS = 10_000;
+
+export function createProgressView(terminal: Terminal, log: Log): ProgressView {
+  return terminal.isStderrTerminal ? createBar(terminal) : createLines(log);
+}
+
+function createLines(log: Log): ProgressView {
+  let lastAt = Date.now();
+  const isDue = () => {
+    if (Date.now() - lastAt < LOG_EVERY_MS) return false;
+    lastAt = Date.now();
+    return true;
+  };
+  return {
+    planned: ({ step, rows }) => isDue() && log.info('planning', { step, rows }),
+    sent: (progress) => isDue() && log.info('sending', { ...progress }),
+    close: () => {},
+  };
+}
+
+const DRAW_EVERY_MS = 100;
+
+function createBar({ screen, showBelow = () => {} }: Terminal): ProgressView {
+  let shown: Progress | undefined;
+  let startedAt = 0;
+  let settledBefore = 0;
+  let drawing: NodeJS.Timeout | undefined;
+  const draw = () => {
+    if (shown === undefined) return;
+    const seconds = (Date.now() - startedAt) / 1000;
+    const speed = seconds > 0 ? (shown.settled - settledBefore) / seconds : 0;
+    const secondsLeft = speed > 0 ? Math.ceil((shown.rows - shown.settled) / speed) : undefined;
+    showBelow(formatProgress(shown, { rowsPerSecond: Math.round(speed), secondsLeft }, screen?.columns ?? 80));
+  };
+  return {
+    planned: () => {},
+    sent: (progress) => {
+      if (shown?.step !== progress.step) {
+        startedAt = Date.now();
+        settledBefore = progress.settled;
+      }
+      shown = progress;
+      if (drawing === undefined) draw();
+      drawing ??= setInterval(draw, DRAW_EVERY_MS).unref();
+    },
+    // The bar is removed; the account at the end stays.
+    close: () => {
+      if (drawing === undefined) return;
+      clearInterval(drawing);
+      drawing = undefined;
+      showBelow('');
+    },
+  };
+}
+
+/** What a bar shows beside the figures of a step: rows a second, and seconds left where that can be said. */
+export interface Pace {
+  readonly rowsPerSecond: number;
+  readonly secondsLeft: number | undefined;
+}
+
+const MOST_BAR = 30;
+const LEAST_BAR = 10;
+
+/** One line that is narrower than the terminal: with less room, first the bar gets shorter, then figures go from the right. */
+export function formatProgress(progress: Progress, { rowsPerSecond, secondsLeft }: Pace, columns: number): string {
+  const { step, kind, rows, settled, accepted, rejected, inDoubt } = progress;
+  const share = rows === 0 ? 1 : Math.min(1, settled / rows);
+  const name = `${step} ${kind}`;
+  const parts = [
+    `${Math.floor(share * 100)} %`,
+    `${format(settled)} of ${format(rows)}`,
+    ...(secondsLeft === undefined ? [] : [`${formatSeconds(secondsLeft)} left`]),
+    `${format(rowsPerSecond)}/s`,
+    ...(rejected > 0 ? [`${format(rejected)} rejected`] : []),
+    ...(inDoubt > 0 ? [`${format(inDoubt)} in doubt`] : []),
+    `${format(accepted)} accepted`,
+  ];
+  // One column less than there are: a line that fills its row makes some terminals begin another.
+  const room = columns - 1 - widthOf(name) - 1;
+  let shown = parts;
+  while (shown.length > 1 && room - widthOf(shown.join(' · ')) - 1 < LEAST_BAR) shown = shown.slice(0, -1);
+  const text = shown.join(' · ');
+  const width = Math.min(MOST_BAR, room - widthOf(text) - 1);
+  if (width < LEAST_BAR) return cutText(`${name} ${text}`, columns - 1);
+  const filled = Math.round(share * width);
+  return `${name} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`;
+}
+
+/** `95` → `1 min 35 s`. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+}

@@ -1,0 +1,145 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import { loadJob } from '../job/load.js';
+import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import { readPrunedRun, refusePruned } from '../registry/marked/pruned-run.js';
+import { PRUNED_FILE } from '../registry/registry-entry.js';
+import { type Files, nodeFiles } from '../storage/files.js';
+import { placeDiskErrors } from './disk-error.js';
+import { jobDirectoryOf } from './job-directory.js';
+
+export interface OpenedRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Of a test: the directory of the plan that it tested. */
+  readonly testedRun: string | undefined;
+}
+
+/**
+ * The run directory that an argument names, links followed, with its plan. Refuses one that does not stand where it was
+ * made, in `<output>/<job>/`: lock and history stand beside it, and a copy would send everything once more.
+ */
+export async function openRunDirectory(
+  written: string,
+  files: Files = nodeFiles,
+  { adopt = false }: { adopt?: boolean | undefined } = {},
+): Promise<OpenedRun> {
+  const directory = await findRunPath(written, files);
+  const found = await files.stat(directory);
+  if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
+  if (!found.isDirectory) {
+    throw refuse(
+      written,
+      'it is a file, expected a run directory',
+      'Give the directory that volley plan or volley run printed; volley runs lists those of a job.',
+    );
+  }
+  return openRun(directory, files, adopt);
+}
+
+/**
+ * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the
+ * job, tests aside. `begun`: prefer the newest begun run; one that was only planned has nothing to settle or retry.
+ */
+export async function openNamedRun(
+  written: string,
+  {
+    files = nodeFiles,
+    begun = false,
+    adopt = false,
+  }: { files?: Files; begun?: boolean; adopt?: boolean | undefined } = {},
+): Promise<OpenedRun> {
+  const path = await findRunPath(written, files);
+  const found = await files.stat(path);
+  if (found === undefined)
+    throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
+  if (!found.isDirectory) {
+    const jobDirectory = jobDirectoryOf(await loadJob(written));
+    return openRun(await findNewest(jobDirectory, { files, begun, written }), files, adopt);
+  }
+  if (await isRunDirectory(path, files)) return openRun(path, files, adopt);
+  return openRun(await findNewest(path, { files, begun, written }), files, adopt);
+}
+
+/** The job file that an argument for a run is; undefined where it is a directory. */
+export async function findNamedJob(written: string, files: Files): Promise<string | undefined> {
+  return (await files.stat(resolve(written)))?.isDirectory === false ? written : undefined;
+}
+
+/** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
+export async function findRunPath(written: string, files: Files): Promise<string> {
+  const path = await followLinks(resolve(written));
+  const [found, parent] = [await files.stat(path), await files.stat(dirname(path))];
+  if (found !== undefined || parent?.isDirectory !== true) return path;
+  return (await RunDirectories.read(files, dirname(path))).find(basename(path)) ?? path;
+}
+
+/** Recognized by its plan, or by what remains of a run whose plan is gone. */
+async function isRunDirectory(path: string, files: Files): Promise<boolean> {
+  const names = await files.list(path);
+  return names.some(
+    (name) =>
+      [PLAN_FILE, JOURNAL_FILE, PRUNED_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name),
+  );
+}
+
+/** Newest by when it was planned. */
+async function findNewest(
+  jobDirectory: string,
+  { files, begun, written }: { files: Files; begun: boolean; written: string },
+): Promise<string> {
+  const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
+  for (const name of await placeDiskErrors(jobDirectory, () => files.list(jobDirectory))) {
+    const directory = join(jobDirectory, name);
+    const plan = name.startsWith('.') ? undefined : await files.stat(join(directory, PLAN_FILE));
+    if (plan === undefined || (await files.stat(join(directory, PRUNED_FILE))) !== undefined) continue;
+    const isBegun = !begun || (await files.stat(join(directory, JOURNAL_FILE))) !== undefined;
+    found.push({ directory, isBegun, atMs: plan.modifiedMs });
+  }
+  found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
+  for (const { directory } of found.reverse()) {
+    const { testOf } = await placeDiskErrors(jobDirectory, () => readPlan(files, directory));
+    if (testOf === undefined) return directory;
+  }
+  throw refuse(
+    written,
+    `there is no run in ${jobDirectory}, expected one`,
+    'Plan or run the job first: volley plan, volley run.',
+  );
+}
+
+async function openRun(directory: string, files: Files, adopt: boolean): Promise<OpenedRun> {
+  for (const entry of await placeDiskErrors(dirname(directory), () => readPrunedRun(files, directory))) {
+    if (entry.type === 'pruned') throw refusePruned(directory, entry);
+  }
+  const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
+  assertOwnName(directory, plan);
+  const jobDirectory = dirname(directory);
+  const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
+  directories.find(plan.id);
+  if (basename(jobDirectory) !== plan.job.name) {
+    throw refuse(
+      directory,
+      `it holds run ${plan.id} of job ${plan.job.name}, expected it in …/${plan.job.name}/${basename(directory)}`,
+      'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
+    );
+  }
+  // The registry checks an adoption again under the lock.
+  if (!adopt) await assertOwnPlace(files, directory);
+  const { plan: tested = null } = plan.testOf ?? {};
+  return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested) };
+}
+
+function refuse(path: string, what: string, hint?: string): UserError {
+  return new UserError('bad-plan', `Cannot use ${path}: ${what}`, hint === undefined ? {} : { hint });
+}
+
+/** A link to a run is that run; where only a directory above it is a link, such as one to a volume, the path stays as written. */
+async function followLinks(path: string): Promise<string> {
+  const follow = (each: string) => realpath(each).catch(() => each);
+  const [real, realParent] = await Promise.all([follow(path), follow(dirname(path))]);
+  return real === join(realParent, basename(path)) ? path : real;
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { hostname, userInfo } from 'node:os';
+import type { Store } from '../cluster/store.js';
+import type { Timeouts } from '../job/job.js';
+import type { InputReader } from '../plan/plan-deps.js';
+import { type Clock, systemClock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { RunDeps } from '../run/run-deps.js';
+import type { Transport } from '../service/transport.js';
+import { type Files, nodeFiles } from '../storage/files.js';
+import type { LockDeps, Owner } from '../storage/lock-file.js';
+import { describeDisk, findDiskError } from './disk-error.js';
+
+/** The ports that commands on a job use; the simulation brings its own. Heavy modules are loaded on demand. */
+export interface Runtime {
+  readonly files: Files;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly owner: Owner;
+  readonly snapshotEveryBytes?: number | undefined;
+  readonly packFromBytes?: number | undefined;
+  /** Of the disk of a directory, for this user. */
+  readonly freeBytes?: (directory: string) => Promise<number>;
+  /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */
+  readonly createBusyMeter?: () => () => number;
+  readonly isProcessAlive: (pid: number) => boolean;
+  loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
+  loadLane(): Promise<RunDeps['createLane']>;
+  loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
+  /** Connects to the database of a job with `cluster`; `readUrl` gives its address again, with the password that it has by then. */
+  loadStore(url: string, onNotice: (notice: string) => void, readUrl?: () => Promise<string>): Promise<Store>;
+}
+
+/** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime, log?: Pick<Log, 'warn'>): LockDeps {
+  const onUnreleased = (error: unknown) => {
+    const disk = findDiskError(error);
+    if (log === undefined || disk === undefined) throw error;
+    log.warn(
+      `${describeDisk(disk).message}. So the lock was not released; it ends with this process, for other machines within a minute`,
+    );
+  };
+  return { files, clock, owner, isProcessAlive, onUnreleased };
+}
+
+/** This machine and this process. */
+export const nodeRuntime: Runtime = {
+  files: nodeFiles,
+  clock: systemClock,
+  random: Math.random,
+  owner: {
+    // On Linux, what distinguishes a process from one in another container with the same host name.
+    host: [
+      hostname(),
+      tell(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+      tell(() => readlinkSync('/proc/self/ns/pid')),
+    ]
+      .filter((part) => part !== '')
+      .join('/'),
+    pid: process.pid,
+    instance: randomUUID(),
+  },
+  freeBytes: async (directory) => {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  },
+  createBusyMeter,
+  isProcessAlive,
+  loadReader: async () => {
+    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
+      await Promise.all([
+        import('../input/inputs.js'),
+        import('../input/digest-input.js'),
+        import('../input/digest-content.js'),
+        import('../input/fast/records-ahead.js'),
+        import('../input/own-columns.js'),
+      ]);
+    return { listInputs, digestInput, digestContent, readRecords, findColumn };
+  },
+  loadLane: async () => {
+    const { createLane } = await import('../throttle/lane.js');
+    return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
+  },
+  loadTransport: async () => (await import('../service/transport.js')).createTransport,
+  loadStore: async (url, onNotice, readUrl) => {
+    const { createPostgresStore } = await import('../cluster/postgres/postgres-store.js');
+    return createPostgresStore({ url, onNotice, ...(readUrl && { readUrl }) });
+  },
+};
+
+function tell(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
+}
+
+function isProcessAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it exists and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+function createBusyMeter(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
+
+/** Who runs this command, for the journal: `ann on desk-7`. */
+export function namePerson({ owner }: Pick<Runtime, 'owner'>): string {
+  return `${nameUser()} on ${owner.host.split('/')[0]}`;
+}
+
+function nameUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run as a user without a name.
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

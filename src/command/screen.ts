@@ -1,0 +1,83 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { styleText } from 'node:util';
+import { quoteWord } from '../job/explain/quote-word.js';
+
+/** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
+export interface Screen {
+  readonly columns: number;
+  /** A person has it before them now; a file or a pipe gets all of an account, however long it is. */
+  readonly isTerminal: boolean;
+  readonly hasColor: boolean;
+  /** Paths below it are shown relative to it; none where it is ''. */
+  readonly directory: string;
+  /** What commands to copy begin with: `volley`, `npx volley`. */
+  readonly command: string;
+}
+
+/** For output into a pipe, or of unknown kind. */
+export const PLAIN_SCREEN: Screen = {
+  columns: 80,
+  isTerminal: false,
+  hasColor: false,
+  directory: '',
+  command: 'volley',
+};
+
+const MOST_COLUMNS = 120;
+const LEAST_COLUMNS = 40;
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What is known of a terminal; its width may be missing. */
+export interface ScreenSource {
+  readonly env: Env;
+  readonly isStdoutTerminal: boolean;
+  readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
+}
+
+/** The screen of stdout, capped at a readable width. */
+export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Screen {
+  const known = { ...PLAIN_SCREEN, ...screen };
+  const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
+  return {
+    ...known,
+    columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
+    isTerminal: isStdoutTerminal,
+    hasColor: isStdoutTerminal && allowsColor(env),
+  };
+}
+
+/** no-color.org: any text in NO_COLOR turns colour off. */
+export function allowsColor(env: Env): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+}
+
+/** Styles that can be read on a dark and on a light ground; yellow, cyan, blue, white and black cannot. */
+export type Style = 'bold' | 'dim' | 'red' | 'green' | 'magenta';
+
+export function paint({ hasColor }: Pick<Screen, 'hasColor'>, style: Style, text: string): string {
+  return hasColor && text !== '' ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** Relative to where the person is; absolute where it lies elsewhere. */
+export function showPath({ directory }: Pick<Screen, 'directory'>, path: string): string {
+  if (directory === '' || !isAbsolute(path)) return path;
+  const short = relative(directory, path);
+  if (short === '') return '.';
+  return short.startsWith(`..${sep}..`) || isAbsolute(short) ? path : short;
+}
+
+/** A command that can be copied as it is: a word with a blank or a sign of the shell stands in quotes. */
+export function showCommand({ command }: Pick<Screen, 'command'>, ...words: readonly string[]): string {
+  return [command, ...words.map(quoteWord)].join(' ');
+}
+
+/** A text of the core for a person: its commands as this one was called, and its paths relative to where the person is. */
+export function showFromHere({ command, directory }: Pick<Screen, 'command' | 'directory'>, text: string): string {
+  const named = text.replaceAll(/`volley (?=[a-z])/g, () => `\`${command} `);
+  if (directory.length < 2) return named;
+  return named
+    .split(/(?<=^|[\s`'"(])(?=\/)/u)
+    .map((part) => (part.startsWith(`${directory}/`) ? part.slice(directory.length + 1) : part))
+    .join('');
+}

@@ -1,0 +1,92 @@
+import { UserError } from '../domain/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log, LogFields } from '../ports/log.js';
+import { EXIT } from '../report/exit-code.js';
+import type { StopSwitch } from '../run/stop.js';
+import type { Host } from './deps.js';
+import type { Terminal } from './terminal.js';
+
+/**
+ * Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns a function that
+ * stops listening.
+ */
+export function onFirstSignal(
+  terminal: Terminal,
+  listener: (name: string) => void,
+  sayLeft: (name: string) => void = () => {},
+): () => void {
+  let isFirst = true;
+  return terminal.onSignal((name) => {
+    if (!isFirst) {
+      sayLeft(name);
+      terminal.leave(75, {
+        code: 'interrupted',
+        message: `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`,
+        hint: 'Run the same command to resume. What was in flight may then be in doubt.',
+      });
+    }
+    isFirst = false;
+    listener(name);
+  });
+}
+
+/** How long reading and planning may take to end after a signal. */
+const GIVE_UP_MS = 500;
+
+/**
+ * Runs a task that sends nothing and checks the signal between two reads. A read may never end (a hanging disk): then
+ * the task is abandoned with UserError 'interrupted', and its later results are ignored. `doing` completes "Cannot …".
+ */
+export async function endSoonAfter<T>(
+  { signal, clock, doing = 'plan the job' }: { signal: AbortSignal; clock: Clock; doing?: string },
+  task: () => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController();
+  const running = task();
+  const givenUp = aborted(signal, ended.signal)
+    .then(() => clock.sleep(GIVE_UP_MS, ended.signal))
+    .then(() => {
+      throw new UserError('interrupted', `Cannot ${doing}: it was interrupted while a file was read`, {
+        hint: 'Nothing was sent. Run the same command again.',
+      });
+    });
+  for (const each of [running, givenUp]) each.catch(() => {});
+  try {
+    return await Promise.race([running, givenUp]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Never resolves when the other signal came first. */
+function aborted(signal: AbortSignal, ended: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: ended });
+  });
+}
+
+/** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */
+export const DRAIN_MS = 30_000;
+
+const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
+
+/** On a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. Returns how to stop listening. */
+export function drainOnSignal(
+  host: Host,
+  { log, stop, clock }: { log: Log; stop: StopSwitch; clock: Clock },
+): () => void {
+  const ended = new AbortController();
+  const sayLeft = (name: string) =>
+    log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
+  const first = (name: string) => {
+    log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
+    stop.request('interrupted', name);
+    void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
+  };
+  const off = onFirstSignal(host, first, sayLeft);
+  return () => {
+    off();
+    ended.abort();
+  };
+}

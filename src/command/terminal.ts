@@ -1,0 +1,83 @@
+import { maskNumbers } from '../normalize/mask.js';
+import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../ports/log.js';
+import type { LogFormat, LogLevel } from '../ports/log-level.js';
+import { PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
+
+/** A command's streams, environment and signals. `cli.ts` passes it in; nothing else reads them. */
+export interface Terminal {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: AsyncIterable<Uint8Array | string>;
+  readonly isStdoutTerminal: boolean;
+  readonly isStderrTerminal: boolean;
+  /** How wide the terminal is, where paths are relative to, what the command was called by; see screen.ts. */
+  readonly screen?: ScreenSource['screen'];
+  /** As the flags have it; where there is none, by what stderr is. */
+  logging?: Logging | undefined;
+  /** Resolves when the stream took the text; rejects when it is closed or full. */
+  writeStdout(text: string): Promise<void>;
+  writeStderr(text: string): void;
+  /** Keeps a line below all that stderr shows, narrower than the terminal; '' removes it. */
+  showBelow?(line: string): void;
+  /** Calls back on SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
+  onSignal(listener: (name: string) => void): () => void;
+  /** Exits at once, whatever is in flight; with --json, and no result yet, stdout says why. */
+  leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
+  /** The log has reported the failure: it is not printed again. */
+  noteLogged?(error: unknown): void;
+}
+
+/** How stderr is written. */
+export interface Logging {
+  readonly format: LogFormat;
+  readonly level: LogLevel;
+  /** Set by a flag. What the account on a terminal says is logged only on request. */
+  readonly isAsked: boolean;
+}
+
+export function loggingOf({ logging, isStderrTerminal }: Pick<Terminal, 'logging' | 'isStderrTerminal'>): Logging {
+  return logging ?? { format: isStderrTerminal ? 'pretty' : 'json', level: 'info', isAsked: false };
+}
+
+/** Secrets known to this process, so that they can be scrubbed from whatever it says. */
+export class SecretKeeper {
+  readonly #values: string[] = [];
+
+  keep(secret: string): string {
+    // One may be read again and again.
+    if (!this.#values.includes(secret)) {
+      this.#values.push(secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64'));
+    }
+    return secret;
+  }
+
+  get values(): readonly string[] {
+    return this.#values;
+  }
+}
+
+/** The letters at the end take no room and show nothing. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u034f\u17b4\u17b5]/gu;
+
+/** Escapes text from files and answers: no control, bidi or invisible character reaches a terminal. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code === 10 ? '⏎' : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** Plain lines for a person, JSON lines (pino) for a machine; both on stderr. */
+export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
+  const { format, level } = loggingOf(terminal);
+  if (format === 'json') {
+    const log = createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);
+    return fromLevel(log, level);
+  }
+  const screen = { ...PLAIN_SCREEN, ...terminal.screen };
+  const say = (message: string) => {
+    const shown = showFromHere(screen, scrubSecrets(escapeText(message), secrets.values));
+    terminal.writeStderr(`${maskNumbers(shown)}\n`);
+  };
+  const log: Log = { info: say, warn: (message) => say(`! ${message}`), error: (message) => say(`✗ ${message}`) };
+  return fromLevel(log, level);
+}

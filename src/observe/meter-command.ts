@@ -1,0 +1,40 @@
+import type { Host } from '../command/deps.js';
+import type { CommandEnd } from '../command/log-command.js';
+import { describeFailure } from '../command/print-error.js';
+import type { MetricsFlags } from './metrics-flags.js';
+import type { WorkMeter } from './work-meter.js';
+
+/**
+ * Runs a command with a meter on it, where the flags ask for one; else nothing of it is loaded. A port that cannot be had is refused
+ * before the command begins; whatever else fails is a warning.
+ */
+export async function meterCommand(
+  host: Host,
+  flags: MetricsFlags | undefined,
+  task: (host: Host) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  if (flags === undefined) return task(host);
+  const { openMetrics } = await import('./open-metrics.js');
+  const metrics = await openMetrics(host, flags);
+  try {
+    const end = await task(metrics.host);
+    await metrics.end(end.exitCode);
+    return end;
+  } catch (error) {
+    const { exitCode, error: failure } = describeFailure(error);
+    await metrics.end(exitCode, failure.code);
+    throw error;
+  }
+}
+
+/** The same for a worker, which watches itself by what it is handed. */
+export async function meterWork(
+  host: Host,
+  flags: MetricsFlags | undefined,
+  task: (meter: WorkMeter | undefined) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  if (flags === undefined) return task(undefined);
+  const { openWorkMetrics } = await import('./open-work-metrics.js');
+  const { meter, end } = await openWorkMetrics(host, flags);
+  return task(meter).finally(end);
+}

@@ -1,0 +1,64 @@
+import type { Plan } from '../plan/format/plan-file.js';
+import type { LogFields } from '../ports/log.js';
+import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
+import { describeAction } from './print-summary.js';
+
+/** Codes that are named; all of them stand in the summary. */
+const MOST_CODES = 3;
+
+/** Why a run ended so, in one line for the log: what stopped it, or which rows were not accepted. */
+export function explainEnd(summary: Summary): string {
+  const { state, stop, balance, steps } = summary;
+  if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
+  const rejected = describeRejected(summary);
+  const parts = [
+    ...describeRows(balance.inDoubt, 'in doubt'),
+    ...(rejected === undefined ? [] : [`${rejected}${listCodes(steps)}`]),
+    ...describeRows(balance.unprocessed, 'not sent'),
+    ...steps.flatMap(({ number, kind, action }) =>
+      action === null || action.status === 'accepted' ? [] : [`step ${number} (${kind}) ${describeAction(action)}`],
+    ),
+  ];
+  return parts.length === 0 ? `${state}: every row accepted` : `${state}; ${parts.join('; ')}`;
+}
+
+/** What earlier runs left in doubt; empty where nothing is. */
+export function explainDoubt(runs: readonly RunInDoubt[]): string {
+  if (runs.length === 0) return '';
+  const rows = runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0);
+  const unread = runs.some(({ inDoubt }) => inDoubt === null) ? ', and a run that cannot be read' : '';
+  return `${plural(rows, 'row')} of other runs still in doubt (${runs.map(({ run }) => run).join(', ')})${unread}`;
+}
+
+/** The figures of a run, for its line at the end. */
+export function listFigures({ plan, state, balance }: Summary): LogFields {
+  return { run: plan, state, ...balance };
+}
+
+/** What a plan holds, for the line at the end. */
+export function explainPlan(plan: Plan): { reason: string; fields: LogFields } {
+  const { read, rejected, skipped } = addBalances(
+    plan.steps.map(({ counts }) => ({ ...counts, accepted: 0, inDoubt: 0, unprocessed: 0 })),
+  );
+  const planned = plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0);
+  const requests = plan.steps.reduce((sum, { counts }) => sum + counts.requests, 0);
+  const reason = `planned ${plural(planned, 'row')} in ${plural(requests, 'request')}, nothing was sent`;
+  return { reason, fields: { run: plan.id, state: 'planned', read, planned, rejected, skipped } };
+}
+
+function describeRows(count: number, what: string): string[] {
+  return count === 0 ? [] : [`${plural(count, 'row')} ${what}`];
+}
+
+function listCodes(steps: Summary['steps']): string {
+  const counts = new Map<string, number>();
+  for (const { rejections } of steps) {
+    for (const [code, count] of Object.entries(rejections)) counts.set(code, (counts.get(code) ?? 0) + count);
+  }
+  const listed = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MOST_CODES);
+  return listed.length === 0 ? '' : ` (${listed.map(([code, count]) => `${code} ${count}`).join(', ')})`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { countOf } from '../domain/count-of.js';
+import { wordsOfStop } from '../report/stop-words.js';
+import { countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
+
+/** What to do now: in words, and as a command to copy where one does it. */
+export interface NextStep {
+  readonly what: string;
+  readonly command?: string | undefined;
+}
+
+export interface NextStepView {
+  readonly isSandbox: boolean;
+  /** By `guards.requireTest` of the job. */
+  readonly requiresTest?: boolean | undefined;
+  /** Of the job file, where the command was given one. */
+  readonly job?: string | undefined;
+  /** Of the plan that a test is of. */
+  readonly testedRun?: string | undefined;
+}
+
+/** After a run. Undefined when nothing is left to do. */
+export function nextStep(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
+  const { balance, exitCode, state } = summary;
+  const { job } = view;
+  const run = showPath(screen, summary.directory);
+  const same =
+    job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
+  if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
+  if (state === 'planned' && isEmpty(summary)) return nextOfEmpty(summary, view, screen);
+  if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
+  if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
+  if (exitCode === 4 && summary.stop !== null) {
+    const { fix, isResumed } = wordsOfStop(summary.stop);
+    if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
+    return {
+      what: `${fix}${withJob(job)}`,
+      command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
+    };
+  }
+  if (balance.inDoubt > 0) {
+    const rows = countOf(balance.inDoubt, 'row');
+    return {
+      what: `${rows} in doubt may or may not have been sent; Volley never sends them again on its own. Get the message export of that day from the service, and settle them with it`,
+      command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
+    };
+  }
+  if (balance.unprocessed > 0 && summary.stop?.reason === 'abandoned') {
+    return {
+      what: `${countOf(balance.unprocessed, 'row')} were not sent, and this run never sends them: make a plan to send them`,
+      command: showCommand(screen, 'retry', run, '--only', 'unprocessed'),
+    };
+  }
+  if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
+  if (balance.unprocessed > 0) {
+    return {
+      what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: make a plan to send them`,
+      command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
+    };
+  }
+  if (balance.rejected > 0) return nextOfRejected(summary, view, screen);
+  return undefined;
+}
+
+/** Of messages that a cancel took back; `job`: as the person named its file. */
+export function nextOfTakenBack(run: string, job: string | undefined, screen: Screen): NextStep {
+  const command = showCommand(screen, 'retry', showPath(screen, run), '--only', 'not-sent', ...jobFlag(job, screen));
+  return { what: `to send them under a corrected text: correct the job, then${withJob(job)}`, command };
+}
+
+/** A run does not know the file of its job: where nobody named it, the words say what the command lacks. */
+function jobFlag(job: string | undefined, screen: Screen): string[] {
+  return job === undefined ? [] : ['--job', showPath(screen, job)];
+}
+
+function withJob(job: string | undefined): string {
+  return job === undefined ? ', with --job and the job file added' : '';
+}
+
+/** No row of it is to be sent. A step without rows has no funnel, and something to do. */
+function isEmpty({ balance, steps }: Summary): boolean {
+  return balance.unprocessed === 0 && steps.every(({ funnel }) => funnel !== undefined);
+}
+
+function nextOfEmpty(summary: Summary, view: NextStepView, screen: Screen): NextStep {
+  const none = 'there is nothing in it to send';
+  if (summary.balance.rejected === 0) return { what: `${none}: every row was skipped` };
+  const { what, command } = nextOfRejected(summary, view, screen);
+  return { what: `${none}: ${what}`, command };
+}
+
+function nextOfTest(
+  { directory, state, balance, testOf }: Summary,
+  { isSandbox, job, testedRun }: NextStepView,
+  screen: Screen,
+): NextStep | undefined {
+  if (state !== 'finished')
+    return { what: 'resume the test', command: showCommand(screen, 'apply', showPath(screen, directory)) };
+  if (balance.accepted < balance.read) return { what: 'see why above; then test again' };
+  const what = isSandbox ? 'the sandbox accepted them:' : 'once the messages look right on your phones,';
+  const plan = testOf?.plan ?? null;
+  if (plan !== null && testedRun !== undefined) {
+    const run = showPath(screen, testedRun);
+    return { what: `${what} send the plan`, command: showCommand(screen, 'apply', run, '--confirm', plan) };
+  }
+  if (job === undefined) return undefined;
+  return { what: `${what} plan the job`, command: showCommand(screen, 'plan', showPath(screen, job)) };
+}
+
+function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: NextStepView, screen: Screen): NextStep {
+  const files = steps.flatMap((step) => (step.balance.rejected > 0 ? [rejectionsOf(step)] : []));
+  const [first] = files;
+  const path = (name: string) => showPath(screen, join(directory, name));
+  const file = files.length === 1 && first !== undefined ? path(first) : 'a rejections file';
+  // Without a test of the new plan, `run` is refused.
+  const [verb, again] = requiresTest === true ? ['plan', 'plan and test it'] : ['run', 'run'];
+  return {
+    what: `correct the rows in ${file}, save it beside the job, add it to input.files of the step, and ${again} again. Nothing is sent twice.`,
+    command: job === undefined ? undefined : showCommand(screen, verb, showPath(screen, job)),
+  };
+}
+
+function rejectionsOf({ number, kind, files }: StepSummary): string {
+  return files.rejections ?? `${number}-${kind}.rejections.csv`;
+}

@@ -1,0 +1,106 @@
+import { paint, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { wrapText } from '../command/text-width.js';
+import { countOf } from '../domain/count-of.js';
+import { describeConsent, describeCountry, describeFilled, describeNumber } from '../guess/describe-guess.js';
+import type { JobGuess } from '../guess/guess-job.js';
+import type { SampledFile } from '../guess/sampled-rows.js';
+import { findWhereConsent, type OptOutList } from '../guess/write-job.js';
+import type { Preview } from '../kinds/step-kind.js';
+import { formatHeadline } from './account-lines.js';
+import { formatExample } from './print-planned-step.js';
+
+/** A job that was written from an export. */
+export interface WrittenGuess {
+  /** Absolute path of the job file. */
+  readonly path: string;
+  readonly job: string;
+  readonly files: readonly SampledFile[];
+  readonly optOuts: readonly OptOutList[];
+  readonly marks: readonly string[];
+  readonly guess: JobGuess;
+}
+
+/** What `volley init` prints for machines: no cell of the files. */
+export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGuess): object {
+  const { number, greeting, fields, consent, rows } = guess;
+  return {
+    job,
+    path,
+    kind: number === undefined ? 'contacts' : 'sms',
+    files: files.map(({ name }) => name),
+    suppress: optOuts.map(({ name }) => name),
+    rows,
+    destination: number?.column ?? null,
+    validNumbers: number?.valid ?? null,
+    country: number?.country ?? null,
+    countryColumn: number?.countryColumn ?? null,
+    isCountryUnclear: isUnclear(guess),
+    greeting: greeting?.column ?? null,
+    fields,
+    consent: consent.map(({ column, value = null, isBlank, rows: of }) => ({
+      column,
+      value: isBlank ? 'blank' : value,
+      rows: of,
+    })),
+    state: 'written',
+    exitCode: 0,
+    error: null,
+  };
+}
+
+function isUnclear({ number }: JobGuess): boolean {
+  return number?.tried !== undefined && number.country === undefined;
+}
+
+/** What was found, the first message, and what to do now: for a person. */
+export function formatGuess(
+  written: WrittenGuess,
+  { example, screen }: { readonly example: Preview | undefined; readonly screen: Screen },
+): string {
+  const { path, files, guess } = written;
+  const job = showPath(screen, path);
+  const from = files.length === 1 ? (files[0]?.name ?? '') : countOf(files.length, 'file');
+  const head = `The job ${job} is written, from the first ${countOf(guess.rows, 'row')} of ${from}. Nothing was sent.`;
+  const facts = listFacts(written).map(([name, text]) =>
+    wrapText(escapeText(`  ${name.padEnd(WIDEST)} ${text}`), screen.columns, ' '.repeat(WIDEST + 3)).join('\n'),
+  );
+  const message = example === undefined ? '' : `\n${formatExample(example, screen)}`;
+  const commands = ['check', 'plan', 'run'].map(
+    (verb) => `  ${paint(screen, 'bold', escapeText(showCommand(screen, verb, job)))}`,
+  );
+  const next = isUnclear(guess)
+    ? 'Next: fill in the country, and your text. Then check it, see what it would send, and run it on the sandbox:'
+    : 'Next: put your text into it. Then check it, see what it would send, and run it on the sandbox:';
+  return `${formatHeadline(head, 'bold', screen)}\n\n${facts.join('\n')}\n${message}\n${wrapText(next, screen.columns).join('\n')}\n${commands.join('\n')}\n`;
+}
+
+const WIDEST = 'greeting'.length;
+
+function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [string, string])[] {
+  const { number, greeting, consent, notInAll } = guess;
+  const country = number === undefined ? undefined : describeCountry(number);
+  const ofWhere = findWhereConsent(consent);
+  const says = number?.country ?? number?.countryColumn;
+  return [
+    ...(number === undefined
+      ? ([['contacts', 'no column holds numbers, so the job makes contacts and sends no SMS']] as const)
+      : ([['number', `${number.column}: ${describeNumber(number, guess)}`]] as const)),
+    ...(country === undefined
+      ? []
+      : ([['country', `${isUnclear(guess) ? 'unclear, fill it in' : says}: ${country}`]] as const)),
+    ...(greeting === undefined
+      ? []
+      : ([['greeting', `${greeting.column}: ${describeFilled(greeting, guess)}`]] as const)),
+    ...consent.map((each) => ['consent', `${each.column}: ${describeConsent(each, guess)}`] as const),
+    ...(ofWhere === undefined ? [] : ([['', `a where for ${ofWhere.column} stands in the job as a comment`]] as const)),
+    ...optOuts.map((list) => ['opt-outs', `nothing is sent to the numbers in ${describeList(list)}`] as const),
+    ...marks.map((mark) => ['not used', `${mark}: open in Excel; close it before you send`] as const),
+    ...(notInAll.length > 0 ? ([['not used', `not in all files: ${notInAll.join(', ')}`]] as const) : []),
+  ];
+}
+
+function describeList({ name, encoding, country }: OptOutList): string {
+  const read = [encoding, country].filter((each) => each !== undefined).join(', ');
+  return read === '' ? name : `${name} (read as ${read})`;
+}

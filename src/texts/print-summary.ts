@@ -1,0 +1,208 @@
+import { dirname } from 'node:path';
+import { sandboxLedgerOf } from '../command/job-directory.js';
+import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { wrapText } from '../command/text-width.js';
+import { countOf, format } from '../domain/count-of.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { formatAhead } from '../kinds/schedule.js';
+import { formatBilled } from '../prices/billed-tally.js';
+import { formatMoney } from '../prices/decimal.js';
+import { wordsOfStop } from '../report/stop-words.js';
+import {
+  countNotReached,
+  countTakenBack,
+  describeRejected,
+  NOT_REACHED,
+  type StepSummary,
+  type Summary,
+} from '../report/summary.js';
+import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
+import { formatBalances } from './balance-table.js';
+import { formatFunnel } from './format-funnel.js';
+import { formatLists } from './format-lists.js';
+import { COUNT_WIDTH, formatReasons, formatSkips } from './format-reasons.js';
+import { type NextStepView, nextStep } from './next-step.js';
+
+export interface SummaryView extends NextStepView {
+  /** Now: what waits at the service can still be taken back. */
+  readonly nowMs: number;
+  readonly screen?: Screen;
+}
+
+/**
+ * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do
+ * next. An account that would not fit one screen has fewer examples.
+ */
+export function formatSummary(summary: Summary, view: SummaryView): string {
+  const whole = formatAccount(summary, view, false);
+  return fitsScreen(whole, view.screen ?? PLAIN_SCREEN) ? whole : formatAccount(summary, view, true);
+}
+
+function formatAccount(summary: Summary, view: SummaryView, isBrief: boolean): string {
+  const { isSandbox, nowMs, screen = PLAIN_SCREEN } = view;
+  const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
+  const next = nextStep(summary, view, screen);
+  const sections = [
+    `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
+    summary.steps.map((step) => formatStep(step, summary.state, { screen, isBrief })).join(''),
+    formatWaiting(summary, nowMs, screen),
+    wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
+      (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
+    next === undefined ? '' : formatNextStep(next, screen),
+  ];
+  return sections.filter((section) => section !== '').join('\n');
+}
+
+function formatHead(summary: Summary, screen: Screen): string {
+  const { read, accepted } = summary.balance;
+  const headline = formatHeadline(describeState(summary), styleOf(summary), screen);
+  return `${headline}\n${format(accepted)} of ${countOf(read, 'row')} accepted.${describeCost(summary)}${describeBilled(summary)}\n`;
+}
+
+/** By the price list: what was planned to cost. */
+function describeCost({ cost }: Summary): string {
+  if (cost === undefined) return '';
+  const { planned, accepted, currency } = cost;
+  return ` They cost ${formatMoney(accepted, currency)} of ${formatMoney(planned, currency)} planned.`;
+}
+
+/** By the receipts that came: what was charged. */
+function describeBilled({ billed, cost }: Summary): string {
+  if (billed === undefined) return '';
+  const { messages, forecast, parts, plannedParts } = billed;
+  const planned = forecast === null || cost === undefined ? '' : `${formatMoney(forecast, cost.currency)} and `;
+  const said = `${formatBilled(billed)} and ${countOf(parts, 'part')}, forecast ${planned}${countOf(plannedParts, 'part')}`;
+  return `\nReceipts of ${countOf(messages, 'message')}: ${said}.`;
+}
+
+function styleOf({ exitCode, state, balance }: Summary): Style {
+  if (exitCode === 4) return 'red';
+  if (state === 'finished' && balance.inDoubt === 0) return 'green';
+  return state === 'planned' ? 'bold' : 'magenta';
+}
+
+function formatTable({ steps }: Summary, screen: Screen): string {
+  const rows = steps.map(({ number, kind, balance, files, action }) => {
+    if (action !== null) return { number, kind, balance, said: describeAction(action) };
+    return { number, kind, balance, said: Object.keys(files).length === 0 ? 'not started' : undefined };
+  });
+  return formatBalances(rows, screen);
+}
+
+const EXPLAINED = [
+  ['rejections', 'rejected', 'red'],
+  ['in-doubt', 'in doubt', 'magenta'],
+  ['unprocessed', 'not sent', 'magenta'],
+] as const;
+const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
+
+/** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
+function formatStep(
+  step: StepSummary,
+  state: Summary['state'],
+  { screen, isBrief }: { screen: Screen; isBrief: boolean },
+): string {
+  const { balance, reasons, skips, files, action, suppression = [] } = step;
+  const name = `${step.number} ${escapeText(step.kind)}`;
+  if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
+  const head = (text: string, output: keyof typeof files) =>
+    indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
+  const explained = EXPLAINED.flatMap(([output, title, style]) => {
+    const rows = balance[COUNT_OF[output]];
+    const own = reasons.filter((reason) => reason.output === output);
+    const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
+    if (rows === 0 || own.length + left === 0) return [];
+    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, left);
+    const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${NOT_REACHED}\n`;
+    const count = paint(screen, style, `${format(rows)} ${title}`);
+    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief) + rest];
+  });
+  const skipped =
+    balance.skipped === 0
+      ? ''
+      : head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped') +
+        formatFunnel(balance.read, step.funnel, { screen, isBrief });
+  return `${explained.join('')}${skipped}${formatLists(suppression, screen, INDENT)}`;
+}
+
+const INDENT = '    ';
+
+function indentRest(text: string, screen: Screen): string {
+  return `${wrapText(text, screen.columns, INDENT).join('\n')}\n`;
+}
+
+function formatAction(name: string, action: NonNullable<StepSummary['action']>, screen: Screen): string {
+  return indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
+}
+
+/** What the service holds for a later time, and the command that takes it back; '' where nothing waits. */
+function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Screen): string {
+  const waiting = steps.flatMap(({ number, kind, scheduled, balance: { accepted } }) => {
+    if (scheduled === undefined || accepted === 0 || millisecondsOf(scheduled) <= nowMs) return [];
+    const until = `the service holds ${countOf(accepted, 'message')} until ${formatTime(scheduled)}`;
+    return [indentRest(`${number} ${kind}: ${until} (${formatAhead(scheduled, nowMs)})`, screen)];
+  });
+  if (waiting.length === 0) return '';
+  const command = showCommand(screen, 'cancel', showPath(screen, directory));
+  return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
+}
+
+function describeSandbox({ directory, balance, steps, notDelivered }: Summary, screen: Screen): string[] {
+  // A sandbox that has got nothing has no ledger.
+  const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
+  const ledger = isInLedger
+    ? ` What it accepted: ${escapeText(showPath(screen, sandboxLedgerOf(dirname(directory))))}`
+    : '';
+  return [`This was the sandbox: no message left this machine.${ledger}`, ...describeNotDelivered(notDelivered ?? 0)];
+}
+
+function describeNotDelivered(count: number): string[] {
+  if (count === 0) return [];
+  const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
+  return [`${format(count)} ${what} not delivered: outside of this machine.`];
+}
+
+function describeState(summary: Summary): string {
+  const { state, stop } = summary;
+  const run = nameRun(summary);
+  switch (state) {
+    case 'finished':
+      return `${run} is finished${describeLosses(summary)}.`;
+    case 'stopped':
+      if (stop?.reason === 'abandoned') return `${run} was abandoned ${stop.detail}: it never sends again.`;
+      return `${run} stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}.`;
+    case 'unfinished':
+      return `${run} is still running, or its process died.`;
+    case 'planned':
+      return `${run} is planned; nothing was sent.`;
+  }
+}
+
+/** What a person must know of a run that ended as it should: its exit code alone looks like a failure. */
+function describeLosses(summary: Summary): string {
+  const { inDoubt, unprocessed } = summary.balance;
+  const isTakenBack = unprocessed > 0 && countTakenBack(summary) === unprocessed;
+  const when = summary.takenBackAt === undefined ? '' : ` on ${formatTime({ at: summary.takenBackAt })}`;
+  const rejected = describeRejected(summary);
+  const losses = [
+    ...(rejected === undefined ? [] : [rejected]),
+    ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
+    ...(unprocessed === 0 ? [] : [`${countOf(unprocessed, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
+  ];
+  return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
+}
+
+function nameRun({ job, plan, retryOf, testOf }: Summary): string {
+  if (testOf === undefined)
+    return `Run ${plan} of job ${job}${retryOf === null ? '' : `, which retries rows of run ${retryOf},`}`;
+  const tested = testOf.plan === null ? `job ${job}` : `run ${testOf.plan} of job ${job}`;
+  return `Test ${plan} of ${tested}, to ${countOf(testOf.numbers, 'number')},`;
+}
+
+/** The outcome of a step without rows; not yet escaped. */
+export function describeAction({ status, code, reason }: NonNullable<StepSummary['action']>): string {
+  // The code repeats a word of the reason.
+  if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
+  return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import {
+  type DiskPlace,
+  describeDisk,
+  exitCodeOfDisk,
+  KNOWN_ERRNOS,
+  placeDiskErrors,
+} from '../../src/command/disk-error.js';
+
+const PLACES: readonly DiskPlace[] = ['given', 'output', 'job', 'run', 'unknown'];
+/** In the order of the places: what a person did, or what a machine may do better the next time. */
+const PERSON = [2, 2, 2, 4, 4];
+const MACHINE = [75, 75, 75, 75, 75];
+const ENDS: Readonly<Record<string, readonly number[]>> = {
+  ...Object.fromEntries(
+    ['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'].map(
+      (code) => [code, PERSON],
+    ),
+  ),
+  EADDRINUSE: PERSON,
+  EADDRNOTAVAIL: PERSON,
+  EROFS: [2, 2, 75, 75, 75],
+};
+
+test('every error that a system knows ends with 2, 4 or 75 at every place', () => {
+  const codes = [...new Set([...Object.keys(constants.errno), ...KNOWN_ERRNOS, 'ENEW'])];
+  expect(codes.length).toBeGreaterThan(60);
+  for (const code of codes) {
+    const ends = PLACES.map((place) => exitCodeOfDisk({ code, place }));
+    expect([code, ends]).toEqual([code, ENDS[code] ?? MACHINE]);
+  }
+});
+
+test('one whose place no one noted counts as that of an unknown place', () => {
+  expect(exitCodeOfDisk({ code: 'ENOENT' })).toBe(4);
+  expect(exitCodeOfDisk({ code: 'EMFILE' })).toBe(75);
+});
+
+describe('the place of an error', () => {
+  const thrown = async (path: string | undefined) => {
+    const error = Object.assign(new Error('ENOENT'), {
+      code: 'ENOENT',
+      syscall: 'open',
+      ...(path === undefined ? {} : { path }),
+    });
+    await placeDiskErrors('/out/sale', () => Promise.reject(error)).catch(() => {});
+    return Reflect.get(error, 'place');
+  };
+
+  test.each([
+    ['/out', 'output'],
+    ['/', 'output'],
+    ['/out/sale', 'job'],
+    ['/out/sale/lock-000001.json', 'job'],
+    ['/out/sale/.k3v-7.part/1-sms.rows.ndjson', 'job'],
+    ['/out/sale/k3v9/plan.json', 'run'],
+    ['/in/people.csv', 'given'],
+    ['/out/sale-of-others/x', 'given'],
+    [undefined, undefined],
+  ])('%s is %s', async (path, place) => {
+    expect(await thrown(path)).toBe(place);
+  });
+
+  test('that was noted stands, and what is no error of the disk passes as it is', async () => {
+    const error = Object.assign(new Error(''), { code: 'EIO', syscall: 'read', path: '/in/x', place: 'run' });
+    await placeDiskErrors('/out/sale', () => Promise.reject(error)).catch(() => {});
+    expect(error.place).toBe('run');
+    await expect(placeDiskErrors('/out/sale', () => Promise.reject(new TypeError('x')))).rejects.toThrow(TypeError);
+  });
+});
+
+test('the words name the path, what the system says, and what to do', () => {
+  const error = (code: string, syscall: string, path: string, place: DiskPlace) =>
+    describeDisk(Object.assign(new Error(''), { code, syscall, path, place }));
+  expect(error('EACCES', 'mkdir', '/out/sale', 'output')).toEqual({
+    message: 'Cannot make the directory /out/sale: this user has no permission (EACCES, mkdir)',
+    hint: 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.',
+  });
+  expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(
+    'run the same command to resume',
+  );
+  expect(error('ENOENT', 'open', '/out/sale/k3/1-sms.rows.ndjson', 'run').hint).toContain('put 1-sms.rows.ndjson back');
+});
+
+test('the page repeats the table', () => {
+  const page = readFileSync(new URL('../../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
+  const rows: [DiskPlace, string][] = [
+    ['given', 'a job, an input, a path that you gave'],
+    ['output', 'the output directory, before it exists'],
+    ['job', 'the existing directory of a job, and its lock'],
+    ['run', 'a file of a run'],
+  ];
+  for (const [place, words] of rows) {
+    const ends = ['EACCES', 'EROFS', 'ENOSPC'].map((code) => exitCodeOfDisk({ code, place }));
+    expect(page).toContain(`| ${words} | ${ends.join(' | ')} |`);
+  }
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { exitCodeOfError, formatError, formatFailed } from '../../src/command/print-error.js';
+import { InternalError, ServiceError, UserError } from '../../src/domain/errors.js';
+
+describe('an error, as a person reads it', () => {
+  it('is the message, each problem with its place and advice, and what to do', () => {
+    const problems = [
+      { where: 'a.csv:3', message: 'bad', hint: 'Fix it.' },
+      { where: 'b.csv', message: 'worse' },
+    ];
+    expect(formatError(new UserError('bad-input', 'Cannot plan', { problems, hint: 'Then run again.' }))).toBe(
+      'Cannot plan:\n  a.csv:3: bad\n      Fix it.\n  b.csv: worse\nThen run again.\n',
+    );
+  });
+
+  it('has no empty line where there is no hint', () => {
+    expect(formatError(new UserError('bad-flag', 'Cannot start'))).toBe('Cannot start\n');
+    expect(formatError(new ServiceError('unavailable', 'Cannot reach it'))).toBe('Cannot reach it\n');
+    expect(formatError(new ServiceError('unavailable', 'Cannot reach it', { hint: 'Wait.' }))).toBe(
+      'Cannot reach it\nWait.\n',
+    );
+    expect(formatError(new InternalError('unbalanced', 'Cannot count'))).toBe('Cannot count\n');
+  });
+
+  it('says a single problem once, and what to do about it', () => {
+    const problems = [{ where: 'a.yaml:3:1', message: 'name is missing', hint: 'Write name: sale.' }];
+    const error = new UserError('bad-job', 'Cannot use the job: name is missing (a.yaml:3:1)', {
+      problems,
+      hint: 'Go on.',
+    });
+    expect(formatError(error)).toBe('Cannot use the job: name is missing (a.yaml:3:1)\nWrite name: sale.\nGo on.\n');
+    expect(formatError(new UserError('bad-job', 'Cannot use the job', { problems }))).toContain('name is missing');
+    expect(
+      formatError(new UserError('bad-job', 'name is missing, and more', { problems: [...problems, ...problems] })),
+    ).toContain('\n  a.yaml:3:1: name is missing\n');
+  });
+
+  it('says advice once that the error and its only problem share', () => {
+    const problems = [{ where: 'a.csv', message: 'bad', hint: 'Save it.' }];
+    const error = new UserError('bad-input', 'Cannot read a.csv: bad', { problems, hint: 'Save it.' });
+    expect(formatError(error)).toBe('Cannot read a.csv: bad\nSave it.\n');
+  });
+
+  it('has commands that can be copied, and short paths, on a terminal', () => {
+    const error = new UserError('guard', 'Cannot send: no test', { hint: 'Use `volley test /home/ann/out/a/p1`.' });
+    const logging = { level: 'info', format: 'pretty', isAsked: false } as const;
+    const screen = { columns: 80, directory: '/home/ann', command: 'npx volley' };
+    expect(formatFailed(error, { logging, isStderrTerminal: true, screen })).toBe(
+      'Cannot send: no test\nUse `npx volley test out/a/p1`.\n',
+    );
+  });
+
+  it("has the service's own code, once", () => {
+    const refused = (message: string, serviceCode: string) =>
+      formatError(new ServiceError('refused', message, { status: 404, serviceCode }));
+    expect(refused('Cannot read it: None', '1300')).toBe('Cannot read it: None (code 1300)\n');
+    expect(refused('Cannot read it: None', 'http-404')).toBe('Cannot read it: None (HTTP 404)\n');
+    expect(refused('Cannot read it: HTTP 404', 'http-404')).toBe('Cannot read it: HTTP 404\n');
+  });
+
+  it('that is unexpected is reported as an error in volley, with where it came from', () => {
+    expect(formatError(new TypeError('x is not a function'))).toMatch(
+      /^An error in volley itself, please report it:\nTypeError: x is not[\s\S]*\n +at /,
+    );
+    expect(formatError('just text')).toBe('An error in volley itself, please report it:\njust text\n');
+  });
+
+  it('that a part of volley could not be loaded is reported without a stack: the process may be out of files', () => {
+    const error = Object.assign(new Error("Cannot find package 'liquidjs'"), { code: 'ERR_MODULE_NOT_FOUND' });
+    expect(formatError(error)).toMatch(/^Cannot load a part of volley: .*'liquidjs'.*\nNothing more .*ulimit -n.*\n$/);
+    expect(exitCodeOfError(error)).toBe(4);
+  });
+
+  it('carries nothing that would steer the terminal', () => {
+    const evil = '\u001b[31mred\u0007\u202e\u200b\r';
+    const error = new UserError('bad-input', evil, {
+      hint: evil,
+      problems: [{ where: evil, message: evil, hint: evil }],
+    });
+    for (const text of [
+      formatError(error),
+      formatError(new InternalError('unexpected', evil)),
+      formatError(new Error(evil)),
+      formatError(new ServiceError('bad-answer', evil, { hint: evil })),
+    ]) {
+      expect(text).not.toMatch(/[\p{Cf}]|[^\P{Cc}\n]/u);
+    }
+  });
+});
+
+describe('exit code of a command that threw', () => {
+  it.each([
+    ['bad-flag', 2],
+    ['bad-job', 2],
+    ['bad-input', 2],
+    ['bad-credentials', 2],
+    ['bad-plan', 2],
+    ['input-changed', 2],
+    ['plan-mismatch', 2],
+    ['unsafe-environment', 2],
+    ['guard', 4],
+    ['lock-held', 75],
+    ['interrupted', 75],
+  ] as const)('is for UserError %s %i', (code, exit) => {
+    expect(exitCodeOfError(new UserError(code, ''))).toBe(exit);
+  });
+
+  it.each([
+    ['unauthorized', 4],
+    ['redirected', 4],
+    ['bad-answer', 4],
+    ['unavailable', 75],
+    ['refused', 1],
+    ['in-doubt', 3],
+  ] as const)('is for ServiceError %s %i', (code, exit) => {
+    expect(exitCodeOfError(new ServiceError(code, ''))).toBe(exit);
+  });
+
+  it.each([
+    ['unbalanced', 4],
+    ['journal-damaged', 4],
+    ['unexpected', 4],
+    ['write-failed', 75],
+  ] as const)('is for InternalError %s %i', (code, exit) => {
+    expect(exitCodeOfError(new InternalError(code, ''))).toBe(exit);
+  });
+
+  it('is 4 for what is unexpected', () => {
+    for (const error of [new Error('x'), 'x', undefined]) expect(exitCodeOfError(error)).toBe(4);
+  });
+});

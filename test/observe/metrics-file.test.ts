@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createMetricsFile, METRICS_EVERY_MS } from '../../src/observe/metrics-file.js';
+import { until } from '../e2e/command.js';
+
+/** A file whose clock goes on when the test says so, and whose text is the number of the writing. */
+function aMetricsFile({ name = 'a.prom', render }: { name?: string; render?: () => Promise<string> } = {}) {
+  const directory = mkdtempSync(join(tmpdir(), 'volley-metrics-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const slept: number[] = [];
+  const warnings: unknown[] = [];
+  let wake = () => {};
+  let written = 0;
+  const file = createMetricsFile(join(directory, name), {
+    clock: {
+      now: () => 0,
+      monotonicMs: () => 0,
+      sleep: (delayMs, signal) =>
+        new Promise((resolve) => {
+          slept.push(delayMs);
+          wake = resolve;
+          signal?.addEventListener('abort', () => resolve());
+        }),
+    },
+    render: render ?? (async () => `${++written}\n`),
+    warn: (error) => warnings.push(error),
+  });
+  return {
+    file,
+    directory,
+    slept,
+    warnings,
+    wake: () => wake(),
+    read: () => readFileSync(join(directory, name), 'utf8'),
+  };
+}
+
+test('is written at once, then steadily, and for the last time at the end', async () => {
+  const { file, directory, slept, wake, read } = aMetricsFile();
+  file.begin();
+  await until(() => slept.length === 1);
+  expect(read()).toBe('1\n');
+  wake();
+  await until(() => slept.length === 2);
+  expect(read()).toBe('2\n');
+  await file.finish();
+  expect(read()).toBe('3\n');
+  expect(slept.slice(0, 2)).toEqual([METRICS_EVERY_MS, METRICS_EVERY_MS]);
+  expect(readdirSync(directory)).toEqual(['a.prom']);
+});
+
+test('warns once of what fails, however often it does', async () => {
+  const { file, slept, warnings, wake } = aMetricsFile({ name: 'none/a.prom' });
+  file.begin();
+  await until(() => slept.length === 1);
+  wake();
+  await until(() => slept.length === 2);
+  await file.finish();
+  expect(warnings).toMatchObject([{ code: 'ENOENT' }]);
+});
+
+test('does not hold a command that has ended where a disk does not answer', async () => {
+  const { file, slept, wake } = aMetricsFile({ render: () => new Promise(() => {}) });
+  file.begin();
+  const finished = file.finish();
+  await until(() => slept.length === 1);
+  wake();
+  await finished;
+});
+
+test('a command that leaves it writes no more', async () => {
+  const { file, slept, read } = aMetricsFile();
+  file.begin();
+  await until(() => slept.length === 1);
+  file.leave();
+  expect(read()).toBe('1\n');
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { WorkMeter } from '../../src/observe/work-meter.js';
+import { readMetrics } from './read-metrics.js';
+
+const read = async (meter: WorkMeter) => readMetrics(await meter.render());
+const SMS = { step: 1, kind: 'sms' };
+
+test('the lease is held only while the database has confirmed it in time', async () => {
+  const meter = new WorkMeter();
+  const states = [
+    undefined,
+    { isFresh: false, lastBeatMs: undefined },
+    { isFresh: true, lastBeatMs: 1_790_000_000_500 },
+    { isFresh: false, lastBeatMs: 1_790_000_000_500 },
+  ];
+  const seen: unknown[] = [];
+  for (const lease of states) {
+    if (lease !== undefined) meter.onLease(lease);
+    const samples = await read(meter);
+    seen.push([samples.get('volley_worker_lease_held'), samples.get('volley_worker_last_beat_timestamp_seconds')]);
+  }
+
+  expect(seen).toEqual([
+    [0, 0],
+    [0, 0],
+    [1, 1_790_000_000.5],
+    [0, 1_790_000_000.5],
+  ]);
+});
+
+test('each job has figures of its own; what was claimed under a lease ends with it', async () => {
+  const meter = new WorkMeter();
+  const lease = { isFresh: true, lastBeatMs: 1 };
+  meter.onLease(lease);
+  meter.noteStep('spring', SMS);
+  meter.onHeld({ count: 4 });
+  const answered = meter.noteRequest('sms');
+  meter.onAttempt({ ...SMS, isAgain: true, isBreakerOpen: true });
+  const before = await read(meter);
+  meter.onLease(lease);
+  meter.noteStep('autumn', SMS);
+  meter.onHeld({ count: 2 });
+  answered({ kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' }, 0.2);
+  const after = await read(meter);
+
+  const of = (name: string, job: string) => [before, after].map((samples) => samples.get(`${name}{job_name="${job}"}`));
+  expect(of('volley_worker_claimed_requests', 'spring')).toEqual([4, 0]);
+  expect(of('volley_worker_claimed_requests', 'autumn')).toEqual([undefined, 2]);
+  expect(after.get('volley_requests_total{area="sms",job_name="spring",status="no_answer"}')).toBe(1);
+  expect(after.get('volley_retries_total{job_name="spring",kind="sms",step="1"}')).toBe(1);
+  expect(after.get('volley_retries_total{job_name="autumn",kind="sms",step="1"}')).toBe(0);
+});
+
+test('a worker that has ended holds nothing, and no breaker is open', async () => {
+  const meter = new WorkMeter();
+  meter.onLease({ isFresh: true, lastBeatMs: 1 });
+  meter.noteStep('spring', SMS);
+  meter.onHeld({ count: 4 });
+  meter.onAttempt({ ...SMS, isAgain: true, isBreakerOpen: true });
+  meter.close();
+  const samples = await read(meter);
+
+  const names = [
+    'volley_worker_running',
+    'volley_worker_lease_held',
+    'volley_worker_claimed_requests{job_name="spring"}',
+    'volley_breaker_open{job_name="spring",kind="sms",step="1"}',
+  ];
+  expect(names.map((name) => samples.get(name))).toEqual([0, 0, 0, 0]);
+});
