@@ -1,10 +1,12 @@
 import { gzipSync } from 'node:zlib';
+import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
+import type { HonestAnswer } from '../kinds/examples.js';
 import { anAnswer } from '../service/raw-server.js';
 import { beforeAndAfter, type Fault, type Means, type Wire } from './fault.js';
-import { type HonestAnswer, writeAnswer } from './ledger.js';
+import { writeAnswer } from './ledger.js';
 import { chunk } from './wire-faults.js';
 
-const ONE_BY_ONE = ['contacts', 'conversations', 'verification.start', 'verification.check'] as const;
+const ONE_BY_ONE = (Object.keys(ROW_KINDS) as RowKind[]).filter((kind) => kind !== 'sms');
 /** In the forms of all areas at once. */
 const OWN_ERROR = JSON.stringify({
   ...{ code: 1000, message: 'refused for the test', errorId: '00000000-0000-4000-8000-000000000000' },

@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { createService } from '../../src/library.js';
+import { rowOf } from '../kinds/examples.js';
 import { aCall, aTransport, IMPATIENT } from '../service/a-call.js';
 import { anAnswer, aRawServer } from '../service/raw-server.js';
 import type { Fault, Wire } from './fault.js';
 import { FaultyServer } from './faulty-server.js';
-import { rowOf } from './kinds.js';
 import { writeAnswer } from './ledger.js';
 
 /** What it was asked for comes unasked behind an answer, for the request that comes next on that connection. */

@@ -1,10 +1,12 @@
 import { describe, test } from 'vitest';
+import type { RowKind } from '../../src/domain/areas.js';
+import { EXAMPLES } from '../kinds/examples.js';
 import { ALL, oneIn } from '../one-in.js';
 import { withScene } from './a-fault-run.js';
 import { SINGLE_FAULTS, STATUS_FAULTS, SUCCESS_FAULTS } from './answer-faults.js';
 import type { Fault } from './fault.js';
 import type { Strike } from './faulty-server.js';
-import { KINDS, type Kind, type KindName, MIDDLE, POSITIONS } from './kinds.js';
+import { aKind, type Kind, MIDDLE, POSITIONS } from './kinds.js';
 import { endure, meetAmongOthers, meetOnce } from './meet.js';
 import { BROKEN_BODIES, WIRE_FAULTS } from './wire-faults.js';
 
@@ -33,20 +35,20 @@ export function faultsOf({ name }: Kind, isChosen: Choice): Fault[] {
 export const isOfTheWire: Choice = (fault) => WIRE_FAULTS.includes(fault) || BROKEN_BODIES.includes(fault);
 
 /** A test for each fault, at the first, a middle and the last of the job's requests; in the short form at all of them only the chosen ones. */
-export function testEveryFault(name: KindName, isAtEach: Choice): void {
+export function testEveryFault(name: RowKind, isAtEach: Choice): void {
   testFaults(name, { isChosen: () => true, positionsOf: (fault) => (isAtEach(fault) ? POSITIONS : [MIDDLE]) });
 }
 
 /** The same for a kind that hardly differs from those: in the short form the chosen ones, at the middle request. */
-export function testChosenFaults(name: KindName, isChosen: Choice): void {
+export function testChosenFaults(name: RowKind, isChosen: Choice): void {
   testFaults(name, { isChosen, positionsOf: () => [MIDDLE] });
 }
 
 function testFaults(
-  name: KindName,
+  name: RowKind,
   { isChosen, positionsOf }: { isChosen: Choice; positionsOf: (fault: Fault) => readonly number[] },
 ): void {
-  const kind = KINDS[name];
+  const kind = aKind(name);
   describe.concurrent(`a job of ${name} before a server that`, () => {
     test.each(named(faultsOf(kind, isChosen)))('%s', (_, fault) =>
       atEach(fault, positionsOf(fault), (at) =>
@@ -57,8 +59,8 @@ function testFaults(
 }
 
 /** A test for each fault that stays from a request on, until someone fixes the server; stalls only in the long form, as they take long. */
-export function testLastingFaults(name: KindName): void {
-  const kind = KINDS[name];
+export function testLastingFaults(name: RowKind): void {
+  const kind = aKind(name);
   const isChosen: Choice = (fault) => isNoTwin(fault) && fault.isStall !== true && fault.means !== 'answered';
   describe.concurrent(`a job of ${name} before a server that, until it is fixed,`, () => {
     test.each(named(faultsOf(kind, isChosen)))('%s', (_, fault) =>
@@ -70,8 +72,8 @@ export function testLastingFaults(name: KindName): void {
 }
 
 /** A test for each fault that ends at once, which meets one of several requests in flight. */
-export function testFaultsAmongOthers(name: KindName): void {
-  const kind = KINDS[name];
+export function testFaultsAmongOthers(name: RowKind): void {
+  const kind = aKind(name);
   const faults = faultsOf(kind, isNoTwin).filter(({ isStall }) => isStall !== true);
   describe.concurrent(`a job of ${name}, three requests at a time, before a server that`, () => {
     test.each(named(faults))('%s', (_, fault) =>
@@ -100,6 +102,6 @@ async function atEach(
 }
 
 function strikeOf({ name }: Kind, strike: Omit<Strike, 'isTarget'>): Strike {
-  // What is asked about a session after its check is another request.
-  return { ...strike, isTarget: ({ query }) => name !== 'verification.check' || query !== '' };
+  // What is read before or after a request, such as a session, is another one.
+  return { ...strike, isTarget: (request) => EXAMPLES[name].rowsIn(request).length > 0 };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { KindName } from './kinds.js';
-import type { HonestAnswer } from './ledger.js';
+import type { RowKind } from '../../src/domain/areas.js';
+import type { HonestAnswer } from '../kinds/examples.js';
 
 /**
  * What a fault says about the request that meets it; jobs/reference/limits-and-answers.md, "What an answer means":
@@ -33,7 +33,7 @@ export interface Fault {
   readonly what: string;
   readonly means: Means;
   /** Only these kinds of steps can meet it; all where not given. */
-  readonly kinds?: readonly KindName[];
+  readonly kinds?: readonly RowKind[];
   /** Needs an answer to an earlier request. */
   readonly isNeverFirst?: boolean;
   /** There is the same fault after the service has done what was asked. */

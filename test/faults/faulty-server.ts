@@ -1,6 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Arrived, HonestAnswer } from '../kinds/examples.js';
 import type { Fault } from './fault.js';
-import { type Arrived, type HonestAnswer, Ledger, writeAnswer } from './ledger.js';
+import { Ledger, writeAnswer } from './ledger.js';
 
 /** How many of them this process has tried. */
 let quietPorts = 0;

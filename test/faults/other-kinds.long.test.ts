@@ -1,12 +1,11 @@
+import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import { ALL } from '../one-in.js';
 import { isNoTwin, isRead, testChosenFaults, testFaultsAmongOthers } from './every-fault.js';
+import { aKind } from './kinds.js';
 
-testChosenFaults('conversations', isRead);
-testChosenFaults('verification.start', isRead);
-// What became of a check is asked.
-testChosenFaults('verification.check', isNoTwin);
-if (ALL) {
-  testFaultsAmongOthers('conversations');
-  testFaultsAmongOthers('verification.start');
-  testFaultsAmongOthers('verification.check');
+for (const kind of Object.keys(ROW_KINDS) as RowKind[]) {
+  if (kind === 'sms' || kind === 'contacts') continue;
+  // Where what became of a request is asked, more depends on whether it was processed.
+  testChosenFaults(kind, aKind(kind).isAsked ? isNoTwin : isRead);
+  if (ALL) testFaultsAmongOthers(kind);
 }

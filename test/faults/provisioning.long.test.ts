@@ -4,15 +4,16 @@ import { type Ran, type Scene, withScene } from './a-fault-run.js';
 import { STATUS_FAULTS } from './answer-faults.js';
 import { type Choice, faultsOf, isNoTwin, named } from './every-fault.js';
 import type { Means } from './fault.js';
-import { KINDS, type Kind } from './kinds.js';
+import { aKind, type Kind } from './kinds.js';
 import { expectLaw } from './law.js';
 
 // A run that goes on waits out the second after the last request before it.
 vi.setConfig({ maxConcurrency: 20 });
 
-const { queue, ...step } = KINDS.conversations.step as { queue: string };
+const CONVERSATIONS = aKind('conversations');
+const { queue, ...step } = CONVERSATIONS.step as { queue: string };
 const webhook = { name: 'Events', url: 'https://hooks.example/volley' };
-const KIND: Kind = { ...KINDS.conversations, step: { ...step, channel: { name: 'Hand-off', queue, webhook } } };
+const KIND: Kind = { ...CONVERSATIONS, step: { ...step, channel: { name: 'Hand-off', queue, webhook } } };
 
 /** What a call that makes something comes to: made after all, not made and said so, or no one knows and that is said. */
 const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>> = {

@@ -1,37 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import type { Where } from '../../src/domain/where.js';
-import type { RowStep } from '../../src/job/job.js';
 import { checkGuards } from '../../src/plan/guards.js';
-import { aContactsStep, aJob, aNumber, anInput, anSmsStep, aPlan, refusalOf, someLimits, statesOf } from './a-plan.js';
+import { fillOne } from '../job/a-job-file.js';
+import { COLUMNS, EXAMPLES, rowOf } from '../kinds/examples.js';
+import { aJob, aNumber, anInput, anSmsStep, aPlan, refusalOf, statesOf } from './a-plan.js';
 
 const CONSENT: Where = [[{ column: 'consent', tests: [{ op: 'equals', values: ['yes'], exact: false }] }]];
 const SPEND: Where = [[{ column: 'spend', tests: [{ op: 'atLeast', bound: 100 }] }]];
 const input = (where?: Where, changes = {}) => anInput({ ...(where === undefined ? {} : { where }), ...changes });
 
-const KINDS: readonly RowStep[] = [
-  anSmsStep({ text: 'Hi {{ name }}' }),
-  aContactsStep(),
-  {
-    ...{ kind: 'verification.start', input: input(), destination: 'mobile', whenTooEarly: 'wait', duplicates: 'skip' },
-    ...{ brand: undefined, template: undefined, source: undefined, codeLength: undefined, codeValidity: undefined },
-    ...{ resendingInterval: 10, resetSession: undefined, limits: someLimits() },
-  },
-  { kind: 'verification.check', input: input(), session: 'session', code: undefined, limits: someLimits() },
-  {
-    ...{ kind: 'conversations', input: input(), channel: { id: '25' }, queue: '100', queueColumn: undefined },
-    ...{ user: { phone: 'mobile', additionalProperties: {} }, history: undefined, limits: someLimits() },
-  },
-];
+const STEPS = (Object.keys(ROW_KINDS) as RowKind[]).map((kind) =>
+  fillOne(kind, { kind, input: { files: 'people.csv' }, ...EXAMPLES[kind].step(COLUMNS) }),
+);
 
-const SESSION = '0a1b2c3d-0000-4000-8000-00000000000';
 const PEOPLE = [
-  ['mobile', 'name', 'consent', 'session'],
-  [aNumber(0), 'Ann', 'yes', `${SESSION}0`],
-  [aNumber(1), 'Bea', 'no', `${SESSION}1`],
-  ['12', '', 'no', 'x'],
-  [aNumber(2), 'Cid', ' YES', `${SESSION}2`],
-  [aNumber(3), 'Dan', '', `${SESSION}3`],
+  ['name', 'mobile', 'session', 'code', 'consent'],
+  ...['yes', 'no', undefined, ' YES', ''].map((consent, at) => {
+    // Nothing in the third row could be sent.
+    return consent === undefined ? ['', '12', ' ', '', 'no'] : [...Object.values(rowOf(at + 1)), consent];
+  }),
 ];
 const AS_CSV = PEOPLE.map((cells) => `${cells.join(',')}\n`).join('');
 const [NAMES = [], ...ROWS] = PEOPLE;
@@ -39,7 +28,7 @@ const AS_NDJSON = ROWS.map(
   (cells) => `${JSON.stringify(Object.fromEntries(cells.map((cell, at) => [NAMES[at], cell])))}\n`,
 ).join('');
 
-describe.each(KINDS)('a step of kind $kind', (step) => {
+describe.each(STEPS)('a step of kind $kind', (step) => {
   it.each([
     ['people.csv', AS_CSV],
     ['people.ndjson', AS_NDJSON],

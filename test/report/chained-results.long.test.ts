@@ -6,15 +6,17 @@ import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce, type OutputName, readOutput } from '../e2e/account.js';
 import { type Ended, useWholeJobs } from '../hostile/a-whole-job.js';
+import { EXAMPLES } from '../kinds/examples.js';
 
 type Format = 'csv' | 'ndjson';
 
 const KINDS = Object.keys(ROW_KINDS) as Kind[];
 const columnsOf = (kind: Kind): readonly string[] => ROW_KINDS[kind].resultColumns;
 const FORMATS: readonly Format[] = ['csv', 'ndjson'];
-/** Only the results of a start hold a session to be checked. */
+/** The kind whose results it needs: only those of a start hold a session to be checked. */
+const isAfter = (kind: Kind, from: Kind) => (EXAMPLES[kind].comesAfter ?? from) === from;
 const PAIRS = KINDS.flatMap((from) =>
-  KINDS.filter((to) => to !== from && (to !== 'verification.check' || from === 'verification.start')).flatMap((to) =>
+  KINDS.filter((to) => to !== from && isAfter(to, from)).flatMap((to) =>
     FORMATS.map((format) => ({ from, to, format })),
   ),
 );
@@ -26,8 +28,9 @@ const runWhole = useWholeJobs();
 
 describe('results as input of a step of another kind', () => {
   test.each(PAIRS)('$from → $to, as $format', async ({ from, to, format }) => {
-    // The service forgets its sessions with each job that is no check.
-    const { text, kinds } = await (to === 'verification.check' ? makeResults(from, format) : resultsOf(from, format));
+    // The service forgets what it did with each job that needs nothing of the one before.
+    const isNext = EXAMPLES[to].comesAfter !== undefined;
+    const { text, kinds } = await (isNext ? makeResults(from, format) : resultsOf(from, format));
     const ended = await runStep(to, { format, files: { [`results.${format}`]: text } });
 
     const { summary } = ended;
@@ -93,9 +96,9 @@ function resultsOf(kind: Kind, format: Format) {
 }
 
 async function makeResults(kind: Kind, format: Format): Promise<{ text: string; kinds: readonly Kind[] }> {
-  const isCheck = kind === 'verification.check';
-  const input = isCheck ? await makeResults('verification.start', format) : { text: PEOPLE, kinds: [] };
-  const name = isCheck ? `input.${format}` : 'people.csv';
+  const { comesAfter } = EXAMPLES[kind];
+  const input = comesAfter === undefined ? { text: PEOPLE, kinds: [] } : await makeResults(comesAfter, format);
+  const name = comesAfter === undefined ? 'people.csv' : `input.${format}`;
   const { summary, error } = await runStep(kind, { format, files: { [name]: input.text } });
   if (summary === undefined) throw error;
   expect(summary.balance).toMatchObject({ accepted: 2 });
@@ -108,24 +111,18 @@ function runStep(kind: Kind, { format, files }: { format: Format; files: Record<
     files,
     steps: [aStep(kind, Object.keys(files)[0] ?? '')],
     more,
-    keepsService: kind === 'verification.check',
+    keepsService: EXAMPLES[kind].comesAfter !== undefined,
   });
 }
 
+const MORE: Partial<Record<Kind, object>> = {
+  contacts: { customAttributes: 'rest' },
+  conversations: { channel: 'sandbox-channel', queueColumn: 'queue' },
+};
+
 function aStep(kind: Kind, file: string): object {
-  const input = { files: file };
-  switch (kind) {
-    case 'contacts':
-      return { kind, input, fields: { msisdn: 'Destination' }, customAttributes: 'rest' };
-    case 'sms':
-      return { kind, input, destination: 'destination', template: { text: 'Hi {{ description }}' } };
-    case 'verification.start':
-      return { kind, input, destination: 'destination' };
-    case 'verification.check':
-      return { kind, input, session: '_sessionId' };
-    case 'conversations':
-      return { kind, input, channel: 'sandbox-channel', queueColumn: 'queue', user: { phone: 'Destination' } };
-  }
+  const columns = { name: 'description', mobile: 'destination', session: '_sessionId', code: undefined };
+  return { kind, input: { files: file }, ...EXAMPLES[kind].step(columns), ...MORE[kind] };
 }
 
 async function expectRefused(kind: Kind, { format, text }: { format: Format; text: string }): Promise<void> {

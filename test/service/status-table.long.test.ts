@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest';
+import { type ActionStepKind, isRowKind } from '../../src/domain/areas.js';
+import { isRowStep } from '../../src/job/job.js';
+import { kindOf } from '../../src/kinds/kinds.js';
 import { oneIn } from '../one-in.js';
 import { readPage, readRows, readSection } from '../pages/page.js';
-import { aContactsStep, aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { ownError } from './an-answer.js';
-import { figuresOfKind, STATUS_KINDS, type StatusKindName } from './status-kinds.js';
+import { figuresOfKind, STATUS_KINDS } from './status-kinds.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
 /** What happened, in the page's words: the first column of its table. */
 const HAPPENED = readRows(SECTION).map(([cell = '']) => cell);
 
-/** What becomes of eight messages in four batches, and of four contacts, when the first request is answered so. */
+/** What becomes of eight messages in four batches, and of four rows one by one, when the first request is answered so. */
 type Fate =
   /** It was not processed, or may be repeated: sent again, and accepted. */
   | 'again'
@@ -30,7 +33,8 @@ interface StatusClass {
   /** With the service's own error body; else with none. */
   readonly isOwn: boolean;
   readonly sms: Fate;
-  readonly contacts: Fate;
+  /** Of what may be sent again, as contacts may. */
+  readonly repeatable: Fate;
 }
 
 /** Of a hundred that mean the same, a part with each commit. */
@@ -46,63 +50,47 @@ const without = (statuses: readonly number[], ...others: readonly number[][]) =>
 const REFUSING = without(range(400, 499), BUSY, STOPPING, INTERMEDIARY_STATUSES);
 
 const CLASSES: readonly StatusClass[] = [
-  { row: '429, 503 with', isOwn: true, statuses: BUSY, sms: 'again', contacts: 'again' },
-  { row: '429, 503 from', isOwn: false, statuses: BUSY, sms: 'in doubt', contacts: 'again' },
-  { row: '2xx that is empty', isOwn: false, statuses: range(200, 299), sms: 'in doubt', contacts: 'in doubt' },
-  { row: '400, 422 and other 4xx with', isOwn: true, statuses: REFUSING, sms: 'rejected', contacts: 'rejected' },
-  { row: '4xx from', isOwn: false, statuses: REFUSING, sms: 'in doubt', contacts: 'again' },
-  { row: '401, 403 with', isOwn: true, statuses: STOPPING, sms: 'stopped', contacts: 'stopped' },
-  { row: '401, 403 from', isOwn: false, statuses: STOPPING, sms: 'in doubt, stopped', contacts: 'stopped' },
-  { row: 'any 3xx', isOwn: false, statuses: range(300, 399), sms: 'in doubt, stopped', contacts: 'stopped' },
+  { row: '429, 503 with', isOwn: true, statuses: BUSY, sms: 'again', repeatable: 'again' },
+  { row: '429, 503 from', isOwn: false, statuses: BUSY, sms: 'in doubt', repeatable: 'again' },
+  { row: '2xx that is empty', isOwn: false, statuses: range(200, 299), sms: 'in doubt', repeatable: 'in doubt' },
+  { row: '400, 422 and other 4xx with', isOwn: true, statuses: REFUSING, sms: 'rejected', repeatable: 'rejected' },
+  { row: '4xx from', isOwn: false, statuses: REFUSING, sms: 'in doubt', repeatable: 'again' },
+  { row: '401, 403 with', isOwn: true, statuses: STOPPING, sms: 'stopped', repeatable: 'stopped' },
+  { row: '401, 403 from', isOwn: false, statuses: STOPPING, sms: 'in doubt, stopped', repeatable: 'stopped' },
+  { row: 'any 3xx', isOwn: false, statuses: range(300, 399), sms: 'in doubt, stopped', repeatable: 'stopped' },
   {
     // With those that no one names: the service had the request, and did not say what became of it.
     row: '408, 460, 499, 500, 502, 504',
     isOwn: false,
     statuses: [...range(100, 199), ...INTERMEDIARY_STATUSES, ...without(range(500, 599), BUSY)],
     sms: 'in doubt',
-    contacts: 'again',
+    repeatable: 'again',
   },
 ];
 
-const KINDS = {
-  sms: anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) }),
-  contacts: aContactsStep({ limits: someLimits({ concurrency: 1 }) }),
-};
-const plans = {
-  sms: aPlan({ job: { steps: [KINDS.sms] }, files: { 'people.csv': aCsvOf(8) } }),
-  contacts: aPlan({ job: { steps: [KINDS.contacts] }, files: { 'people.csv': aCsvOf(4) } }),
-};
+const SMS = aPlan({
+  job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] },
+  files: { 'people.csv': aCsvOf(8) },
+});
 
-/**
- * Rows, and requests: a refused batch is sent in two halves. A second contact is in flight when the first one stops the run; what
- * must not be repeated begins with a probe, alone.
- */
-const FIGURES: Readonly<Record<keyof typeof KINDS, Readonly<Record<Fate, readonly number[]>>>> = {
-  //     accepted, in doubt, rejected, unprocessed; requests; exit code
-  sms: {
-    again: [8, 0, 0, 0, 5, 0],
-    'in doubt': [6, 2, 0, 0, 4, 3],
-    rejected: [7, 0, 1, 0, 6, 1],
-    stopped: [0, 0, 0, 8, 1, 4],
-    'in doubt, stopped': [0, 2, 0, 6, 1, 4],
-  },
-  contacts: {
-    again: [4, 0, 0, 0, 5, 0],
-    'in doubt': [3, 1, 0, 0, 4, 3],
-    rejected: [3, 0, 1, 0, 4, 1],
-    stopped: [1, 0, 0, 3, 2, 4],
-    'in doubt, stopped': [1, 1, 0, 2, 2, 4],
-  },
+/** Rows, and requests: a refused batch is sent in two halves. What must not be repeated begins with a probe, alone. */
+const SMS_FIGURES: Readonly<Record<Fate, readonly number[]>> = {
+  // Accepted, in doubt, rejected, unprocessed; requests; exit code.
+  again: [8, 0, 0, 0, 5, 0],
+  'in doubt': [6, 2, 0, 0, 4, 3],
+  rejected: [7, 0, 1, 0, 6, 1],
+  stopped: [0, 0, 0, 8, 1, 4],
+  'in doubt, stopped': [0, 2, 0, 6, 1, 4],
 };
 
 /** Figures of a run whose first request is answered with the status; of a batch that is refused, so is the half with its first row. */
-async function figuresOf(kind: keyof typeof KINDS, status: number, isOwn: boolean): Promise<number[]> {
-  const { plan, directory, disk } = await plans[kind];
+async function figuresOf(status: number, isOwn: boolean): Promise<number[]> {
+  const { plan, directory, disk } = await SMS;
   const copied = Object.entries(disk.snapshot('/out')).map(([path, text]) => [`/out/${path}`, text]);
   const made = { plan, directory, disk: aMemoryDisk(Object.fromEntries(copied)) };
   const service = aScriptedService(({ rows }, count) => {
     const isHalfAtFault = rows.length === 1 && rows[0] === 0;
-    const body = isOwn ? ownError(kind, 1000, 'as the test wants it') : '';
+    const body = isOwn ? ownError('sms', 1000, 'as the test wants it') : '';
     return count === 1 || isHalfAtFault ? response(status, body) : undefined;
   });
   await aRun({ made, service });
@@ -130,34 +118,32 @@ test('the page names no status twice, save where it says which service or which 
   expect(new Set(named).size).toBe(named.length);
 });
 
-describe.each(['sms', 'contacts'] as const)('rows of %s', (kind) => {
-  test.each(CLASSES)(
-    `whose request is answered with a status of "$row" end as $${kind}`,
-    async ({ statuses, isOwn, ...fates }) => {
-      const wanted = FIGURES[kind][fates[kind]];
-      for (const status of partOf(statuses)) {
-        expect([status, ...(await figuresOf(kind, status, isOwn))]).toEqual([status, ...wanted]);
-      }
-    },
-  );
-});
+test.each(CLASSES)(
+  'rows of sms whose request is answered with a status of "$row" end as $sms',
+  async ({ statuses, isOwn, sms }) => {
+    for (const status of partOf(statuses)) {
+      expect([status, ...(await figuresOf(status, isOwn))]).toEqual([status, ...SMS_FIGURES[sms]]);
+    }
+  },
+);
 
-/** Of kinds whose request is of one row, or of none, and is sent once: the class says the same of all of them as of sms. */
-const OF_ONE_ROW: Readonly<Record<Fate, readonly number[]>> = {
-  // Accepted, in doubt, rejected, unprocessed; requests of the kind; exit code.
+/** Of one row a request, which is sent once: the class says the same as of sms. Nothing but a session says what became of its check, and it still waits. */
+const SENT_ONCE: Readonly<Record<Fate, readonly number[]>> = {
   again: [4, 0, 0, 0, 5, 0],
   'in doubt': [3, 1, 0, 0, 4, 3],
   rejected: [3, 0, 1, 0, 4, 1],
   stopped: [0, 0, 0, 4, 1, 4],
   'in doubt, stopped': [0, 1, 0, 3, 1, 4],
 };
+/** Of one that may be repeated: a second one is in flight when the first one stops the run. */
+const REPEATABLE: Readonly<Record<Fate, readonly number[]>> = {
+  ...SENT_ONCE,
+  stopped: [1, 0, 0, 3, 2, 4],
+  'in doubt, stopped': [1, 1, 0, 2, 2, 4],
+};
 /** A change that was not made, of which nothing says that it was made, stops the run before the rows behind it. */
 const UNCHANGED = [0, 0, 0, 4, 1, 4];
-const OTHER_FIGURES: Readonly<Record<StatusKindName, Readonly<Record<Fate, readonly number[]>>>> = {
-  'verification.start': OF_ONE_ROW,
-  // Nothing but the session itself says what became of a check, and it still waits.
-  'verification.check': OF_ONE_ROW,
-  conversations: OF_ONE_ROW,
+const ACTION_FIGURES: Readonly<Record<ActionStepKind, Readonly<Record<Fate, readonly number[]>>>> = {
   campaign: {
     again: [4, 0, 0, 0, 2, 0],
     'in doubt': UNCHANGED,
@@ -175,12 +161,16 @@ const OTHER_FIGURES: Readonly<Record<StatusKindName, Readonly<Record<Fate, reado
   },
 };
 
-describe.each(Object.keys(STATUS_KINDS) as StatusKindName[])('a job with %s', (kind) => {
+describe.each(Object.entries(STATUS_KINDS))('a job with %s', (kind, { steps }) => {
+  const isRepeatable = steps.every((step) => isRowStep(step) && kindOf(step).isRepeatable(step));
+  const ofRows = isRepeatable ? REPEATABLE : SENT_ONCE;
+  const figures = isRowKind(kind) ? ofRows : ACTION_FIGURES[kind as ActionStepKind];
   test.each(CLASSES)(
     'whose first request is answered with a status of "$row" ends as that class says',
-    async ({ statuses, isOwn, sms }) => {
+    async ({ statuses, isOwn, sms, repeatable }) => {
+      const wanted = figures[isRepeatable ? repeatable : sms];
       for (const status of partOf(statuses)) {
-        expect([status, ...(await figuresOfKind(kind, status, isOwn))]).toEqual([status, ...OTHER_FIGURES[kind][sms]]);
+        expect([status, ...(await figuresOfKind(kind, status, isOwn))]).toEqual([status, ...wanted]);
       }
     },
   );

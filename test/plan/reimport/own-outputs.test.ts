@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { ROW_KINDS, type RowKind } from '../../../src/domain/areas.js';
 import { PLACE_COLUMNS } from '../../../src/domain/output-columns.js';
 import { isOwnHeader, listOwnColumns, readNames } from '../../../src/input/own-columns.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { findRefusal } from '../../../src/plan/reimport/own-outputs.js';
 import { OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';
 
-const KINDS = ['contacts', 'sms', 'verification.start', 'verification.check', 'conversations'] as const;
+const KINDS = Object.keys(ROW_KINDS) as RowKind[];
 const PAIRS = KINDS.flatMap((from) => KINDS.map((to) => ({ from, to })));
 
 function isRefused(output: Output, { from, to }: (typeof PAIRS)[number]): boolean {
