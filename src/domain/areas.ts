@@ -70,7 +70,6 @@ export const ACTION_KINDS = {
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 export type RowKind = keyof typeof ROW_KINDS;
-export const ROW_KIND_NAMES: readonly string[] = Object.keys(ROW_KINDS);
 export type ActionStepKind = keyof typeof ACTION_KINDS;
 export type Kind = RowKind | ActionStepKind;
 

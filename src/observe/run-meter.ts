@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ROW_KIND_NAMES } from '../domain/areas.js';
+import { isRowKind } from '../domain/areas.js';
 import type { Balance } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -184,5 +184,5 @@ export class RunMeter implements RunObserver {
 }
 
 function hasRows({ kind }: { readonly kind: string }): boolean {
-  return ROW_KIND_NAMES.includes(kind);
+  return isRowKind(kind);
 }
