@@ -34,7 +34,7 @@ const DOORS = {
   texts: ['library', 'verbs', 'commands'],
   observe: ['library', 'verbs', 'commands'],
   library: ['verbs', 'sandbox', 'listen'],
-  verbs: Object.keys(MAY_IMPORT).filter((folder) => folder !== 'domain' && folder !== 'ports'),
+  verbs: ['library'],
 };
 
 const LIBRARIES_WITH_EFFECTS =

@@ -1,4 +1,4 @@
-import type { RequestKey, Result } from '../journal/entry-format.js';
+import type { PartResult, RequestKey } from '../journal/entry-format.js';
 import type { RequestHead } from '../plan/format/plan-file.js';
 import type { BookedTurns, TurnsAsked } from './lane-rule.js';
 
@@ -99,7 +99,7 @@ export interface OpenStep {
 /** What ended since the leader last took it, in an order in which a split comes before what its halves became. */
 export interface EndedAttempt extends AttemptKey {
   readonly rows: readonly [first: number, count: number];
-  readonly result: Result;
+  readonly result: PartResult;
   readonly at: number;
   /** It takes the place of the in-doubt outcome that was written when its worker was lost. */
   readonly isLate: boolean;
@@ -202,7 +202,7 @@ export interface BeginEntry extends AttemptKey {
 export interface EndEntry extends AttemptKey {
   readonly type: 'end';
   readonly nonce: string;
-  readonly result: Result;
+  readonly result: PartResult;
   /** Of a result `split`. */
   readonly halves: readonly { readonly part: string; readonly rows: readonly [first: number, count: number] }[];
 }

@@ -2,7 +2,7 @@ import type { PlanDeps } from '../plan/plan-deps.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 import type { RunObserver } from '../run/run-observer.js';
-import { nodeRuntime, type Runtime } from './runtime.js';
+import { type Env, nodeEnv } from './env.js';
 import { createLog, type SecretKeeper, type Terminal } from './terminal.js';
 
 /** A terminal that may belong to a calling program, which receives progress and brings its own log. */
@@ -13,7 +13,7 @@ export interface Host extends Terminal {
   /** Watches the runs, for metrics. */
   readonly observer?: RunObserver;
   /** Defaults to this machine. */
-  readonly runtime?: Runtime;
+  readonly runtime?: Env;
 }
 
 /** The host's log, else that of its terminal. */
@@ -21,7 +21,7 @@ export function openLog(host: Host, secrets: SecretKeeper): Log {
   return host.createLog?.(secrets) ?? createLog(host, secrets);
 }
 
-export function runtimeOf({ runtime = nodeRuntime }: Host): Runtime {
+export function envOf({ runtime = nodeEnv }: Host): Env {
   return runtime;
 }
 
@@ -30,7 +30,7 @@ export async function createPlanDeps(
   host: Host,
   { onProgress, signal }: Pick<PlanDeps, 'onProgress' | 'signal'>,
 ): Promise<PlanDeps> {
-  const { files, owner, loadReader } = runtimeOf(host);
+  const { files, owner, loadReader } = envOf(host);
   const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/spool.js')]);
   return {
     files,

@@ -7,7 +7,7 @@ import { type Authorize, createAuthorize, type ServiceSecrets } from '../service
 import { scrubAnswers } from '../service/scrub-answers.js';
 import type { Transport } from '../service/transport.js';
 import { nodeFiles } from '../storage/files.js';
-import { type Host, runtimeOf } from './deps.js';
+import { envOf, type Host } from './deps.js';
 import { SANDBOX_DIRECTORY } from './job-directory.js';
 import { readSecrets } from './read-secrets.js';
 import { endSoonAfter } from './signals.js';
@@ -44,7 +44,7 @@ export async function openService(
   scope?: { areas: readonly Area[]; isReadOnly: boolean },
 ): Promise<OpenService> {
   const opening = openAreas(job, context, scope);
-  const { clock } = runtimeOf(context.host);
+  const { clock } = envOf(context.host);
   try {
     return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
   } catch (error) {
@@ -63,7 +63,7 @@ async function openAreas(
   },
 ): Promise<OpenService> {
   assertSafeEnvironment(context.host);
-  const createTransport = await runtimeOf(context.host).loadTransport();
+  const createTransport = await envOf(context.host).loadTransport();
   const { service } = job;
   const secrets = service.sandbox
     ? {}

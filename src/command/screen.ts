@@ -26,11 +26,11 @@ export const PLAIN_SCREEN: Screen = {
 const MOST_COLUMNS = 120;
 const LEAST_COLUMNS = 40;
 
-type Env = Readonly<Record<string, string | undefined>>;
+type Variables = Readonly<Record<string, string | undefined>>;
 
 /** What is known of a terminal; its width may be missing. */
 export interface ScreenSource {
-  readonly env: Env;
+  readonly env: Variables;
   readonly isStdoutTerminal: boolean;
   readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
 }
@@ -48,7 +48,7 @@ export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Scree
 }
 
 /** no-color.org: any text in NO_COLOR turns colour off. */
-export function allowsColor(env: Env): boolean {
+export function allowsColor(env: Variables): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 

@@ -1,7 +1,7 @@
-import { type Host, runtimeOf } from '../command/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { envOf, type Host } from '../command/deps.js';
 import { printResult } from '../command/print.js';
 import { describeRunEnd } from '../command/print-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { meterCommand } from '../observe/meter-command.js';
 import type { MetricsFlags } from '../observe/metrics-flags.js';
@@ -57,7 +57,7 @@ async function applyNamed(
   const screen = screenOf(host);
   await printResult(host, flags, {
     json: { ...describeRunEnd(summary), exitCode, openDoubt },
-    text: `${formatSummary(summary, { isSandbox: service.sandbox, testedRun, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+    text: `${formatSummary(summary, { isSandbox: service.sandbox, testedRun, nowMs: envOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
   });
   name({ ...listFigures(summary), openDoubt: openDoubt.rows });
   const reasons = [explainEnd(summary), explainDoubt(others)];

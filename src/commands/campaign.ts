@@ -1,5 +1,5 @@
-import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
 import { printResult } from '../command/print.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
 import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';

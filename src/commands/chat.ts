@@ -1,5 +1,5 @@
-import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
 import { printResult } from '../command/print.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';

@@ -1,5 +1,5 @@
 import { StoreLost } from '../cluster/store.js';
-import { type Host, runtimeOf } from '../command/deps.js';
+import { envOf, type Host } from '../command/deps.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { readSecrets } from '../command/read-secrets.js';
@@ -31,7 +31,7 @@ export async function checkJob(
   flags: { job: string; online?: boolean; json: boolean | undefined },
   terminal: Host,
 ): Promise<number> {
-  const job = fixDates(await loadJob(flags.job), runtimeOf(terminal).clock.now());
+  const job = fixDates(await loadJob(flags.job), envOf(terminal).clock.now());
   const reader = await loadReader();
   const problems = new ProblemList('use the job');
   const steps: CheckedStep[] = [];
@@ -50,7 +50,7 @@ export async function checkJob(
   await checkDatabase(job, terminal, { problems, notices });
   const isTried = flags.online === true && problems.isEmpty;
   const online = isTried ? await checkOnline(job, { file: flags.job, host: terminal, problems }) : [];
-  await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, async () => problems.throwIfAny());
+  await placeProblems({ file: flags.job, files: envOf(terminal).files }, async () => problems.throwIfAny());
   const lines = steps.map(
     ({ number, kind, files, suppression }) =>
       `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.map(escapeText).join(', ')}\n${suppression.map((list) => `    ${escapeText(describeList(list, list.among))}\n`).join('')}`,
@@ -146,7 +146,7 @@ function checkTimes(
     const isFed = readsStandardInput(step) || (isRowStep(step) && steps[index]?.files.length !== 0);
     return isFed ? [{ number: index + 1, step }] : [];
   });
-  for (const fault of listTimeFaults(job, withFiles, runtimeOf(host).clock.now())) problems.add(fault);
+  for (const fault of listTimeFaults(job, withFiles, envOf(host).clock.now())) problems.add(fault);
 }
 
 /** Connects, and reads whether it has the schema of this build and keeps what is committed. Changes nothing in it. */
@@ -159,7 +159,7 @@ async function checkDatabase(
   const where = 'cluster.database';
   await problems.gather(where, async () => {
     const url = await readAddress(cluster.database, host);
-    const store = await runtimeOf(host)
+    const store = await envOf(host)
       .loadStore(url, (notice) => notices.push(`${where}: ${notice}`))
       .catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;

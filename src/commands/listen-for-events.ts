@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { passDiskErrors, placeDiskErrors } from '../command/disk-error.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
+import { lockDepsOf, nodeEnv } from '../command/env.js';
 import { printResult } from '../command/print.js';
 import { openRunDirectory } from '../command/run-directory.js';
-import { lockDepsOf, nodeRuntime } from '../command/runtime.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { onFirstSignal } from '../command/signals.js';
 import { createLog, escapeText, SecretKeeper, type Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
@@ -131,7 +131,7 @@ function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () =
 }
 
 function startJoining(run: { directory: string; plan: Plan }, log: Log): ReceiptJoining {
-  const deps = lockDepsOf(nodeRuntime, log);
+  const deps = lockDepsOf(nodeEnv, log);
   return new ReceiptJoining({ clock: systemClock, log, join: () => joinReceipts(run, deps) });
 }
 
@@ -176,7 +176,7 @@ async function chooseSecret(
 async function lockFile(output: string, log: Log): Promise<OutputLock> {
   const path = await findRealPath(output);
   const directory = join(dirname(path), `.${basename(path)}.lock`);
-  const deps = lockDepsOf(nodeRuntime, log);
+  const deps = lockDepsOf(nodeEnv, log);
   try {
     const lock = await acquireLock(deps, directory);
     return {

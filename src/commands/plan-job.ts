@@ -1,9 +1,9 @@
-import { type Host, runtimeOf } from '../command/deps.js';
+import { envOf, type Host } from '../command/deps.js';
 import { jobDirectoryOf } from '../command/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { describeFailure } from '../command/print-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { onFirstSignal } from '../command/signals.js';
 import type { Job } from '../job/job.js';
@@ -38,12 +38,12 @@ async function planNamed(
 ): Promise<CommandEnd> {
   const job = await loadJob(flags.job);
   name({ job: job.name });
-  const { made, leftOut } = await placeProblems({ file: flags.job, files: runtimeOf(terminal).files }, () =>
+  const { made, leftOut } = await placeProblems({ file: flags.job, files: envOf(terminal).files }, () =>
     planUntilSignal(job, flags, terminal),
   );
   if (made === undefined) {
     const directory = jobDirectoryOf(job);
-    const openDoubt = await readOpenDoubt(runtimeOf(terminal).files, directory, { isSandbox: job.service.sandbox });
+    const openDoubt = await readOpenDoubt(envOf(terminal).files, directory, { isSandbox: job.service.sandbox });
     const json = { job: job.name, state: 'nothing-new', directory, exitCode: EXIT.ok, error: null, leftOut, openDoubt };
     const screen = screenOf(terminal);
     const text = `${formatIdle(job, leftOut, { path: flags.job, screen })}${formatOpenDoubt(openDoubt, [], screen)}`;
@@ -56,7 +56,7 @@ async function planNamed(
   const { reason, fields } = explainPlan(plan);
   name(fields);
   const refusal = refusalOf(() => checkGuards(plan, job.guards));
-  const nowMs = runtimeOf(terminal).clock.now();
+  const nowMs = envOf(terminal).clock.now();
   const text = formatPlan(plan, directory, { nowMs, screen: screenOf(terminal), isRefused: refusal !== undefined });
   const exitCode = isInVain(plan) ? EXIT.rejected : EXIT.ok;
   const end = refusal === undefined ? { exitCode, error: null } : describeFailure(refusal.error);

@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { type Host, runtimeOf } from '../command/deps.js';
+import { envOf, type Host } from '../command/deps.js';
 import { placeDiskErrors } from '../command/disk-error.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { lockDepsOf } from '../command/env.js';
 import { printResult } from '../command/print.js';
 import { describeRunEnd } from '../command/print-error.js';
 import { findNamedJob, openNamedRun } from '../command/run-directory.js';
-import { lockDepsOf } from '../command/runtime.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
@@ -30,19 +30,19 @@ export function reportRun(flags: ReportFlags, host: Host): Promise<number> {
 }
 
 async function reportNamed(flags: ReportFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
-  const { files } = runtimeOf(host);
+  const { files } = envOf(host);
   const { directory, plan, testedRun } = await openNamedRun(flags.run, { files, begun: true });
   name({ job: plan.job.name, run: plan.id });
   const isSandbox = plan.job.service.sandbox;
   const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
     const summary = await writeRunReport(files, directory, plan);
-    const isRunning = (await readLockOwner(lockDepsOf(runtimeOf(host)), dirname(directory))) !== undefined;
+    const isRunning = (await readLockOwner(lockDepsOf(envOf(host)), dirname(directory))) !== undefined;
     return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
   });
   const screen = screenOf(host);
   const job = await findNamedJob(flags.run, files);
   const page = `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`;
-  const account = `${formatSummary(summary, { isSandbox, testedRun, job, nowMs: runtimeOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+  const account = `${formatSummary(summary, { isSandbox, testedRun, job, nowMs: envOf(host).clock.now(), screen })}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
   await printResult(
     host,
     { json: flags.json ?? (flags.html === true ? false : undefined) },

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
-import { createPlanDeps, type Host, openLog, runtimeOf } from '../command/deps.js';
+import { createPlanDeps, envOf, type Host, openLog } from '../command/deps.js';
 import { placeDiskErrors } from '../command/disk-error.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { lockDepsOf, namePerson } from '../command/env.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { createProgressView } from '../command/progress.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { lockDepsOf, namePerson } from '../command/runtime.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { type Screen, screenOf } from '../command/screen.js';
 import { onFirstSignal } from '../command/signals.js';
 import { escapeText, SecretKeeper } from '../command/terminal.js';
@@ -50,7 +50,7 @@ export function retryRows(flags: RetryFlags, host: Host): Promise<number> {
 
 async function retryNamed(flags: RetryFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const choice = chooseRows(flags);
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock, owner } = runtime;
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
   if (plan.testOf !== undefined) {

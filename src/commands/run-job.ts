@@ -1,9 +1,9 @@
-import { type Host, runtimeOf } from '../command/deps.js';
+import { envOf, type Host } from '../command/deps.js';
 import { jobDirectoryOf } from '../command/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { describeFailure, describeRunEnd } from '../command/print-error.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
 import { endSoonAfter } from '../command/signals.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
@@ -86,9 +86,9 @@ async function runToEnd(
 ): Promise<CommandEnd> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
-  if (flags.wait !== true) assertDue(job, runtimeOf(host).clock);
+  if (flags.wait !== true) assertDue(job, envOf(host).clock);
   try {
-    await placeProblems({ file: flags.job, files: runtimeOf(host).files }, () =>
+    await placeProblems({ file: flags.job, files: envOf(host).files }, () =>
       withSession(host, { job, jobDirectory, adopt: flags.adopt, wait: flags.wait }, async (session) => {
         await runInSession(job, flags, { host, session, done });
         // Only now does no step of the job wait for a file.
@@ -214,7 +214,7 @@ async function printDone(
   { flags, host, name, about }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields; about: AboutEnd },
 ): Promise<CommandEnd> {
   const directory = jobDirectoryOf(job);
-  const openDoubt = await readOpenDoubt(runtimeOf(host).files, directory, { isSandbox: job.service.sandbox });
+  const openDoubt = await readOpenDoubt(envOf(host).files, directory, { isSandbox: job.service.sandbox });
   const own = summaries.map(({ plan }) => plan);
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
   const exitCode = worstExitCode([
@@ -237,7 +237,7 @@ async function printDone(
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
   const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
-  const nowMs = runtimeOf(host).clock.now();
+  const nowMs = envOf(host).clock.now();
   const text = formatSummaries(summaries, { job, path: flags.job, nowMs, screen });
   await printResult(host, flags, { json, text: `${text}${doubts}` });
   return end;
@@ -258,7 +258,7 @@ async function printFailed(
   const earlier = summaries.length === 0 ? {} : { earlier: summaries };
   const json = { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...failure, ...earlier };
   const screen = screenOf(host);
-  const nowMs = runtimeOf(host).clock.now();
+  const nowMs = envOf(host).clock.now();
   await printResult(host, flags, { json, text: formatSummaries(summaries, { job, path: flags.job, nowMs, screen }) });
 }
 

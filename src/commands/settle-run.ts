@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
-import { type Host, openLog, runtimeOf } from '../command/deps.js';
+import { envOf, type Host, openLog } from '../command/deps.js';
 import { placeDiskErrors } from '../command/disk-error.js';
-import { type CommandEnd, logCommand, type NameFields } from '../command/log-command.js';
+import { lockDepsOf, namePerson } from '../command/env.js';
 import { printResult } from '../command/print.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { lockDepsOf, namePerson } from '../command/runtime.js';
+import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
 import { escapeText, SecretKeeper } from '../command/terminal.js';
 import { countOf, format } from '../domain/count-of.js';
@@ -51,7 +51,7 @@ export function settleRun(flags: SettleFlags, host: Host): Promise<number> {
 
 async function settleNamed(flags: SettleFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const means = chooseMeans(flags);
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { directory, plan } = await openNamedRun(flags.run, { files: runtime.files, begun: true, adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const { end, underWay, summary } = await placeDiskErrors(dirname(directory), () =>
@@ -76,7 +76,7 @@ async function settleBehindLock(
   { directory, plan, adopt }: { directory: string; plan: Plan; adopt: boolean | undefined },
   host: Host,
 ): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock, owner } = runtime;
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
   const lock = await acquireLock(lockDepsOf(runtime, log), dirname(directory));
@@ -140,7 +140,7 @@ function chooseMeans({ exported, assume, confirm }: SettleFlags): Means {
 }
 
 async function settleBy(means: Means, run: LockedRun, host: Host): Promise<ExportEnd> {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock, owner } = runtime;
   if (means.kind === 'word') {
     const settled = await settleByDecision(run, { ...means, person: namePerson(runtime) }, { files, clock, owner });

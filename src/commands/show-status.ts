@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
+import { lockDepsOf, nodeEnv } from '../command/env.js';
 import { printResult } from '../command/print.js';
 import { findNamedJob, openNamedRun } from '../command/run-directory.js';
-import { lockDepsOf, nodeRuntime } from '../command/runtime.js';
 import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
 import type { Terminal } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
@@ -35,7 +35,7 @@ export async function showStatus(
   const jobDirectory = dirname(directory);
   const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
     const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
-    const owner = await readLockOwner(lockDepsOf(nodeRuntime), jobDirectory);
+    const owner = await readLockOwner(lockDepsOf(nodeEnv), jobDirectory);
     const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
     const registry = await readRegistry(nodeFiles, join(jobDirectory, REGISTRY_FILE));
     const abandoned = registry.state.abandoned.get(plan.id);

@@ -1,6 +1,6 @@
 import { jobDirectoryOf, sandboxLedgerOf } from '../command/job-directory.js';
-import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/log-command.js';
 import { printResult } from '../command/print.js';
+import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
 import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';

@@ -99,10 +99,10 @@ export interface IntentEntry extends RequestKey {
 export interface OutcomeEntry extends RequestKey {
   readonly type: 'outcome';
   readonly at: number;
-  readonly result: Result;
+  readonly result: PartResult;
 }
 
-export type Result =
+export type PartResult =
   /** It was not processed, for certain: it is sent again. `isDeferred`: the service answers, and takes it later. */
   | { readonly kind: 'again'; readonly why: string; readonly isDeferred?: true }
   /** Refused as a whole: its two halves take its place. They are in flight where a worker of a database has them. */

@@ -1,6 +1,6 @@
 import type { Host } from '../command/deps.js';
-import type { CommandEnd } from '../command/log-command.js';
 import { describeFailure } from '../command/print-error.js';
+import type { CommandEnd } from '../command/runner.js';
 import type { MetricsFlags } from './metrics-flags.js';
 import type { WorkMeter } from './work-meter.js';
 

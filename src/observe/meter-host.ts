@@ -1,4 +1,4 @@
-import { type Host, runtimeOf } from '../command/deps.js';
+import { envOf, type Host } from '../command/deps.js';
 import type { Clock } from '../ports/clock.js';
 import type { Transport } from '../service/transport.js';
 import type { RunMeter } from './run-meter.js';
@@ -6,7 +6,7 @@ import type { SendMeter } from './send-meter.js';
 
 /** The host, with a meter on what is planned and sent. */
 export function meterHost(host: Host, meter: RunMeter): Host {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const metered: Partial<Host> = {
     observer: meter,
     onPlanned: (progress) => {

@@ -1,6 +1,6 @@
 import type { Host } from '../command/deps.js';
-import type { CommandEnd } from '../command/log-command.js';
 import { describeFailure, explainError } from '../command/print-error.js';
+import type { CommandEnd } from '../command/runner.js';
 import type { Job } from '../job/job.js';
 import type { Summary } from '../report/summary.js';
 import type { Ended } from './hook-body.js';

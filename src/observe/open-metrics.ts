@@ -1,4 +1,4 @@
-import { type Host, openLog, runtimeOf } from '../command/deps.js';
+import { envOf, type Host, openLog } from '../command/deps.js';
 import { SecretKeeper } from '../command/terminal.js';
 import { withFields } from '../ports/log.js';
 import { meterHost } from './meter-host.js';
@@ -21,7 +21,7 @@ const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
 
 /** Refuses, with UserError 'bad-flag', a port that cannot be had. */
 export async function openMetrics(host: Host, flags: MetricsFlags): Promise<OpenMetrics> {
-  const { files, clock } = runtimeOf(host);
+  const { files, clock } = envOf(host);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ event: 'metrics', job: meter.job }));
   const readLast = async (job: string) => {
     if (file !== undefined) meter.noteEnd(readLastEnd(await readMetricsFile(file.path), job));

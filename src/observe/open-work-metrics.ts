@@ -1,4 +1,4 @@
-import { type Host, openLog, runtimeOf } from '../command/deps.js';
+import { envOf, type Host, openLog } from '../command/deps.js';
 import { SecretKeeper } from '../command/terminal.js';
 import { withFields } from '../ports/log.js';
 import type { MetricsFlags } from './metrics-flags.js';
@@ -14,7 +14,7 @@ export async function openWorkMetrics(
   const meter = new WorkMeter();
   const { file, server } = await openOutlets(flags, {
     render: () => meter.render(),
-    clock: runtimeOf(host).clock,
+    clock: envOf(host).clock,
     log,
   });
   file?.begin();

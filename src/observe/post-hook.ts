@@ -1,4 +1,4 @@
-import { type Host, openLog, runtimeOf } from '../command/deps.js';
+import { envOf, type Host, openLog } from '../command/deps.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
 import { formatError } from '../command/print-error.js';
 import { SecretKeeper } from '../command/terminal.js';
@@ -37,7 +37,7 @@ export async function postHook(
       return;
     }
     assertSafeEnvironment(host);
-    const at = new Date(runtimeOf(host).clock.now()).toISOString();
+    const at = new Date(envOf(host).clock.now()).toISOString();
     const body = JSON.stringify(describeEnd(ended, { event, job: job.name, sandbox, at }));
     const fault = await postBounded(host, address, body);
     if (fault !== undefined) fail(`${fault}, expected an answer 2xx`);
@@ -48,7 +48,7 @@ export async function postHook(
 
 /** What went wrong at last. A signal ends it at once. */
 async function postBounded(host: Host, address: string, body: string): Promise<string | undefined> {
-  const { clock, loadTransport } = runtimeOf(host);
+  const { clock, loadTransport } = envOf(host);
   const transport = (await loadTransport())(HOOK_TIMEOUTS);
   const ended = new AbortController();
   const cleared = new AbortController();

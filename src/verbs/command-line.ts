@@ -2,33 +2,10 @@ import yargs from 'yargs';
 import { formatFailureLine } from '../command/error-line.js';
 import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { addClusterVerbs } from './cluster/cluster-verbs.js';
-import { addWorkVerb } from './cluster/work-verb.js';
-import { addHelpVerb, moveVerbFirst, rewriteHelp } from './help.js';
-import { addCheckVerb } from './job/check-verb.js';
-import { addInitVerb } from './job/init-verb.js';
-import { addPlanVerb } from './job/plan-verb.js';
-import { addPreviewVerb } from './job/preview-verb.js';
-import { addRunVerb } from './job/run-verb.js';
-import { addTestVerb } from './job/test-verb.js';
+import { moveVerbFirst, rewriteHelp } from './help.js';
 import { logOptions, readLogging } from './log-flags.js';
-import { addAbandonVerb } from './run/abandon-verb.js';
-import { addApplyVerb } from './run/apply-verb.js';
-import { addCancelVerb } from './run/cancel-verb.js';
-import { addPruneVerb } from './run/prune-verb.js';
-import { addReportVerb } from './run/report-verb.js';
-import { addRetryVerb } from './run/retry-verb.js';
-import { addRunsVerb } from './run/runs-verb.js';
-import { addSettleVerb } from './run/settle-verb.js';
-import { addStatusVerb } from './run/status-verb.js';
-import { addSchemaVerb } from './schema.js';
-import { addListenVerb } from './serve/listen-verb.js';
-import { addSandboxVerb } from './serve/sandbox-verb.js';
-import { addCampaignVerbs } from './service/campaign.js';
-import { addChatVerbs } from './service/chat.js';
-import { addGatewayVerbs } from './service/gateway.js';
-import { addVerifyVerbs } from './service/verification.js';
-import { type AddVerbs, brief, DRY_RUN, type VerbContext } from './verb.js';
+import { brief, DRY_RUN, type VerbContext } from './verb.js';
+import { addVerbs, VERBS } from './verbs.js';
 
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(given: readonly string[], context: VerbContext, columns: number): Promise<void> {
@@ -50,7 +27,8 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
-  await ADD_VERBS.reduce((verbs, add) => add(verbs, context), brief(cli, '<verb>', context.terminal))
+  const verbs = await addVerbs(brief(cli, '<verb>', context.terminal), context, (name) => name === args[0]);
+  await verbs
     .options(logOptions)
     .middleware((parsed) => {
       const [flag, given] = findFlagWithValue(args, parsed) ?? [];
@@ -82,41 +60,6 @@ function findFlagWithValue(
   }
   return undefined;
 }
-
-/** In the order of the help. */
-export const ADD_VERBS: readonly AddVerbs[] = [
-  addInitVerb,
-  addRunVerb,
-  addCheckVerb,
-  addPreviewVerb,
-  addTestVerb,
-  addPlanVerb,
-  addApplyVerb,
-  addStatusVerb,
-  addRunsVerb,
-  addReportVerb,
-  addSettleVerb,
-  addRetryVerb,
-  addCancelVerb,
-  addAbandonVerb,
-  addPruneVerb,
-  addWorkVerb,
-  addClusterVerbs,
-  addVerifyVerbs,
-  addCampaignVerbs,
-  addChatVerbs,
-  addGatewayVerbs,
-  addListenVerb,
-  addSandboxVerb,
-  addSchemaVerb,
-  addHelpVerb,
-];
-
-export const VERBS = [
-  ...['init', 'run', 'check', 'preview', 'test', 'plan', 'apply', 'status', 'runs', 'report', 'settle', 'retry'],
-  ...['cancel', 'abandon', 'prune', 'work', 'cluster'],
-  ...['verify', 'campaign', 'chat', 'gateway', 'listen', 'sandbox', 'schema', 'help'],
-];
 
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {

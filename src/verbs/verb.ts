@@ -1,5 +1,6 @@
-import type { Argv } from 'yargs';
+import type { Argv, InferredOptionTypes, Options, PositionalOptions } from 'yargs';
 import { formatFailureLine } from '../command/error-line.js';
+import { runVerb, type Verb } from '../command/runner.js';
 import type { Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 
@@ -8,6 +9,52 @@ export interface VerbContext {
   readonly terminal: Terminal;
   /** Runs a command; its number is the exit code, and so is that of what it throws. */
   finish(command: Promise<number>): Promise<void>;
+}
+
+/** As a verb reads them: `--keep-last` is `keepLast`. */
+type Read<O extends Record<string, Options>> = {
+  readonly [Name in keyof O & string as CamelCase<Name>]: InferredOptionTypes<O>[Name];
+};
+
+type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}`
+  ? `${First}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+
+/** Infers the types of what a verb is given. */
+export function defineVerb<A extends Record<string, PositionalOptions>, O extends Record<string, Options>>(
+  verb: Verb<Read<A & O>> & { readonly args: A; readonly flags: O },
+): Verb<Read<A & O>> {
+  return verb;
+}
+
+/** A verb as the help lists it. */
+export interface Listed {
+  /** Name and arguments: `prune <job>`. */
+  readonly command: string;
+  readonly about: string;
+}
+
+/** Adds a verb to a command line: its help, and what runs it. */
+export function addVerb<F>(
+  cli: Argv,
+  { command, about }: Listed,
+  verb: Verb<F>,
+  { terminal, finish }: VerbContext,
+): Argv {
+  const [name = ''] = command.split(/ (?=[<[])/);
+  const usage = verb.needs === undefined ? command : `${command} ${verb.needs}`;
+  return cli.command(
+    command,
+    about,
+    (builder) => {
+      let built = brief(builder, usage, terminal).options(verb.flags);
+      for (const [argument, options] of Object.entries(verb.args)) built = built.positional(argument, options);
+      for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
+      return built;
+    },
+    // Of what the parser has read, `defineVerb` has inferred the types.
+    (read) => finish(runVerb(name, verb, read as unknown as F & object, terminal)),
+  );
 }
 
 /** Adds verbs to the command line. */

@@ -4,20 +4,20 @@
  */
 
 import type { Host } from '../../src/command/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
 
 const sending = { startMs: 0, endMs: 0 };
 
-const loadLane: Runtime['loadLane'] = async () => {
-  const createLane = await nodeRuntime.loadLane();
+const loadLane: Env['loadLane'] = async () => {
+  const createLane = await nodeEnv.loadLane();
   return (options) => createLane({ ...options, limits: { ...NO_LIMITS, concurrency: options.limits.concurrency } });
 };
 
-const loadTransport: Runtime['loadTransport'] = async () => {
-  const createTransport = await nodeRuntime.loadTransport();
+const loadTransport: Env['loadTransport'] = async () => {
+  const createTransport = await nodeEnv.loadTransport();
   return (timeouts) => {
     const transport = createTransport(timeouts);
     return {
@@ -47,7 +47,7 @@ const host: Host = {
   },
   onSignal: () => () => {},
   leave: (exitCode) => process.exit(exitCode),
-  runtime: { ...nodeRuntime, loadLane, loadTransport },
+  runtime: { ...nodeEnv, loadLane, loadTransport },
 };
 process.exitCode = await applyRun(
   { run, confirm: undefined, ignoreChangedInputs: false, adopt: true, json: true },

@@ -1,4 +1,4 @@
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { type WorkFlags, workForRuns } from '../../src/commands/cluster/work-for-runs.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { loadJob } from '../../src/job/load.js';
@@ -23,21 +23,21 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
   });
   return {
     /** `volley run` */
-    run: async (runtime: Partial<Runtime> = {}, address = url) => {
+    run: async (runtime: Partial<Env> = {}, address = url) => {
       const job = await loadJob(workspace.path(file));
       return runInProcess(job, { env: envOfLeader(address), runtime });
     },
     /** The same; `stop` is SIGTERM. */
-    lead: (runtime: Partial<Runtime> = {}) => {
+    lead: (runtime: Partial<Env> = {}) => {
       const { terminal, signal } = aTerminal({ env: envOfLeader(url), isStderrTerminal: false });
-      const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
+      const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
       const ended = runJob({ job: workspace.path(file), again: false, json: true }, host);
       return { ended, stop: () => signal('SIGTERM') };
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */
-    work: (runtime: Partial<Runtime> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
+    work: (runtime: Partial<Env> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
       const { terminal, signal, said } = aTerminal({ env: env(address), isStderrTerminal: false });
-      const host = { ...terminal, runtime: { ...nodeRuntime, ...runtime } };
+      const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
       const all = {
         ...CLUSTER,
         run: undefined,

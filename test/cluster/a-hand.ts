@@ -1,5 +1,5 @@
 import type { EndEntry, Store, WorkingRun } from '../../src/cluster/store.js';
-import type { Result } from '../../src/journal/entry-format.js';
+import type { PartResult } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 
 const ACCEPTED = { status: 'accepted', code: '', reason: '' } as const;
@@ -23,7 +23,7 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
   let attempt = before;
   const toBegin = () =>
     ({ type: 'begin', step, request, part: path, attempt, nonce: `${attempt} of ${worker}` }) as const;
-  const end = (result: Result, halves: EndEntry['halves'] = []) =>
+  const end = (result: PartResult, halves: EndEntry['halves'] = []) =>
     store.append(key, [
       { type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves },
     ]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { StoreLost } from '../../src/cluster/store.js';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { SecretKeeper } from '../../src/command/terminal.js';
 import { openCluster } from '../../src/commands/cluster/open-cluster.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
@@ -52,7 +52,7 @@ test('a call of a database that this process has closed is not repeated', async 
   const cluster = await openCluster(
     { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true },
     {
-      host: { ...terminal, runtime: { ...nodeRuntime, loadStore: async () => memory.connect() } },
+      host: { ...terminal, runtime: { ...nodeEnv, loadStore: async () => memory.connect() } },
       ...{ secrets: new SecretKeeper(), log: QUIET, stop: new StopSwitch() },
       ...{ giveUpAfterSeconds: 900, onLane: undefined },
     },

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { grantStatements } from '../../src/cluster/postgres/schema/database-schema.js';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { createTransport } from '../../src/service/transport.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -40,7 +40,7 @@ async function aRunWhosePasswordChanges(service: { giveUpAfterSeconds: number })
   const isRefused = new Promise<void>((resolve) => {
     letPass = resolve;
   });
-  const loadTransport: Runtime['loadTransport'] = async () => (timeouts) => {
+  const loadTransport: Env['loadTransport'] = async () => (timeouts) => {
     const transport = createTransport(timeouts);
     const send: typeof transport.send = async (...call) => {
       sent += 1;
@@ -49,7 +49,7 @@ async function aRunWhosePasswordChanges(service: { giveUpAfterSeconds: number })
     };
     return { ...transport, send };
   };
-  const host = { ...terminal, runtime: { ...nodeRuntime, loadTransport } };
+  const host = { ...terminal, runtime: { ...nodeEnv, loadTransport } };
   const ended = runJob({ job: workspace.path('job.yaml'), again: false, json: true }, host);
   while (sent <= 5) await tick();
   await change('pass-2');

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -26,7 +26,7 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   const late = await aHand();
 
   const { terminal, said } = aTerminal({ env: {}, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeRuntime, clock } };
+  const host = { ...terminal, runtime: { ...nodeEnv, clock } };
   expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
 
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
@@ -43,7 +43,7 @@ test('a run that its leader left is abandoned when no worker can begin any more 
 test('a dry run says what abandoning does: how long it waits, and what is in doubt then', async () => {
   const { directory, clock, slept, store } = await aLeftRun();
   const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeRuntime, clock, loadStore: async () => store } };
+  const host = { ...terminal, runtime: { ...nodeEnv, clock, loadStore: async () => store } };
   const flags = { run: directory(), json: true };
 
   expect(await abandonNamedRun({ ...flags, dryRun: true }, host)).toBe(0);
@@ -62,7 +62,7 @@ test('what its database has let go needs no drop', async () => {
   const { directory, clock, store } = await aLeftRun();
   const abandonWith = async (runtime: object) => {
     const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
-    const host = { ...terminal, runtime: { ...nodeRuntime, clock, ...runtime } };
+    const host = { ...terminal, runtime: { ...nodeEnv, clock, ...runtime } };
     expect(await abandonNamedRun({ run: directory(), json: true, dryRun: true }, host)).toBe(0);
     return said.stderr;
   };
@@ -114,7 +114,7 @@ test('the clock of the machine that it was led on may be an hour behind', async 
   writeFileSync(lock, JSON.stringify({ ...written, renewedAt: written.renewedAt - 3_600_000 }));
 
   const { terminal } = aTerminal({ env: {}, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeRuntime, clock } };
+  const host = { ...terminal, runtime: { ...nodeEnv, clock } };
   expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
 
   expect(slept).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -165,8 +165,8 @@ async function aJobOfTwoSteps(cluster: object = {}) {
     },
     /** Its first answer never comes. */
     dieSending: async () => {
-      const create = await nodeRuntime.loadTransport();
-      const loadTransport: typeof nodeRuntime.loadTransport = async () => (timeouts) => {
+      const create = await nodeEnv.loadTransport();
+      const loadTransport: typeof nodeEnv.loadTransport = async () => (timeouts) => {
         const transport = create(timeouts);
         const send: typeof transport.send = async (...args) => {
           await transport.send(...args);
@@ -182,7 +182,7 @@ async function aJobOfTwoSteps(cluster: object = {}) {
         VOLLEY_DATABASE_URL: 'postgres://nowhere/volley',
       };
       const { terminal } = aTerminal({ env, isStderrTerminal: false });
-      const host = { ...terminal, runtime: { ...nodeRuntime, loadStore: async () => memory.connect() } };
+      const host = { ...terminal, runtime: { ...nodeEnv, loadStore: async () => memory.connect() } };
       const directory = workspace.path(`out/sale/${workspace.runs()[0]}`);
       return applyRun({ run: directory, confirm: undefined, ignoreChangedInputs: false, json: true }, host);
     },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Result } from '../../src/journal/entry-format.js';
+import type { PartResult } from '../../src/journal/entry-format.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Answer } from '../../src/service/answer.js';
 import { createTransport, type Transport } from '../../src/service/transport.js';
@@ -9,8 +9,8 @@ import { aCluster, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
 
-const AWAY: Result = { kind: 'again', why: 'ECONNREFUSED' };
-const LATER: Result = { kind: 'again', why: 'too early for the number', isDeferred: true };
+const AWAY: PartResult = { kind: 'again', why: 'ECONNREFUSED' };
+const LATER: PartResult = { kind: 'again', why: 'too early for the number', isDeferred: true };
 const NEEDED_IN_A_ROW = 5;
 /** So many seconds pass in one. */
 function aQuickClock(times: number): Clock {
@@ -186,7 +186,7 @@ async function aRunWithoutService() {
   };
   return {
     ended,
-    serve: (answer: Result) => employ((hand) => hand.end(answer)),
+    serve: (answer: PartResult) => employ((hand) => hand.end(answer)),
     settle: () => employ((hand) => hand.settle()),
     journal: () => workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`),
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { checkJob } from '../../src/commands/check-job.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
@@ -42,7 +42,7 @@ output: out
   return job;
 }
 
-const AT_NOON: Runtime = { ...nodeRuntime, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
+const AT_NOON: Env = { ...nodeEnv, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
 
 type Command = (flags: { job: string; again: boolean; json: boolean | undefined }, host: Host) => Promise<number>;
 

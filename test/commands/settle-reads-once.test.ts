@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { Files } from '../../src/storage/files.js';
 import { aFolder } from '../plan/a-plan.js';
@@ -48,7 +48,7 @@ test('settling by an export reads the journal once before it appends to it, and 
     leave: () => {
       throw new Error('left');
     },
-    runtime: { ...nodeRuntime, files },
+    runtime: { ...nodeEnv, files },
   };
   const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
   expect(await settleRun(flags, host)).toBe(0);

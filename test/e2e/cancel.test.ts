@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { cancelRun } from '../../src/commands/cancel/cancel-run.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
@@ -130,7 +130,7 @@ test('each scheduled step is taken back under its own limits', async () => {
   const { summary } = await workspace.run();
   const lanes: unknown[] = [];
   const loadLane = async () => {
-    const create = await nodeRuntime.loadLane();
+    const create = await nodeEnv.loadLane();
     return (options: Parameters<typeof create>[0]) => {
       lanes.push(options.limits);
       return create(options);
@@ -140,7 +140,7 @@ test('each scheduled step is taken back under its own limits', async () => {
 
   const code = await cancelRun(
     { run: summary.directory, json: true },
-    { ...terminal, runtime: { ...nodeRuntime, loadLane } },
+    { ...terminal, runtime: { ...nodeEnv, loadLane } },
   );
 
   expect([code, JSON.parse(said.stdout)]).toMatchObject([0, { batches: 2, cancelled: 8 }]);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
@@ -66,7 +66,7 @@ test.each(FAILING)('whatever a command had opened is closed where %s fails', asy
   const fail = async () => {
     throw new Error('it cannot be loaded');
   };
-  const runtime: Runtime = { ...nodeRuntime, [port]: fail };
+  const runtime: Env = { ...nodeEnv, [port]: fail };
 
   for (const args of COMMANDS) {
     const { env, directory: cwd } = workspace;
@@ -79,7 +79,7 @@ test('a disk that fails only as the lock is released is a warning: each command 
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
   workspace.writeJob(aSandboxJob(workspace));
-  const runtime: Runtime = { ...nodeRuntime, files: { ...nodeRuntime.files, writeWhole: failAtRelease } };
+  const runtime: Env = { ...nodeEnv, files: { ...nodeEnv.files, writeWhole: failAtRelease } };
   const volley = (...args: string[]) =>
     runCommandInProcess(args, { cwd: workspace.directory, env: workspace.env, runtime });
   const expectWarning = async (args: readonly string[]) => {
@@ -102,8 +102,8 @@ test('a disk that fails only as the lock is released is a warning: each command 
   await expectWarning(['verify', 'start', '+6598000001', '--job', 'job.yaml']);
 });
 
-const failAtRelease: Runtime['files']['writeWhole'] = (path, text) =>
-  nodeRuntime.files.writeWhole(path, (facts) => {
+const failAtRelease: Env['files']['writeWhole'] = (path, text) =>
+  nodeEnv.files.writeWhole(path, (facts) => {
     const content = typeof text === 'string' ? text : text(facts);
     if (!content.includes('"state":"released"')) return content;
     throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'write', path });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Host } from '../../src/command/deps.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { describeFailure, formatFailed } from '../../src/command/print-error.js';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
 import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
-type Start = Pick<Spawning, 'cwd' | 'env'> & { readonly runtime?: Runtime };
+type Start = Pick<Spawning, 'cwd' | 'env'> & { readonly runtime?: Env };
 
 /** What `leave` throws, as no code of a process that was left runs on. */
 class Left extends Error {}
@@ -23,7 +23,7 @@ export function runCommandInProcess(args: readonly string[], start: Start): Prom
   return ended;
 }
 
-async function runIn(args: readonly string[], { cwd, env, runtime = nodeRuntime }: Start): Promise<Ended> {
+async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv }: Start): Promise<Ended> {
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };

@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
@@ -8,9 +8,9 @@ import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
 
 /** A disk that fails as the registry is to note that a run has begun: its journal is there, and nothing was sent. */
-function diesAsItBegins(): Runtime {
+function diesAsItBegins(): Env {
   const openAppend: Files['openAppend'] = async (path) => {
-    const file = await nodeRuntime.files.openAppend(path);
+    const file = await nodeEnv.files.openAppend(path);
     const append: typeof file.append = async (bytes) => {
       if (Buffer.from(bytes).includes('"type":"begun"')) {
         throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
@@ -21,7 +21,7 @@ function diesAsItBegins(): Runtime {
       ? Object.setPrototypeOf({ append, sync: () => file.sync(), close: () => file.close() }, file)
       : file;
   };
-  return { ...nodeRuntime, files: { ...nodeRuntime.files, openAppend } };
+  return { ...nodeEnv, files: { ...nodeEnv.files, openAppend } };
 }
 
 /** A command on the job that dies as its run begins, `volley run job.yaml` unless another is named; gives the run. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { VERBS } from '../../src/verbs/command-line.js';
+import { VERBS } from '../../src/verbs/verbs.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 

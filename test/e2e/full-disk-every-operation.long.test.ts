@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Runtime } from '../../src/command/runtime.js';
+import type { Env } from '../../src/command/env.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { readJournal } from '../../src/journal/reader.js';
@@ -117,7 +117,7 @@ interface Life {
 }
 
 function run(job: Job, { disk, service, life }: Life): Promise<number> {
-  const runtime: Partial<Runtime> = {
+  const runtime: Partial<Env> = {
     files: disk.files,
     clock: { ...systemClock, now: () => Date.now() + life * LATER_MS },
     random: () => 0.5,

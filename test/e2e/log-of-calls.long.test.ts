@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { VERBS } from '../../src/verbs/command-line.js';
+import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../commands/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { aReceipt } from '../listen/events.js';
@@ -123,8 +123,8 @@ test('a pruned run is listed with its figures as they stood at last, also those 
     anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
   );
   workspace.write(`${workspace.runOf(summary.plan)}/receipts.ndjson`, events.join(''));
-  const plan = await readPlan(nodeRuntime.files, summary.directory);
-  await joinReceipts({ directory: summary.directory, plan }, nodeRuntime);
+  const plan = await readPlan(nodeEnv.files, summary.directory);
+  await joinReceipts({ directory: summary.directory, plan }, nodeEnv);
 
   await prune(workspace);
 

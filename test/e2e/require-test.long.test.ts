@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
@@ -78,7 +78,7 @@ describe('guards.requireTest', () => {
         const [{ clientMessageId, destination, umid }] = (await workspace.sms()) as [SmsEntry];
         const receipt = anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } }));
         writeFileSync(`${run}/receipts.ndjson`, receipt);
-        await joinReceipts({ directory: run, plan: await readPlan(nodeRuntime.files, run) }, nodeRuntime);
+        await joinReceipts({ directory: run, plan: await readPlan(nodeEnv.files, run) }, nodeEnv);
       } else {
         expect((await workspace.volley('settle', run, '--assume', 'sent', '--confirm', '1')).code).toBe(0);
       }

@@ -1,5 +1,5 @@
 import type { Host } from '../../src/command/deps.js';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import type { Job } from '../../src/job/job.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -11,9 +11,9 @@ export function runInProcess(
     env,
     runtime,
     onSent = () => {},
-  }: { env: Host['env']; runtime: Partial<Runtime>; onSent?: NonNullable<Host['onSent']> },
+  }: { env: Host['env']; runtime: Partial<Env>; onSent?: NonNullable<Host['onSent']> },
 ): Promise<number> {
   const { terminal } = aTerminal({ env, isStderrTerminal: false });
-  const host: Host = { ...terminal, onSent, runtime: { ...nodeRuntime, ...runtime } };
+  const host: Host = { ...terminal, onSent, runtime: { ...nodeEnv, ...runtime } };
   return runLoadedJob(job, { again: false, json: true }, host);
 }

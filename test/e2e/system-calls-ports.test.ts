@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { loadJob } from '../../src/job/load.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Progress } from '../../src/run/run-deps.js';
@@ -55,9 +55,9 @@ describe('a run of every kind of step, watched at its ports to disk and network'
       env: { VOLLEY_API_KEY: workspace.sandbox.credentials.apiKey },
       onSent: (what) => told.push({ what, durable: journal.durable }),
       runtime: {
-        files: journal.watch(nodeRuntime.files),
+        files: journal.watch(nodeEnv.files),
         loadTransport: async () => {
-          const create = await nodeRuntime.loadTransport();
+          const create = await nodeEnv.loadTransport();
           return (timeouts) =>
             watchTransport(create(timeouts), (what) => left.push({ what, durable: journal.durable }));
         },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, people } from './a-job.js';
@@ -19,7 +19,7 @@ test.each([
   workspace.write('people.csv', people(20));
   workspace.writeJob(aJob(workspace));
   const pathOf = (name: string) => `out/sale/${workspace.runs()[0]}/${name}`;
-  const files = watchOutputs(nodeRuntime.files, (now) => {
+  const files = watchOutputs(nodeEnv.files, (now) => {
     if (now !== moment) return;
     const lock = { host: 'elsewhere', pid: 1, instance: 'other', epoch: 2, renewedAt: Date.now(), state: 'held' };
     workspace.write('out/sale/lock-000002.json', JSON.stringify(lock));

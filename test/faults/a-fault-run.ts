@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nodeRuntime, type Runtime } from '../../src/command/runtime.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import { parseJob } from '../../src/job/load.js';
 import { createHost } from '../../src/library/program-host.js';
@@ -83,14 +83,14 @@ function createJob(
 }
 
 /** This machine, without chance, with each failure of it reported. */
-function createWorld(server: FaultyServer): Runtime {
+function createWorld(server: FaultyServer): Env {
   const random = () => 0;
   return {
-    ...nodeRuntime,
+    ...nodeEnv,
     random,
     loadLane: async () => {
       const { createLane } = await import('../../src/throttle/lane.js');
-      return (options) => createLane({ ...options, clock: nodeRuntime.clock, random });
+      return (options) => createLane({ ...options, clock: nodeEnv.clock, random });
     },
     loadTransport: async () => (timeouts) => {
       const patient = createTransport(timeouts);

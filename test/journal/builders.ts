@@ -7,7 +7,7 @@ import {
   type JournalEntry,
   type OpenEntry,
   type OutcomeEntry,
-  type Result,
+  type PartResult,
 } from '../../src/journal/entry-format.js';
 import { type JournalEnd, type PlacedLine, readJournal } from '../../src/journal/reader.js';
 import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
@@ -31,7 +31,7 @@ export function aClose(fields: Partial<CloseEntry> = {}): CloseEntry {
 }
 
 /** Every row accepted, save the first `rejected`. */
-export function aSettlement(rows: number, rejected = 0): Result {
+export function aSettlement(rows: number, rejected = 0): PartResult {
   const verdicts = [
     { status: 'accepted', code: 'QUEUED', reason: '' },
     { status: 'rejected', code: '1002', reason: 'no number' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
-import { nodeRuntime } from '../../src/command/runtime.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { parseJob } from '../../src/job/load.js';
 import type { Ended } from '../../src/observe/hook-body.js';
 import { postHook } from '../../src/observe/post-hook.js';
@@ -68,7 +68,7 @@ async function post(
   const host: Host = {
     ...terminal,
     runtime: {
-      ...nodeRuntime,
+      ...nodeEnv,
       clock,
       loadTransport: async () => () => ({
         send: async (call, until) => {

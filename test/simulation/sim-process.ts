@@ -7,8 +7,8 @@ import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import type { Store } from '../../src/cluster/store.js';
 import type { Host } from '../../src/command/deps.js';
+import type { Env } from '../../src/command/env.js';
 import { exitCodeOfError } from '../../src/command/print-error.js';
-import type { Runtime } from '../../src/command/runtime.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { CrashDisk } from './crash-disk.js';
@@ -200,7 +200,7 @@ export class Runner implements SimProcess {
     };
   }
 
-  #createWorld(): Runtime {
+  #createWorld(): Env {
     const { timeline, random, disk, service, scenario, onSynced, isAlive, connect } = this.#stage;
     const clock: Clock = {
       now: () => NOON + Math.round(timeline.nowMs) + this.#skewMs(),

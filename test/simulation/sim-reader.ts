@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Runtime } from '../../src/command/runtime.js';
+import type { Env } from '../../src/command/env.js';
 import type { SourceRecord } from '../../src/domain/row.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { COLUMNS, cellsOf, type Scenario } from './scenario.js';
 
 /** The rows of the scenario as the reader of files would give them. */
-export function createSimReader({ files, rows }: Scenario): Awaited<ReturnType<Runtime['loadReader']>> {
+export function createSimReader({ files, rows }: Scenario): Awaited<ReturnType<Env['loadReader']>> {
   const digest = (path: string) =>
     createHash('sha256')
       .update(files[path] ?? '')

@@ -1,19 +1,17 @@
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
-import yargs, { type Argv } from 'yargs';
-import { ADD_VERBS, VERBS } from '../../src/verbs/command-line.js';
+import yargs from 'yargs';
+import { addVerbs, VERBS } from '../../src/verbs/verbs.js';
 import { aCaller } from '../commands/a-single-call.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 
 /** What `--help` of a verb says, each option on a line of its own. */
-function help(verb: readonly string[]): Promise<string> {
+async function help(verb: readonly string[]): Promise<string> {
   const { terminal } = aCaller({ sandbox: true });
-  const cli = ADD_VERBS.reduce<Argv>(
-    (cli, add) => add(cli, { terminal, finish: async () => {} }),
-    yargs().scriptName('volley').wrap(null).exitProcess(false),
-  );
+  const cli = yargs().scriptName('volley').wrap(null).exitProcess(false);
+  const verbs = await addVerbs(cli, { terminal, finish: async () => {} });
   return new Promise((resolve) => {
-    void cli.parseAsync([...verb, '--help'], {}, (_error, _argv, output) => resolve(output));
+    void verbs.parseAsync([...verb, '--help'], {}, (_error, _argv, output) => resolve(output));
   });
 }
 

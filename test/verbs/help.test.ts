@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { VERBS } from '../../src/verbs/command-line.js';
 import { moveVerbFirst, rewriteHelp } from '../../src/verbs/help.js';
+import { VERBS } from '../../src/verbs/verbs.js';
 
 test.each([
   ['help', 'help topics'],

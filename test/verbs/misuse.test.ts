@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { findMisuse, VERBS } from '../../src/verbs/command-line.js';
+import { findMisuse } from '../../src/verbs/command-line.js';
+import { VERBS } from '../../src/verbs/verbs.js';
 
 test.each([
   [['run', 'a.yaml', '--dry-run'], 'volley plan <job> shows what would be sent'],

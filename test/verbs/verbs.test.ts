@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import yargs, { type Argv } from 'yargs';
-import { ADD_VERBS } from '../../src/verbs/command-line.js';
+import yargs from 'yargs';
 import type { VerbContext } from '../../src/verbs/verb.js';
+import { addVerbs } from '../../src/verbs/verbs.js';
 import { aCaller, aSandbox, aServer, aService } from '../commands/a-single-call.js';
 
 /** All verbs, as the command has them; how each command ended is in `ended`. */
@@ -10,8 +10,8 @@ function aCommandLine({ terminal }: Pick<ReturnType<typeof aCaller>, 'terminal'>
   const finish: VerbContext['finish'] = async (command) => {
     ended.push(await command.catch((error) => error));
   };
-  const create = () =>
-    ADD_VERBS.reduce<Argv>((cli, add) => add(cli, { terminal, finish }), yargs().scriptName('volley'))
+  const create = async () =>
+    (await addVerbs(yargs().scriptName('volley'), { terminal, finish }))
       .demandCommand(1)
       .strict()
       .exitProcess(false)
@@ -21,13 +21,15 @@ function aCommandLine({ terminal }: Pick<ReturnType<typeof aCaller>, 'terminal'>
   return {
     ended,
     run: async (...args: string[]) => {
-      await create().parseAsync(args);
+      await (await create()).parseAsync(args);
       return ended.at(-1);
     },
-    help: (...args: string[]) =>
-      new Promise<string>((resolve) => {
-        void create().parseAsync([...args, '--help'], {}, (_error, _argv, output) => resolve(output));
-      }),
+    help: async (...args: string[]) => {
+      const cli = await create();
+      return new Promise<string>((resolve) => {
+        void cli.parseAsync([...args, '--help'], {}, (_error, _argv, output) => resolve(output));
+      });
+    },
   };
 }
 

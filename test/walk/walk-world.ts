@@ -4,7 +4,7 @@ import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
 import type { Host } from '../../src/command/deps.js';
-import type { Runtime } from '../../src/command/runtime.js';
+import type { Env } from '../../src/command/env.js';
 import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -98,7 +98,7 @@ export class WalkWorld {
       return act();
     };
     const files = createSimFiles(this.disk, perform, { pid, nowMs: () => this.nowMs });
-    const runtime: Runtime = {
+    const runtime: Env = {
       files,
       clock: {
         now: () => this.nowMs,
@@ -160,7 +160,7 @@ export class WalkWorld {
     return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout };
   }
 
-  #createReader(): Awaited<ReturnType<Runtime['loadReader']>> {
+  #createReader(): Awaited<ReturnType<Env['loadReader']>> {
     const tableOf = (path: string) => {
       const table = this.tables.get(path);
       if (table === undefined) throw refuse({ where: path, message: 'there is no such file' });

@@ -1,11 +1,11 @@
 import type { Host } from '../../src/command/deps.js';
-import { lockDepsOf } from '../../src/command/runtime.js';
+import { lockDepsOf } from '../../src/command/env.js';
+import { runVerb } from '../../src/command/runner.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
-import { pruneJob } from '../../src/commands/runs/prune-job.js';
 import { planJobInput } from '../../src/commands/session/session.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import { sendTest } from '../../src/commands/test-run/send-test.js';
@@ -15,6 +15,7 @@ import { readPlan } from '../../src/plan/format/plan-file.js';
 import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { prune } from '../../src/verbs/prune.js';
 import { Violation } from '../simulation/watch.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
@@ -180,7 +181,7 @@ export class Walk {
   /** The rows of runs that ended an hour ago are deleted. */
   async prune(death?: Death): Promise<Ended> {
     const flags = { job: JOB, olderThan: '1h', keepLast: undefined, dryRun: false, adopt: this.#adopts, json: true };
-    const ended = await this.#give('prune', (host) => pruneJob(flags, host), death);
+    const ended = await this.#give('prune', (host) => runVerb('prune', prune, flags, host), death);
     if (ended.exitCode === 0) this.counts.pruned += JSON.parse(ended.stdout).pruned.length;
     return ended;
   }

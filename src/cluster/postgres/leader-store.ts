@@ -1,4 +1,4 @@
-import type { RequestKey, Result } from '../../journal/entry-format.js';
+import type { PartResult, RequestKey } from '../../journal/entry-format.js';
 import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import { RUN_ENDED } from '../../registry/in-flight/end-in-flight.js';
 import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, WithdrawnPart } from '../store.js';
@@ -106,7 +106,7 @@ interface EndedRow extends RequestKey {
   readonly attempt: number;
   readonly first_row: number;
   readonly row_count: number;
-  readonly outcome: Result['kind'];
+  readonly outcome: PartResult['kind'];
   readonly result: string | null;
   readonly is_recovered: boolean;
   readonly is_late: boolean;
@@ -117,12 +117,14 @@ interface EndedRow extends RequestKey {
 function readEnded(row: EndedRow): EndedAttempt {
   const { step, request, part, attempt, first_row, row_count, version, is_late } = row;
   const rows: EndedAttempt['rows'] = [first_row, row_count];
-  const result = row.is_recovered ? resultOfLost(row.outcome, row_count) : (JSON.parse(row.result ?? 'null') as Result);
+  const result = row.is_recovered
+    ? resultOfLost(row.outcome, row_count)
+    : (JSON.parse(row.result ?? 'null') as PartResult);
   return { step, request, part, attempt, rows, result, at: Math.round(row.at), isLate: is_late, version };
 }
 
 /** What `endInFlight` says of a request whose process has died. */
-function resultOfLost(outcome: Result['kind'], rows: number): Result {
+function resultOfLost(outcome: PartResult['kind'], rows: number): PartResult {
   return outcome === 'again'
     ? { kind: 'again', why: 'the run ended before the answer came' }
     : { kind: 'settled', outcomes: sameVerdictForAll(rows, RUN_ENDED) };

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path';
-import { type Host, openLog, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host, openLog } from '../../command/deps.js';
 import { placeDiskErrors } from '../../command/disk-error.js';
-import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { lockDepsOf, namePerson } from '../../command/env.js';
 import { openService } from '../../command/open-service.js';
 import { printResult } from '../../command/print.js';
 import { describeFailure } from '../../command/print-error.js';
 import { findNamedJob, openNamedRun } from '../../command/run-directory.js';
-import { lockDepsOf, namePerson } from '../../command/runtime.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { type Screen, screenOf } from '../../command/screen.js';
 import { drainOnSignal } from '../../command/signals.js';
 import { SecretKeeper } from '../../command/terminal.js';
@@ -55,7 +55,7 @@ export function cancelRun(flags: CancelFlags, host: Host): Promise<number> {
 }
 
 async function cancelNamed(flags: CancelFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
-  const { files, clock } = runtimeOf(host);
+  const { files, clock } = envOf(host);
   const { directory, plan } = await openNamedRun(flags.run, { files, begun: true, adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const waiting = findWaiting(plan, clock.now());
@@ -155,7 +155,7 @@ async function cancelBehindLock(
   host: Host,
 ): Promise<{ counts: CancelCounts; summary: Summary; failure: unknown }> {
   const { directory, plan } = run;
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock } = runtime;
   const jobDirectory = dirname(directory);
   const secrets = new SecretKeeper();
@@ -195,7 +195,7 @@ async function callAndCancel(
   host: Host,
 ): Promise<{ counts: CancelCounts; failure: unknown }> {
   const { directory, jobDirectory, plan, waiting, lock, log, stop, secrets } = context;
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const { state } = await readRunRows(files, { directory, plan }, {});
   if (state.firstOpen === undefined) {

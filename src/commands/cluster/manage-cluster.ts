@@ -1,8 +1,8 @@
 import type { Database } from '../../cluster/postgres/database.js';
 import { StoreLost } from '../../cluster/store.js';
 import { type Host, openLog } from '../../command/deps.js';
-import { type CommandEnd, logCommand } from '../../command/log-command.js';
 import { printResult } from '../../command/print.js';
+import { type CommandEnd, logCommand } from '../../command/runner.js';
 import { SecretKeeper } from '../../command/terminal.js';
 import { countOf } from '../../domain/count-of.js';
 import { ServiceError, UserError } from '../../domain/errors.js';

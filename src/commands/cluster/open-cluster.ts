@@ -3,7 +3,7 @@ import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
 import { bePatient, createPatience } from '../../cluster/patient-store.js';
 import { createSharedLane } from '../../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
-import { type Host, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host } from '../../command/deps.js';
 import type { SecretKeeper } from '../../command/terminal.js';
 import { ServiceError } from '../../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
@@ -51,7 +51,7 @@ export async function openCluster(
     flags?: typeof DATABASE_FLAGS;
   },
 ): Promise<OpenCluster> {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { clock, random, owner } = runtime;
   const readUrl = async () => secrets.keep(await readAddress(settings.database, host, flags));
   const url = await readUrl();

@@ -1,12 +1,12 @@
 import { StoreLost, type WorkingRun } from '../../cluster/store.js';
 import { type WorkerService, work } from '../../cluster/work.js';
 import { rowStepOf, type WorkerJob } from '../../cluster/worker-job.js';
-import { type Host, openLog, runtimeOf } from '../../command/deps.js';
-import { type CommandEnd, logCommand } from '../../command/log-command.js';
+import { envOf, type Host, openLog } from '../../command/deps.js';
 import { assertSafeEnvironment } from '../../command/open-service.js';
 import { printResult } from '../../command/print.js';
 import { describeStop } from '../../command/print-error.js';
 import { readSecrets } from '../../command/read-secrets.js';
+import { type CommandEnd, logCommand } from '../../command/runner.js';
 import { drainOnSignal } from '../../command/signals.js';
 import { escapeText, SecretKeeper } from '../../command/terminal.js';
 import { countOf } from '../../domain/count-of.js';
@@ -55,7 +55,7 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
   assertSafeEnvironment(host);
   const trust = readTrust(flags);
   const secrets = new SecretKeeper();
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { clock, random } = runtime;
   let run: string | undefined;
   const log = withFields(openLog(host, secrets), () => ({ run }));
@@ -174,7 +174,7 @@ async function openWorkerService(
       hint: 'A worker reads the same secrets as the job: the same variables, or the same files.',
     });
   });
-  const createTransport = await runtimeOf(host).loadTransport();
+  const createTransport = await envOf(host).loadTransport();
   const transport = scrubAnswers(createTransport(service.timeouts), secrets.values);
   return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
 }

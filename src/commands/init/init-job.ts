@@ -1,7 +1,7 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Host, runtimeOf } from '../../command/deps.js';
-import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { envOf, type Host } from '../../command/deps.js';
 import { printResult } from '../../command/print.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { screenOf, showCommand, showPath } from '../../command/screen.js';
 import { UserError } from '../../domain/errors.js';
 import { describeNumber } from '../../guess/describe-guess.js';
@@ -39,7 +39,7 @@ export function initJob(flags: InitFlags, host: Host): Promise<number> {
 }
 
 async function initNamed(flags: InitFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
-  const { files: disk } = runtimeOf(host);
+  const { files: disk } = envOf(host);
   const from = process.cwd();
   const screen = screenOf(host);
   const country = readCountry(flags.country);

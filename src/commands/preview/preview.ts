@@ -1,4 +1,4 @@
-import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
 import { placeProblems } from '../../command/place-problems.js';
 import { printResult } from '../../command/print.js';
 import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
@@ -23,7 +23,7 @@ const COUNT = { default: 5, most: 1000 };
 
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export async function preview(flags: PreviewFlags, host: Host): Promise<number> {
-  const { files, clock } = runtimeOf(host);
+  const { files, clock } = envOf(host);
   const found = await files.stat(await findRunPath(flags.of, files));
   const choose = (job: Job) => {
     const to = flags.to === undefined ? undefined : readNumberFlag(flags.to, job, refuse).e164;

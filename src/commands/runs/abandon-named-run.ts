@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
-import { type Host, openLog, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host, openLog } from '../../command/deps.js';
 import { placeDiskErrors } from '../../command/disk-error.js';
-import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
+import { lockDepsOf, namePerson } from '../../command/env.js';
 import { printResult } from '../../command/print.js';
 import { openRunDirectory } from '../../command/run-directory.js';
-import { lockDepsOf, namePerson } from '../../command/runtime.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { type Screen, screenOf, showCommand, showPath } from '../../command/screen.js';
 import { SecretKeeper } from '../../command/terminal.js';
 import { countOf, format } from '../../domain/count-of.js';
@@ -50,7 +50,7 @@ async function abandonNamed(
   flags: AbandonFlags,
   { host, name }: { host: Host; name: NameFields },
 ): Promise<CommandEnd> {
-  const { files } = runtimeOf(host);
+  const { files } = envOf(host);
   const { directory, plan } = await openRunDirectory(flags.run, files, { adopt: flags.adopt });
   name({ job: plan.job.name, run: plan.id });
   const end = await placeDiskErrors(dirname(directory), () => abandonBehindLock({ directory, plan, flags }, host));
@@ -70,7 +70,7 @@ async function abandonBehindLock(
   { directory, plan, flags }: { directory: string; plan: Plan; flags: AbandonFlags },
   host: Host,
 ): Promise<Abandoned> {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files, clock, owner } = runtime;
   const jobDirectory = dirname(directory);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: plan.job.name, run: plan.id }));
@@ -117,7 +117,7 @@ async function abandonBehindLock(
 async function isInDatabase({ id, job }: Plan, host: Host): Promise<'yes' | 'no' | 'unknown'> {
   if (job.cluster === undefined) return 'unknown';
   try {
-    const store = await runtimeOf(host).loadStore(await readAddress(job.cluster.database, host), () => {});
+    const store = await envOf(host).loadStore(await readAddress(job.cluster.database, host), () => {});
     const isThere = await store.hasRuns({ only: id }).finally(() => store.close());
     return isThere ? 'yes' : 'no';
   } catch {

@@ -1,9 +1,9 @@
 import { basename, join, resolve } from 'node:path';
-import { type Host, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host } from '../../command/deps.js';
 import { placeDiskErrors } from '../../command/disk-error.js';
+import { lockDepsOf } from '../../command/env.js';
 import { jobDirectoryOf } from '../../command/job-directory.js';
 import { printResult } from '../../command/print.js';
-import { lockDepsOf } from '../../command/runtime.js';
 import { screenOf } from '../../command/screen.js';
 import { UserError } from '../../domain/errors.js';
 import { loadJob } from '../../job/load.js';
@@ -20,7 +20,7 @@ export async function showRuns(
   flags: { job: string | undefined; json: boolean | undefined },
   host: Host,
 ): Promise<number> {
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const { files } = runtime;
   const directories = await findJobs(flags.job ?? '.', files);
   const jobs: { job: string; runs: ListedRun[] }[] = [];

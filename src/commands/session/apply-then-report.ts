@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { explainAway } from '../../cluster/explain-away.js';
 import type { Host } from '../../command/deps.js';
+import type { Env } from '../../command/env.js';
 import type { OpenService } from '../../command/open-service.js';
 import { createProgressView } from '../../command/progress.js';
-import type { Runtime } from '../../command/runtime.js';
 import { UserError } from '../../domain/errors.js';
 import { JOURNAL_FILE, type Plan } from '../../plan/format/plan-file.js';
 import { PlanPacker } from '../../plan/format/plan-packer.js';
@@ -33,7 +33,7 @@ interface Application {
   cluster: OpenCluster | undefined;
   host: Host;
   log: Log;
-  runtime: Runtime;
+  runtime: Env;
 }
 
 /**

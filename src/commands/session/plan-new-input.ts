@@ -1,4 +1,4 @@
-import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
 import { isDiskError } from '../../command/disk-error.js';
 import { createProgressView } from '../../command/progress.js';
 import { screenOf } from '../../command/screen.js';
@@ -43,7 +43,7 @@ export async function planNewInput(
 ): Promise<PlanOutcome> {
   const { host, log, history, registry } = context;
   const { directories } = registry;
-  const { files, clock } = runtimeOf(host);
+  const { files, clock } = envOf(host);
   const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
   const view = createProgressView(host, log);

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
-import { type Host, openLog, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host, openLog } from '../../command/deps.js';
 import { placeDiskErrors } from '../../command/disk-error.js';
+import { type Env, lockDepsOf, namePerson } from '../../command/env.js';
 import { jobDirectoryOf } from '../../command/job-directory.js';
 import { type OpenService, openService } from '../../command/open-service.js';
 import { openRunDirectory } from '../../command/run-directory.js';
-import { lockDepsOf, namePerson, type Runtime } from '../../command/runtime.js';
 import { drainOnSignal, endSoonAfter } from '../../command/signals.js';
 import { SecretKeeper } from '../../command/terminal.js';
 import { UserError } from '../../domain/errors.js';
@@ -37,7 +37,7 @@ export interface JobSession {
   readonly registry: Registry;
   readonly log: Log;
   readonly stop: StopSwitch;
-  readonly runtime: Runtime;
+  readonly runtime: Env;
   applyAndReport(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
   /** Of a finished run, whose process died before it had done all that follows. */
   report(directory: string, plan: Plan): Promise<Summary>;
@@ -50,7 +50,7 @@ export async function planJobInput(
   { isAgain, signal, adopt }: { isAgain: boolean; signal: AbortSignal; adopt?: boolean | undefined },
 ): Promise<PlanOutcome> {
   const jobDirectory = jobDirectoryOf(job);
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const log = withFields(openLog(host, new SecretKeeper()), () => ({ job: job.name }));
   return placeDiskErrors(jobDirectory, async () => {
     const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
@@ -86,7 +86,7 @@ export async function applyRunDirectory(
     onOpened?: (plan: Plan) => void;
   },
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
-  const { directory, plan, testedRun } = await openRunDirectory(run, runtimeOf(host).files, { adopt });
+  const { directory, plan, testedRun } = await openRunDirectory(run, envOf(host).files, { adopt });
   onOpened(plan);
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -95,7 +95,7 @@ export async function applyRunDirectory(
   }
   checkGuards(plan, plan.job.guards);
   const about = { job: plan.job, jobDirectory: dirname(directory), adopt, wait };
-  if (wait !== true) assertDue(plan.job, runtimeOf(host).clock);
+  if (wait !== true) assertDue(plan.job, envOf(host).clock);
   const summary = await withSession(host, about, async (session) => {
     const { jobDirectory, registry, runtime } = session;
     const reading = { signal: session.stop.nothingNew, clock: runtime.clock, doing: 'apply the plan' };
@@ -116,7 +116,7 @@ export async function applyRunDirectory(
     return summary;
   });
   const isSandbox = plan.job.service.sandbox;
-  const openDoubt = await readOpenDoubt(runtimeOf(host).files, dirname(directory), { isSandbox });
+  const openDoubt = await readOpenDoubt(envOf(host).files, dirname(directory), { isSandbox });
   return { plan, testedRun, summary, openDoubt };
 }
 
@@ -138,7 +138,7 @@ export async function withSession<T>(
   let run: string | undefined;
   const log = withFields(openLog(host, secrets), () => ({ job: job.name, run }));
   const stop = new StopSwitch();
-  const runtime = runtimeOf(host);
+  const runtime = envOf(host);
   const stopListening = drainOnSignal(host, { log, stop, clock: runtime.clock });
   try {
     return await placeDiskErrors(jobDirectory, async () => {
@@ -227,7 +227,7 @@ export function openJobRegistry({
   jobDirectory: string;
   lock: Lock;
   log: Log;
-  runtime: Runtime;
+  runtime: Env;
   adopt?: boolean | undefined;
 }): Promise<Registry> {
   const adoptedBy = adopt ? namePerson(runtime) : undefined;
@@ -246,7 +246,7 @@ async function reportWaiting({
 }
 
 /** Refuses when an input of an unfinished run has changed. */
-export async function assertUnchanged(plan: Plan, { files, loadReader }: Runtime): Promise<void> {
+export async function assertUnchanged(plan: Plan, { files, loadReader }: Env): Promise<void> {
   const { digestInput } = await loadReader();
   await assertInputsUnchanged(plan, { files, digestInput });
 }

@@ -1,10 +1,10 @@
-import { type Host, runtimeOf } from '../../command/deps.js';
+import { envOf, type Host } from '../../command/deps.js';
+import { lockDepsOf } from '../../command/env.js';
 import { jobDirectoryOf } from '../../command/job-directory.js';
-import type { NameFields } from '../../command/log-command.js';
 import { openService } from '../../command/open-service.js';
 import { printResult } from '../../command/print.js';
 import { describeFailure } from '../../command/print-error.js';
-import { lockDepsOf } from '../../command/runtime.js';
+import type { NameFields } from '../../command/runner.js';
 import { createLog, SecretKeeper, type Terminal } from '../../command/terminal.js';
 import type { Area } from '../../domain/areas.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
@@ -117,7 +117,7 @@ async function withService<T>(
   const { terminal, secrets, stop, area, log, isAction = false } = context;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
-  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(runtimeOf(terminal), log), jobDirectory) : undefined;
+  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(envOf(terminal), log), jobDirectory) : undefined;
   try {
     const { settings, transport, authorize, close } = await openService(
       job,

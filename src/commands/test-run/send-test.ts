@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { createPlanDeps, type Host, runtimeOf } from '../../command/deps.js';
+import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
 import { jobDirectoryOf } from '../../command/job-directory.js';
-import { type CommandEnd, logCommand, type NameFields } from '../../command/log-command.js';
 import { placeProblems } from '../../command/place-problems.js';
 import { printResult } from '../../command/print.js';
 import { describeRunEnd } from '../../command/print-error.js';
 import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
+import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { screenOf } from '../../command/screen.js';
 import { endSoonAfter } from '../../command/signals.js';
 import { countOf } from '../../domain/count-of.js';
@@ -74,13 +74,13 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
     });
   }
   const about = { job: jobOfTest(job, smsSteps), jobDirectory, adopt: flags.adopt };
-  const summary = await placeProblems({ file: flags.of, files: runtimeOf(host).files }, () =>
+  const summary = await placeProblems({ file: flags.of, files: envOf(host).files }, () =>
     withSession(host, about, (session) => testInSession(tested, { numbers, chosen, host, session })),
   );
   const { sandbox: isSandbox } = job.service;
   const text = formatSummary(summary, {
     isSandbox,
-    nowMs: runtimeOf(host).clock.now(),
+    nowMs: envOf(host).clock.now(),
     job: tested.run === undefined ? flags.of : undefined,
     testedRun: tested.run?.directory,
     screen: screenOf(host),
@@ -91,7 +91,7 @@ async function testNamed(flags: TestFlags, { host, name }: { host: Host; name: N
 }
 
 async function openTested({ of, adopt }: TestFlags, host: Host): Promise<Tested> {
-  const { files, clock } = runtimeOf(host);
+  const { files, clock } = envOf(host);
   const found = await files.stat(await findRunPath(of, files));
   if (found?.isDirectory !== true) {
     const job = fixDates(await loadJob(of), clock.now());

@@ -1,5 +1,5 @@
 import { isRowStep } from '../../job/job.js';
-import type { ActedEntry, OutcomeEntry, Result } from '../../journal/entry-format.js';
+import type { ActedEntry, OutcomeEntry, PartResult } from '../../journal/entry-format.js';
 import type { RunState } from '../../journal/replay.js';
 import { kindOf } from '../../kinds/kinds.js';
 import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
@@ -37,7 +37,7 @@ export function endInFlight(
   const isRepeatable = kind.isRepeatable(step);
   const open = [...progress.open.values()].filter(({ isInFlight }) => isInFlight);
   const entries = open.map(({ step, request, part, rows }): OutcomeEntry => {
-    const result: Result = isRepeatable
+    const result: PartResult = isRepeatable
       ? { kind: 'again', why: 'the run ended before the answer came' }
       : { kind: 'settled', outcomes: sameVerdictForAll(rows[1], RUN_ENDED) };
     return { type: 'outcome', step, request, part, at, result };

@@ -1,5 +1,5 @@
 import type { Verdict } from '../../domain/row.js';
-import type { Result } from '../../journal/entry-format.js';
+import type { PartResult } from '../../journal/entry-format.js';
 import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import type { Precondition, RequestPart } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
@@ -13,7 +13,7 @@ import type { SendContext } from './send-context.js';
 export type PreconditionResult =
   | { readonly kind: 'send'; readonly seen: number }
   /** The request is not sent: this is its result, or it is tried again. */
-  | { readonly kind: 'unsent'; readonly result: Result; readonly decision: Decision }
+  | { readonly kind: 'unsent'; readonly result: PartResult; readonly decision: Decision }
   /** The run is stopping. */
   | { readonly kind: 'stopping' };
 
@@ -49,8 +49,13 @@ const UNREADABLE = { kind: 'again', why: 'an answer that cannot be read', mayHav
 /** A read that fails alone must not keep the run from finishing. */
 const MAX_UNREAD = 2;
 
-function judge(decision: Decision, answer: Answer, { requestPart, unread }: Asked, precondition: Precondition): Result {
-  const settled = (verdict: Verdict): Result => ({
+function judge(
+  decision: Decision,
+  answer: Answer,
+  { requestPart, unread }: Asked,
+  precondition: Precondition,
+): PartResult {
+  const settled = (verdict: Verdict): PartResult => ({
     kind: 'settled',
     outcomes: sameVerdictForAll(requestPart.count, verdict),
   });

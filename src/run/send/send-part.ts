@@ -1,6 +1,6 @@
 import { countOf } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
-import type { IntentEntry, Result } from '../../journal/entry-format.js';
+import type { IntentEntry, PartResult } from '../../journal/entry-format.js';
 import { inDoubt, sameVerdictForAll } from '../../kinds/outcomes.js';
 import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import type { Answer } from '../../service/answer.js';
@@ -19,7 +19,7 @@ import type { SendContext } from './send-context.js';
  */
 export type Attempt =
   | {
-      readonly result: Result;
+      readonly result: PartResult;
       readonly decision: Decision | undefined;
       /** The part alone is sent again after this delay. */
       readonly deferMs?: number | undefined;
@@ -60,7 +60,8 @@ export async function sendPart(
       ? await queryOutcome(asked, context, gate)
       : { kind: 'unresolved' };
     if (query.kind === 'postponed') return undefined;
-    const result: Result = query.kind === 'resolved' ? { kind: 'settled', outcomes: query.outcomes } : judged.result;
+    const result: PartResult =
+      query.kind === 'resolved' ? { kind: 'settled', outcomes: query.outcomes } : judged.result;
     await journal.append({ type: 'outcome', ...key, at: deps.clock.now(), result });
     // An unresolved request counts as the same bad answer as before the query.
     const isSettled = query.kind === 'resolved' && !isUnknown(result) && decision?.kind !== 'stop';
@@ -131,7 +132,7 @@ function explainNotSent(stop: SendContext['stop'], maySend: SendPermit['maySend'
 
 /** The judged answer, before it is durable. */
 interface Judged {
-  readonly result: Result;
+  readonly result: PartResult;
   /** Overrides the decision from the answer alone. */
   readonly decision?: Decision;
   readonly deferMs?: number | undefined;
@@ -145,7 +146,7 @@ interface Asked {
 }
 
 /** Of no row it is known what became of it. */
-export function isUnknown(result: Result): boolean {
+export function isUnknown(result: PartResult): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every((verdict) => verdict.status === 'in-doubt');
 }
 
@@ -206,7 +207,7 @@ function toResult(
   answer: Answer,
   { requestPart, body, part, isRepeatable }: Asked,
   kind: StepKind,
-): Result {
+): PartResult {
   switch (decision.kind) {
     case 'stop':
       if (decision.mayHaveBeenProcessed && !isRepeatable) return settleInDoubt(requestPart, decision.why);
@@ -239,11 +240,11 @@ function toResult(
  */
 const MAX_AMBIGUOUS_ATTEMPTS = 2;
 
-function settleInDoubt({ count }: RequestPart, why: string): Result {
+function settleInDoubt({ count }: RequestPart, why: string): PartResult {
   return settled(count, inDoubt('no-answer', `Sent, and no answer came that says what became of it: ${why}`));
 }
 
-function settled(count: number, verdict: Parameters<typeof sameVerdictForAll>[1]): Result {
+function settled(count: number, verdict: Parameters<typeof sameVerdictForAll>[1]): PartResult {
   return { kind: 'settled', outcomes: sameVerdictForAll(count, verdict) };
 }
 

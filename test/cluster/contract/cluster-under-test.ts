@@ -8,7 +8,7 @@ import type {
   Store,
   WorkerKey,
 } from '../../../src/cluster/store.js';
-import type { Result } from '../../../src/journal/entry-format.js';
+import type { PartResult } from '../../../src/journal/entry-format.js';
 
 /** A store with its server, as the contract needs it. Each test has one of its own. */
 export interface ClusterUnderTest {
@@ -51,9 +51,9 @@ export const LEADER_LEASE_MS = 100 * LEASE_MS;
 const A_STEP = { step: 1, provisionedIds: [], onLost: 'in-doubt', leaseMs: LEADER_LEASE_MS } as const;
 
 export const PART = { step: 1, request: 1, part: '' } as const;
-export const AGAIN: Result = { kind: 'again', why: 'refused for its rate' };
-export const SPLIT: Result = { kind: 'split', why: 'one row is wrong' };
-export const SETTLED: Result = {
+export const AGAIN: PartResult = { kind: 'again', why: 'refused for its rate' };
+export const SPLIT: PartResult = { kind: 'split', why: 'one row is wrong' };
+export const SETTLED: PartResult = {
   kind: 'settled',
   outcomes: {
     verdicts: [
@@ -63,7 +63,7 @@ export const SETTLED: Result = {
     rows: [[0, 'umid-1'], [1]],
     shared: ['batch'],
   },
-} as Result;
+} as PartResult;
 
 export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPart {
   const head = { request, first: request * 2, rows: 2, messages: 2, segments: 3 };
@@ -112,7 +112,7 @@ export async function aWorker(cluster: ClusterUnderTest, worker: string, run = '
     key,
     claim: async (count: number) => (await store.claim(key, { count, holding: [] })).parts,
     begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => store.append(key, [aBegin(attempt, nonce)]),
-    end: (result: Result, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
+    end: (result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
       store.append(key, [anEnd(result, attempt, nonce)]),
   };
 }
@@ -121,7 +121,7 @@ export function aBegin(attempt: Partial<AttemptKey> = {}, nonce = 'nonce') {
   return { type: 'begin', ...PART, attempt: 1, ...attempt, nonce } as const;
 }
 
-export function anEnd(result: Result, attempt: Partial<AttemptKey> = {}, nonce = 'nonce') {
+export function anEnd(result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = 'nonce') {
   const { request, part } = { ...PART, ...attempt };
   const first = request * 2;
   const halves =

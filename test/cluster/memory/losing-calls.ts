@@ -1,5 +1,5 @@
 import type { RememberedAttempt } from '../../../src/cluster/store.js';
-import type { Result } from '../../../src/journal/entry-format.js';
+import type { PartResult } from '../../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../../src/kinds/outcomes.js';
 import { RUN_ENDED } from '../../../src/registry/in-flight/end-in-flight.js';
 import { type Attempt, attemptName, type MemoryState, type Part, partName, type Run } from './memory-state.js';
@@ -28,7 +28,7 @@ function endLost(memory: MemoryState, run: Run, part: Part): void {
     Object.assign(part, { state: 'open', isInFlight: true });
     return;
   }
-  const result: Result =
+  const result: PartResult =
     onLost === 'again'
       ? { kind: 'again', why: 'the run ended before the answer came' }
       : { kind: 'settled', outcomes: sameVerdictForAll(part.rows[1], RUN_ENDED) };

@@ -1,6 +1,6 @@
 import type { LaneRow } from '../../../src/cluster/lane-rule.js';
 import { type AttemptKey, type LeadKey, LeadLost, type OpenStep } from '../../../src/cluster/store.js';
-import type { RequestKey, Result } from '../../../src/journal/entry-format.js';
+import type { PartResult, RequestKey } from '../../../src/journal/entry-format.js';
 import type { RequestHead } from '../../../src/plan/format/plan-file.js';
 import type { Clock } from '../../../src/ports/clock.js';
 
@@ -17,7 +17,7 @@ export interface Part extends RequestKey {
 export interface Attempt extends RequestKey {
   readonly attempt: number;
   readonly nonce: string;
-  result: Result | undefined;
+  result: PartResult | undefined;
   at: number;
   byRecovery: boolean;
   isLate: boolean;

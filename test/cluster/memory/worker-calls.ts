@@ -1,5 +1,5 @@
 import type { BeginEntry, EndEntry, Store, WorkerKey } from '../../../src/cluster/store.js';
-import type { RequestKey, Result } from '../../../src/journal/entry-format.js';
+import type { PartResult, RequestKey } from '../../../src/journal/entry-format.js';
 import { attemptName, type MemoryState, partName, type Run } from './memory-state.js';
 
 export function beat(
@@ -111,7 +111,7 @@ export function leave(memory: MemoryState, worker: string): void {
   }
 }
 
-function isInDoubt(result: Result): boolean {
+function isInDoubt(result: PartResult): boolean {
   return result.kind === 'settled' && result.outcomes.verdicts.every(({ status }) => status === 'in-doubt');
 }
 

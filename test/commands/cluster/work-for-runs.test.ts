@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeRuntime } from '../../../src/command/runtime.js';
+import { nodeEnv } from '../../../src/command/env.js';
 import { workForRuns } from '../../../src/commands/cluster/work-for-runs.js';
 import { type Clock, systemClock } from '../../../src/ports/clock.js';
 import { type BreakCall, MemoryCluster } from '../../cluster/memory-store.js';
@@ -29,7 +29,7 @@ async function work(flags: Partial<Parameters<typeof workForRuns>[0]>, breakCall
   };
   const cluster = new MemoryCluster(clock);
   const { terminal, said } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
-  const runtime = { ...nodeRuntime, clock, loadStore: async () => cluster.connect(breakCall) };
+  const runtime = { ...nodeEnv, clock, loadStore: async () => cluster.connect(breakCall) };
   const code = await workForRuns({ ...FLAGS, ...flags }, { ...terminal, runtime });
   return { code, ...said, minutes: Math.floor(passedMs / 60_000) };
 }

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lockDepsOf, nodeRuntime } from '../../../src/command/runtime.js';
+import { lockDepsOf, nodeEnv } from '../../../src/command/env.js';
 import { type Called, callService } from '../../../src/commands/support/call-service.js';
 import { ServiceError } from '../../../src/domain/errors.js';
 import { readCampaign } from '../../../src/service/areas/campaign.js';
@@ -19,7 +19,7 @@ describe('a single call', () => {
     const called: Called = { ...flags, area: 'chat' };
     const locked = await callService(terminal, called, async ({ call }) => {
       await call(postMessage, { messageRaw: 'kept' });
-      return acquireLock(lockDepsOf(nodeRuntime), join(directory, 'out', 'calls')).catch((error) => error.code);
+      return acquireLock(lockDepsOf(nodeEnv), join(directory, 'out', 'calls')).catch((error) => error.code);
     });
     expect(locked).toBe('lock-held');
     expect(readdirSync(join(directory, 'out', 'calls', 'sandbox'))).toContain('ledger.ndjson');

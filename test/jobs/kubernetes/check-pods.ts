@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { DRAIN_MS } from '../../../src/command/signals.js';
-import { VERBS } from '../../../src/verbs/command-line.js';
+import { VERBS } from '../../../src/verbs/verbs.js';
 import { ROOT } from '../dockerfile.js';
 import { hasPort } from './check-names.js';
 import { listSpecs, listWorkloads, type Manifest, readJobFile, type Workload } from './manifest.js';

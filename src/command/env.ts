@@ -14,7 +14,7 @@ import type { LockDeps, Owner } from '../storage/lock-file.js';
 import { describeDisk, findDiskError } from './disk-error.js';
 
 /** The ports that commands on a job use; the simulation brings its own. Heavy modules are loaded on demand. */
-export interface Runtime {
+export interface Env {
   readonly files: Files;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -35,7 +35,7 @@ export interface Runtime {
 }
 
 /** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
-export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime, log?: Pick<Log, 'warn'>): LockDeps {
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: Env, log?: Pick<Log, 'warn'>): LockDeps {
   const onUnreleased = (error: unknown) => {
     const disk = findDiskError(error);
     if (log === undefined || disk === undefined) throw error;
@@ -47,7 +47,7 @@ export function lockDepsOf({ files, clock, owner, isProcessAlive }: Runtime, log
 }
 
 /** This machine and this process. */
-export const nodeRuntime: Runtime = {
+export const nodeEnv: Env = {
   files: nodeFiles,
   clock: systemClock,
   random: Math.random,
@@ -120,7 +120,7 @@ function createBusyMeter(): () => number {
 }
 
 /** Who runs this command, for the journal: `ann on desk-7`. */
-export function namePerson({ owner }: Pick<Runtime, 'owner'>): string {
+export function namePerson({ owner }: Pick<Env, 'owner'>): string {
   return `${nameUser()} on ${owner.host.split('/')[0]}`;
 }
 

@@ -1,0 +1,58 @@
+import type { LogFields } from '../ports/log.js';
+import { type Log, withFields } from '../ports/log.js';
+import { type Host, openLog } from './deps.js';
+import { type Env, namePerson, nodeEnv } from './env.js';
+import { type Screen, screenOf } from './screen.js';
+import { SecretKeeper } from './terminal.js';
+
+/** What a verb works with, for the length of its command. */
+export interface Context {
+  /** The ports: disk, clock, chance, the HTTP client. */
+  readonly env: Env;
+  /** Its streams, variables and signals. */
+  readonly terminal: Host;
+  readonly screen: Screen;
+  /** What it reads of secrets is kept here, and so out of all that is printed. */
+  readonly secrets: SecretKeeper;
+  /** Each line says which job and which run it is about, as far as `name` was called. */
+  readonly log: Log;
+  /** Who accepts that the job's directory was copied or restored: the person who gave --adopt. */
+  readonly adoptedBy: string | undefined;
+  /** Adds fields about the job, the run and its rows to the last line of the log. */
+  name(fields: LogFields): void;
+  /** All fields so far. */
+  readonly named: LogFields;
+}
+
+/** How a command ended. */
+export interface Result {
+  /** Its object on stdout with --json; `state`, `exitCode` and `error` are added where it lacks them. Absent: the text stands for itself. */
+  readonly json?: object;
+  /** Its words for a person. */
+  readonly text: string;
+  readonly exitCode: number;
+  /** In a few words, for the log. */
+  readonly reason: string;
+  /** What stopped it all the same: is thrown once the result is printed. */
+  readonly failure?: unknown;
+}
+
+export function createContext(terminal: Host, adopt = false): Context {
+  const { runtime: env = nodeEnv } = terminal;
+  const secrets = new SecretKeeper();
+  let named: LogFields = {};
+  return {
+    env,
+    terminal,
+    screen: screenOf(terminal),
+    secrets,
+    log: withFields(openLog(terminal, secrets), () => ({ job: named.job, run: named.run })),
+    adoptedBy: adopt ? namePerson(env) : undefined,
+    name: (fields) => {
+      named = { ...named, ...fields };
+    },
+    get named() {
+      return named;
+    },
+  };
+}

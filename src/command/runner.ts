@@ -1,0 +1,129 @@
+import type { Options, PositionalOptions } from 'yargs';
+import { escapeJson, type LogFields } from '../ports/log.js';
+import { EXIT } from '../report/exit-code.js';
+import { type Context, createContext, type Result } from './context.js';
+import type { Host } from './deps.js';
+import { exitCodeOfError, explainError } from './print-error.js';
+import { loggingOf } from './terminal.js';
+
+/** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
+export interface Verb<F> {
+  /** Behind its name, in their order; required, as all that a verb cannot do without. */
+  readonly args: Readonly<Record<string, PositionalOptions>>;
+  readonly flags: Readonly<Record<string, Options>>;
+  /** An example of the flags that it cannot do without: `--older-than 90d`. */
+  readonly needs?: string;
+  /** What follows `volley` and the verb, and what that does. */
+  readonly examples: readonly (readonly [given: string, does: string])[];
+  /** Its fields of the log; by default the job or the run that it was given. */
+  readonly names?: (flags: F) => LogFields;
+  /** It only looks: the log does not mention it. */
+  readonly isLook?: true;
+  run(flags: F, context: Context): Promise<Result>;
+}
+
+/** Flags that mean the same in every verb that has them. */
+interface CommonFlags {
+  readonly job?: unknown;
+  readonly run?: unknown;
+  readonly adopt?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/**
+ * Runs a verb from its flags to its exit code, which is also that of what it throws. The log says that it begins, and how and why it
+ * ended; stdout gets its text or its one JSON object. On a terminal the text says all that, and the lines of the log are omitted.
+ */
+export function runVerb<F>(
+  name: string,
+  verb: Pick<Verb<F>, 'run' | 'names' | 'isLook'>,
+  flags: F & CommonFlags,
+  terminal: Host,
+): Promise<number> {
+  const context = createContext(terminal, flags.adopt === true);
+  const run = async () => {
+    const result = await verb.run(flags, context);
+    await printResult(terminal, flags.json, result);
+    if (result.failure !== undefined) throw result.failure;
+    return result;
+  };
+  if (verb.isLook === true) return run().then(({ exitCode }) => exitCode);
+  context.name(verb.names?.(flags) ?? nameObject(flags));
+  return logged(name, context, run);
+}
+
+function nameObject({ job, run }: CommonFlags): LogFields {
+  if (typeof job === 'string') return { file: job };
+  return typeof run === 'string' ? { directory: run } : {};
+}
+
+async function logged(
+  command: string,
+  context: Context,
+  task: () => Promise<Pick<Result, 'exitCode' | 'reason'>>,
+): Promise<number> {
+  const { env, log, terminal } = context;
+  const { format, isAsked } = loggingOf(terminal);
+  const startMs = env.clock.monotonicMs();
+  const isLogged = format === 'json' || isAsked;
+  if (isLogged) log.info(`${command} begins`, { event: 'start', command, ...context.named });
+  const end = (exitCode: number, reason: string, more: LogFields = {}) => {
+    if (!isLogged) return;
+    const seconds = Math.round(env.clock.monotonicMs() - startMs) / 1000;
+    // An error is printed in full below a line for people.
+    const why = format === 'pretty' && 'code' in more ? '' : `: ${reason}`;
+    const fields = { event: 'end', command, ...context.named, exitCode, seconds, reason, ...more };
+    log[LEVEL_OF_EXIT[exitCode] ?? 'error'](
+      `${command} ends with exit code ${exitCode} after ${seconds} s${why}`,
+      fields,
+    );
+  };
+  try {
+    const { exitCode, reason } = await task();
+    end(exitCode, reason);
+    return exitCode;
+  } catch (error) {
+    const { message, ...more } = explainError(error);
+    end(exitCodeOfError(error), message, more);
+    if (format === 'json') terminal.noteLogged?.(error);
+    throw error;
+  }
+}
+
+const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
+  [EXIT.ok]: 'info',
+  [EXIT.rejected]: 'warn',
+  [EXIT.inDoubt]: 'warn',
+};
+
+/** `state`, `exitCode` and `error` stand in every object; a command that has done what it was asked need not say so. */
+async function printResult(
+  terminal: Host,
+  asked: boolean | undefined,
+  { json, text, exitCode }: Result,
+): Promise<void> {
+  const isJson = json !== undefined && (asked ?? !terminal.isStdoutTerminal);
+  const left = Object.entries({ state: 'done', exitCode, error: null }).filter(
+    ([key]) => !Object.hasOwn(json ?? {}, key),
+  );
+  const printed = isJson ? `${escapeJson(JSON.stringify({ ...json, ...Object.fromEntries(left) }))}\n` : text;
+  if (printed !== '') await terminal.writeStdout(printed);
+}
+
+/** How a command that is no verb module yet ended. */
+export type CommandEnd = Pick<Result, 'exitCode' | 'reason'>;
+export type NameFields = Context['name'];
+export interface LoggedTerminal {
+  readonly terminal: Host;
+  readonly name: NameFields;
+}
+/** For a command that is no verb module yet. */
+export function logCommand(
+  host: Host,
+  { command, ...about }: LogFields & { readonly command: string },
+  task: (name: NameFields) => Promise<CommandEnd>,
+): Promise<number> {
+  const context = createContext(host);
+  context.name(about);
+  return logged(command, context, () => task(context.name));
+}

@@ -1,0 +1,29 @@
+import { openRegistry } from '../registry/open-registry.js';
+import type { Registry } from '../registry/registry.js';
+import { acquireLock, type Lock } from '../storage/lock.js';
+import type { Context } from './context.js';
+import { placeDiskErrors } from './disk-error.js';
+import { lockDepsOf } from './env.js';
+
+/** A job, as one process at a time holds it. */
+export interface HeldJob {
+  readonly directory: string;
+  readonly lock: Lock;
+  /** Its memory. */
+  readonly registry: Registry;
+}
+
+/** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. */
+export function withJob<T>(context: Context, directory: string, task: (job: HeldJob) => Promise<T>): Promise<T> {
+  const { env, log, adoptedBy } = context;
+  return placeDiskErrors(directory, async () => {
+    const lock = await acquireLock(lockDepsOf(env, log), directory);
+    try {
+      const onNotice = (notice: string) => log.warn(notice);
+      const registry = await openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice });
+      return await task({ directory, lock, registry });
+    } finally {
+      await lock.release();
+    }
+  });
+}

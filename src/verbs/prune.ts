@@ -1,0 +1,107 @@
+import { basename, join, resolve } from 'node:path';
+import type { Result } from '../command/context.js';
+import { namePerson } from '../command/env.js';
+import { jobDirectoryOf, sandboxLedgerOf } from '../command/job-directory.js';
+import { escapeText } from '../command/terminal.js';
+import { withJob } from '../command/with-job.js';
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { parseAge } from '../job/age.js';
+import { loadJob } from '../job/load.js';
+import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
+import { REGISTRY_FILE } from '../registry/registry-entry.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Files } from '../storage/files.js';
+import { formatBytes } from '../texts/run-table.js';
+import { adopt, defineVerb, json, textArgument, textOption } from './verb.js';
+
+/**
+ * `volley prune JOB`: deletes the rows of runs that ended long ago, behind the job's lock; what they sent stays known. Of a prune that
+ * was cut short, the next one does the rest.
+ */
+export const prune = defineVerb({
+  args: { job: textArgument('The job file (YAML or JSON)') },
+  flags: {
+    'older-than': {
+      ...textOption('Only runs that ended so long ago: hours, days or weeks, such as 90d'),
+      demandOption: true,
+    },
+    'keep-last': textOption('Keep so many of the newest runs, whatever their age'),
+    'dry-run': { describe: 'Show what would be deleted, and delete nothing', type: 'boolean', default: false },
+    adopt,
+    json,
+  },
+  needs: '--older-than 90d',
+  examples: [['jobs/spring-sale.yaml --older-than 90d --dry-run', 'shows what would go']],
+  run: async ({ job: written, olderThan, keepLast, dryRun }, context): Promise<Result> => {
+    const { env } = context;
+    const beforeMs = env.clock.now() - readAge(olderThan);
+    const choice = { beforeMs, keepLast: readKeepLast(keepLast), isDryRun: dryRun, by: namePerson(env) };
+    const directory = await findJob(written, env.files);
+    const job = basename(directory);
+    context.name({ job });
+    const end = await withJob(context, directory, ({ lock, registry }) =>
+      pruneRuns({ jobDirectory: directory, sandboxLedger: sandboxLedgerOf(directory), registry, lock }, choice, env),
+    );
+    const isNothing = end.pruned.length === 0 && end.sandboxBytes === 0;
+    const state = isNothing ? 'nothing-to-prune' : dryRun ? 'dry-run' : 'pruned';
+    const bytes = end.pruned.reduce((sum, run) => sum + run.bytes, end.sandboxBytes);
+    context.name({ state, runs: end.pruned.length, bytes });
+    return {
+      json: { job, directory, state, before: new Date(beforeMs).toISOString(), bytes, ...end },
+      text: formatEnd(end, { job, state, bytes }),
+      exitCode: EXIT.ok,
+      reason: `${countOf(end.pruned.length, 'run')} ${dryRun ? 'would be pruned' : 'pruned'}, ${formatBytes(bytes)}`,
+    };
+  },
+});
+
+/** As for a run: a job's file, or its directory in the output. */
+async function findJob(written: string, files: Files): Promise<string> {
+  const path = resolve(written);
+  const found = await files.stat(path);
+  if (found?.isDirectory !== true) return jobDirectoryOf(await loadJob(written));
+  if ((await files.stat(join(path, REGISTRY_FILE))) !== undefined) return path;
+  throw new UserError(
+    'bad-plan',
+    `Cannot prune ${written}: no job has run in it, expected a job file or its directory`,
+    {
+      hint: '`volley runs` with an output directory lists its jobs. One of an older version of volley: `volley run` its job once.',
+    },
+  );
+}
+
+function readKeepLast(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new UserError('bad-flag', `Cannot prune: --keep-last is ${JSON.stringify(text)}, expected a number of runs`);
+}
+
+function formatEnd(
+  { pruned, sandboxBytes, skipped, kept }: PruneEnd,
+  { job, state, bytes }: { job: string; state: string; bytes: number },
+): string {
+  const did = state === 'dry-run' ? 'would be pruned' : 'pruned';
+  const lines = [
+    state === 'nothing-to-prune'
+      ? `Nothing to prune in job ${job}.`
+      : `Job ${job}: ${countOf(pruned.length, 'run')} ${did}, ${formatBytes(bytes)}.`,
+    ...pruned.map(({ run, endedAt, bytes }) => {
+      const when = endedAt === null ? 'without an end' : `ended ${endedAt.slice(0, 10)}`;
+      return `  ${run}  ${when}  ${formatBytes(bytes)}`;
+    }),
+    ...(sandboxBytes === 0 ? [] : [`  what the sandbox accepted  ${formatBytes(sandboxBytes)}`]),
+    ...(skipped.length === 0 ? [] : ['Not pruned:', ...skipped.map(({ run, reason }) => `  ${run}  ${reason}`)]),
+    ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function readAge(text: string): number {
+  const ageMs = parseAge(text);
+  if (ageMs !== undefined) return ageMs;
+  throw new UserError(
+    'bad-flag',
+    `Cannot prune: --older-than is ${JSON.stringify(text)}, expected a number of hours, days or weeks, such as 90d`,
+  );
+}

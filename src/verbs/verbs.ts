@@ -1,0 +1,85 @@
+import type { Argv } from 'yargs';
+import type { Verb } from '../command/runner.js';
+import { addClusterVerbs } from './cluster/cluster-verbs.js';
+import { addWorkVerb } from './cluster/work-verb.js';
+import { addHelpVerb } from './help.js';
+import { addCheckVerb } from './job/check-verb.js';
+import { addInitVerb } from './job/init-verb.js';
+import { addPlanVerb } from './job/plan-verb.js';
+import { addPreviewVerb } from './job/preview-verb.js';
+import { addRunVerb } from './job/run-verb.js';
+import { addTestVerb } from './job/test-verb.js';
+import { addAbandonVerb } from './run/abandon-verb.js';
+import { addApplyVerb } from './run/apply-verb.js';
+import { addCancelVerb } from './run/cancel-verb.js';
+import { addReportVerb } from './run/report-verb.js';
+import { addRetryVerb } from './run/retry-verb.js';
+import { addRunsVerb } from './run/runs-verb.js';
+import { addSettleVerb } from './run/settle-verb.js';
+import { addStatusVerb } from './run/status-verb.js';
+import { addSchemaVerb } from './schema.js';
+import { addListenVerb } from './serve/listen-verb.js';
+import { addSandboxVerb } from './serve/sandbox-verb.js';
+import { addCampaignVerbs } from './service/campaign.js';
+import { addChatVerbs } from './service/chat.js';
+import { addGatewayVerbs } from './service/gateway.js';
+import { addVerifyVerbs } from './service/verification.js';
+import { type AddVerbs, addVerb, type Listed, type VerbContext } from './verb.js';
+
+interface LoadedVerb extends Listed {
+  /** Its module, and all that it uses: only the verb that was asked for is loaded, so that `--help` is there at once. */
+  // biome-ignore lint/suspicious/noExplicitAny: each verb has flags of its own, which its module knows
+  readonly load: () => Promise<Verb<any>>;
+}
+
+/** All verbs, in the order of the help. */
+const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name: string; readonly add: AddVerbs })[] =
+  [
+    { name: 'init', add: addInitVerb },
+    { name: 'run', add: addRunVerb },
+    { name: 'check', add: addCheckVerb },
+    { name: 'preview', add: addPreviewVerb },
+    { name: 'test', add: addTestVerb },
+    { name: 'plan', add: addPlanVerb },
+    { name: 'apply', add: addApplyVerb },
+    { name: 'status', add: addStatusVerb },
+    { name: 'runs', add: addRunsVerb },
+    { name: 'report', add: addReportVerb },
+    { name: 'settle', add: addSettleVerb },
+    { name: 'retry', add: addRetryVerb },
+    { name: 'cancel', add: addCancelVerb },
+    { name: 'abandon', add: addAbandonVerb },
+    {
+      name: 'prune',
+      command: 'prune <job>',
+      about: 'Delete the rows of runs that ended long ago; what they sent stays known, and is not sent again',
+      load: async () => (await import('./prune.js')).prune,
+    },
+    { name: 'work', add: addWorkVerb },
+    { name: 'cluster', add: addClusterVerbs },
+    { name: 'verify', add: addVerifyVerbs },
+    { name: 'campaign', add: addCampaignVerbs },
+    { name: 'chat', add: addChatVerbs },
+    { name: 'gateway', add: addGatewayVerbs },
+    { name: 'listen', add: addListenVerb },
+    { name: 'sandbox', add: addSandboxVerb },
+    { name: 'schema', add: addSchemaVerb },
+    { name: 'help', add: addHelpVerb },
+  ];
+
+export const VERBS: readonly string[] = LIST.map(({ name }) => name);
+
+/** Adds all verbs to a command line; of those that `isAsked` does not name only the line that the help has. */
+export async function addVerbs(
+  cli: Argv,
+  context: VerbContext,
+  isAsked: (name: string) => boolean = () => true,
+): Promise<Argv> {
+  let added = cli;
+  for (const each of LIST) {
+    if ('add' in each) added = each.add(added, context);
+    else if (isAsked(each.name)) added = addVerb(added, each, await each.load(), context);
+    else added = added.command(each.command, each.about);
+  }
+  return added;
+}
