@@ -8,10 +8,10 @@ import { scrubAnswers } from '../service/scrub-answers.js';
 import type { Transport } from '../service/transport.js';
 import { nodeFiles } from '../storage/files.js';
 import { envOf, type Host } from './deps.js';
-import { SANDBOX_DIRECTORY } from './job-directory.js';
 import { readSecrets } from './read-secrets.js';
 import { endSoonAfter } from './signals.js';
 import type { SecretKeeper, Terminal } from './terminal.js';
+import { SANDBOX_DIRECTORY } from './with-job.js';
 
 /** Access to the service: current addresses, the transport, and what authenticates each call. */
 export interface OpenService {

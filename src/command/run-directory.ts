@@ -9,7 +9,7 @@ import { readPrunedRun, refusePruned } from '../registry/marked/pruned-run.js';
 import { PRUNED_FILE } from '../registry/registry-entry.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { placeDiskErrors } from './disk-error.js';
-import { jobDirectoryOf } from './job-directory.js';
+import { jobDirectoryOf } from './with-job.js';
 
 export interface OpenedRun {
   readonly directory: string;

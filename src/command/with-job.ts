@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import type { Job } from '../job/job.js';
 import { openRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
@@ -26,4 +28,17 @@ export function withJob<T>(context: Context, directory: string, task: (job: Held
       await lock.release();
     }
   });
+}
+
+/** The directory of a job's runs, lock and sandbox. */
+export function jobDirectoryOf(job: Job): string {
+  return join(job.output.directory, job.name);
+}
+
+/** Where an embedded sandbox keeps its state, in the directory of the job. */
+export const SANDBOX_DIRECTORY = 'sandbox';
+
+/** What an embedded sandbox accepted of a job. */
+export function sandboxLedgerOf(jobDirectory: string): string {
+  return join(jobDirectory, SANDBOX_DIRECTORY, 'ledger.ndjson');
 }

@@ -1,11 +1,11 @@
 import { envOf, type Host } from '../command/deps.js';
-import { jobDirectoryOf } from '../command/job-directory.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { describeFailure } from '../command/print-error.js';
 import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { onFirstSignal } from '../command/signals.js';
+import { jobDirectoryOf } from '../command/with-job.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import type { Plan } from '../plan/format/plan-file.js';

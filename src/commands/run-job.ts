@@ -1,5 +1,4 @@
 import { envOf, type Host } from '../command/deps.js';
-import { jobDirectoryOf } from '../command/job-directory.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
 import { describeFailure, describeRunEnd } from '../command/print-error.js';
@@ -7,6 +6,7 @@ import { type CommandEnd, logCommand, type NameFields } from '../command/runner.
 import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
 import { endSoonAfter } from '../command/signals.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
+import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord } from '../job/explain/quote-word.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';

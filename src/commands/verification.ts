@@ -1,7 +1,7 @@
-import { jobDirectoryOf, sandboxLedgerOf } from '../command/job-directory.js';
 import { printResult } from '../command/print.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
+import { jobDirectoryOf, sandboxLedgerOf } from '../command/with-job.js';
 import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';

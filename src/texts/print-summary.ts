@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
-import { sandboxLedgerOf } from '../command/job-directory.js';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { wrapText } from '../command/text-width.js';
+import { sandboxLedgerOf } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { formatAhead } from '../kinds/schedule.js';

@@ -1,9 +1,8 @@
 import { basename, join, resolve } from 'node:path';
 import type { Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { jobDirectoryOf, sandboxLedgerOf } from '../command/job-directory.js';
 import { escapeText } from '../command/terminal.js';
-import { withJob } from '../command/with-job.js';
+import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { parseAge } from '../job/age.js';

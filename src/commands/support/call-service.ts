@@ -1,11 +1,11 @@
 import { envOf, type Host } from '../../command/deps.js';
 import { lockDepsOf } from '../../command/env.js';
-import { jobDirectoryOf } from '../../command/job-directory.js';
 import { openService } from '../../command/open-service.js';
 import { printResult } from '../../command/print.js';
 import { describeFailure } from '../../command/print-error.js';
 import type { NameFields } from '../../command/runner.js';
 import { createLog, SecretKeeper, type Terminal } from '../../command/terminal.js';
+import { jobDirectoryOf } from '../../command/with-job.js';
 import type { Area } from '../../domain/areas.js';
 import { ServiceError, UserError } from '../../domain/errors.js';
 import type { Job } from '../../job/job.js';

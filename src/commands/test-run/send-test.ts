@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
-import { jobDirectoryOf } from '../../command/job-directory.js';
 import { placeProblems } from '../../command/place-problems.js';
 import { printResult } from '../../command/print.js';
 import { describeRunEnd } from '../../command/print-error.js';
@@ -8,6 +7,7 @@ import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { screenOf } from '../../command/screen.js';
 import { endSoonAfter } from '../../command/signals.js';
+import { jobDirectoryOf } from '../../command/with-job.js';
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { MAX_TEST_NUMBERS } from '../../job/defaults.js';
