@@ -8,8 +8,7 @@ import type { MetricsFlags } from '../observe/metrics-flags.js';
 import { type AboutEnd, notifyAtEnd } from '../observe/notify-at-end.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
-import { formatOpenDoubt } from '../texts/print-open-doubt.js';
-import { formatSummary } from '../texts/print-summary.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
 import { applyRunDirectory } from './session/session.js';
 
 export interface ApplyFlags {

@@ -14,8 +14,8 @@ import type { PlanOutcome } from '../plan/make-plan.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { EXIT } from '../report/exit-code.js';
 import { explainDoubt, explainPlan } from '../texts/explain-end.js';
-import { formatOpenDoubt } from '../texts/print-open-doubt.js';
-import { formatPlan, summarizePlan } from '../texts/print-plan.js';
+import { formatPlan, summarizePlan } from '../texts/plan-text.js';
+import { formatOpenDoubt } from '../texts/summary-text.js';
 import { formatIdle } from './run-job.js';
 import { planJobInput } from './session/session.js';
 

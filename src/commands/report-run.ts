@@ -14,8 +14,7 @@ import { EXIT } from '../report/exit-code.js';
 import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
-import { formatOpenDoubt } from '../texts/print-open-doubt.js';
-import { formatSummary } from '../texts/print-summary.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
 
 interface ReportFlags {
   readonly run: string;

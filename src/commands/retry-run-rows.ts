@@ -24,8 +24,7 @@ import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
 import { acquireLock } from '../storage/lock.js';
 import { explainPlan } from '../texts/explain-end.js';
-import { formatPlan, summarizePlan } from '../texts/print-plan.js';
-import { formatCounts } from '../texts/print-planned-step.js';
+import { formatPlan, listCounts, summarizePlan } from '../texts/plan-text.js';
 import { openJobRegistry } from './session/session.js';
 
 export interface RetryFlags {
@@ -143,7 +142,10 @@ function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen
 
 function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {
   const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
-  const there = only === 'rejected' ? `; rejected by the service are${formatCounts(found) || ': none'}` : '';
+  const there =
+    only === 'rejected'
+      ? `; rejected by the service are${Object.keys(found).length === 0 ? ': none' : `: ${listCounts(found, 12)}`}`
+      : '';
   const isOpen = only === 'unprocessed' && left.underWay > 0;
   if (only === 'filtered')
     return `${escapeText(`Nothing to retry in run ${run}: the filter left out no row that it lets in now.`)}\n`;

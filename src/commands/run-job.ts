@@ -27,12 +27,11 @@ import { moveInputs } from '../run/move-inputs.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
-import { formatNextStep } from '../texts/account-lines.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
-import { listLeftOut } from '../texts/left-out-lines.js';
+import { listLeftOut } from '../texts/file-notices.js';
+import { formatNextStep } from '../texts/lines.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
-import { formatOpenDoubt } from '../texts/print-open-doubt.js';
-import { formatSummary } from '../texts/print-summary.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
 import { planNewInput } from './session/plan-new-input.js';
 import { assertUnchanged, type JobSession, withSession } from './session/session.js';
 

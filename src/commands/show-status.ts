@@ -20,11 +20,10 @@ import { EXIT } from '../report/exit-code.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
-import { formatHeadline, formatNextStep } from '../texts/account-lines.js';
-import { formatBalances } from '../texts/balance-table.js';
-import { type NextStep, nextStep } from '../texts/next-step.js';
-import { formatOpenDoubt } from '../texts/print-open-doubt.js';
-import { describeAction } from '../texts/print-summary.js';
+import { formatHeadline, formatNextStep, type NextStep } from '../texts/lines.js';
+import { nextStep } from '../texts/next-step.js';
+import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
+import { formatBalances } from '../texts/table.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export async function showStatus(

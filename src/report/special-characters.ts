@@ -10,19 +10,16 @@ type Special = Pick<PlannedStep, 'ucs2' | 'ucs2Parts' | 'counts' | 'cost'>;
  */
 export function describeSpecialCharacters(
   step: Special,
-  { currency = '', most, isBrief = false }: { currency?: string | undefined; most: number; isBrief?: boolean },
+  { currency = '', most }: { currency?: string | undefined; most: number },
 ): string | undefined {
   const characters = Object.entries(step.ucs2).sort((one, other) => other[1] - one[1]);
   if (characters.length === 0 && step.ucs2Parts === undefined) return undefined;
-  const listed = characters.slice(0, most).map(([name, messages]) => {
-    return `${isBrief ? shortenName(name) : name} ${format(messages)}`;
-  });
+  const listed = characters.slice(0, most).map(([name, messages]) => `${name} ${format(messages)}`);
   const more = characters.length - listed.length;
   const list = [...listed, ...(more > 0 ? [`and ${format(more)} more`] : [])].join(', ');
   const effect = compare(step, currency);
   const isOne = characters.length < 2;
   const all = joinNames(characters.map(([name]) => shortenName(name)));
-  if (isBrief) return `${effect ? (all ?? 'special characters') : 'special characters'}: ${effect?.brief ?? list}`;
   const what = `special characters: 70 instead of 160 a part${list === '' ? '' : ` for ${list}`}`;
   if (effect === undefined) return `${what}; no message takes more parts`;
   return `${what}; ${all ?? 'they'} ${effect.verb}${isOne ? 's' : ''} the ${effect.figures}`;
@@ -46,13 +43,12 @@ function compare({ ucs2Parts = 0, counts, cost }: Special, currency: string) {
   const extra = readNanos(cost?.ucs2.extraCost ?? '0');
   if (cost !== undefined && extra > 0n) {
     const [all, without] = [readNanos(cost.total), readNanos(cost.total) - extra];
-    const brief = `${formatAmount(cost.total)} instead of ${formatMoney(formatDecimal(without), currency)}`;
-    return { verb: verbOf(Number(all), Number(without)), brief, figures: `price, ${brief}` };
+    const figures = `price, ${formatAmount(cost.total)} instead of ${formatMoney(formatDecimal(without), currency)}`;
+    return { verb: verbOf(Number(all), Number(without)), figures };
   }
   if (ucs2Parts === 0) return undefined;
   const [all, without] = [counts.segments, counts.segments - ucs2Parts];
-  const parts = `${format(all)} instead of ${format(without)}`;
-  return { verb: verbOf(all, without), brief: `${parts} parts`, figures: `parts, ${parts}` };
+  return { verb: verbOf(all, without), figures: `parts, ${format(all)} instead of ${format(without)}` };
 }
 
 /** `’ (U+2019 RIGHT SINGLE QUOTATION MARK)` is `’`. */

@@ -1,7 +1,8 @@
+import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { LogFields } from '../ports/log.js';
 import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
-import { describeAction } from './print-summary.js';
+import { describeAction } from './summary-text.js';
 
 /** Codes that are named; all of them stand in the summary. */
 const MOST_CODES = 3;
@@ -27,7 +28,7 @@ export function explainDoubt(runs: readonly RunInDoubt[]): string {
   if (runs.length === 0) return '';
   const rows = runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0);
   const unread = runs.some(({ inDoubt }) => inDoubt === null) ? ', and a run that cannot be read' : '';
-  return `${plural(rows, 'row')} of other runs still in doubt (${runs.map(({ run }) => run).join(', ')})${unread}`;
+  return `${countOf(rows, 'row')} of other runs still in doubt (${runs.map(({ run }) => run).join(', ')})${unread}`;
 }
 
 /** The figures of a run, for its line at the end. */
@@ -42,12 +43,12 @@ export function explainPlan(plan: Plan): { reason: string; fields: LogFields } {
   );
   const planned = plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0);
   const requests = plan.steps.reduce((sum, { counts }) => sum + counts.requests, 0);
-  const reason = `planned ${plural(planned, 'row')} in ${plural(requests, 'request')}, nothing was sent`;
+  const reason = `planned ${countOf(planned, 'row')} in ${countOf(requests, 'request')}, nothing was sent`;
   return { reason, fields: { run: plan.id, state: 'planned', read, planned, rejected, skipped } };
 }
 
 function describeRows(count: number, what: string): string[] {
-  return count === 0 ? [] : [`${plural(count, 'row')} ${what}`];
+  return count === 0 ? [] : [`${countOf(count, 'row')} ${what}`];
 }
 
 function listCodes(steps: Summary['steps']): string {
@@ -57,8 +58,4 @@ function listCodes(steps: Summary['steps']): string {
   }
   const listed = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MOST_CODES);
   return listed.length === 0 ? '' : ` (${listed.map(([code, count]) => `${code} ${count}`).join(', ')})`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

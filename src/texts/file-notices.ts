@@ -2,6 +2,7 @@ import { type Screen, showPath } from '../command/screen.js';
 import { cutText } from '../command/text-width.js';
 import { countOf } from '../domain/count-of.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
 
 /** All notices about how each file was read, one text a file, for the log. */
 export function listFileNotices(steps: readonly PlannedStep[]): string[] {
@@ -50,4 +51,15 @@ function shortenNotices(notices: readonly string[]): string {
   });
   const renamed = columns.length === 0 ? [] : [`${countOf(columns.length, 'column')} by similar names`];
   return [...others, ...renamed].join('; ');
+}
+
+/** Of an inbox that is never emptied more say nothing. */
+const MOST_NAMED = 5;
+
+/** `sale.csv was already sent by run k3v9q2m8x4aa`: a line for each file, or one for all where they are many. */
+export function listLeftOut(leftOut: readonly LeftOut[]): string[] {
+  const lines = leftOut.map(({ file, reason }) => `${file} ${reason}`);
+  if (lines.length <= MOST_NAMED) return lines;
+  const { file, reason } = leftOut.at(-1) ?? { file: '', reason: '' };
+  return [`${countOf(leftOut.length, 'file')} are skipped, the last of them since ${file} ${reason}`];
 }

@@ -3,12 +3,7 @@ import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
-
-/** What to do now: in words, and as a command to copy where one does it. */
-export interface NextStep {
-  readonly what: string;
-  readonly command?: string | undefined;
-}
+import type { NextStep } from './lines.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Billed } from '../../src/prices/billed-tally.js';
 import { summarySchema } from '../../src/report/summary.js';
-import { formatSummary } from '../../src/texts/print-summary.js';
+import { formatSummary } from '../../src/texts/summary-text.js';
 import { aCsvOf, aFolder, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, reportOf } from '../run/a-run.js';
 import { aReceiptLine, receive } from './some-receipts.js';

@@ -29,7 +29,7 @@ import { cancelBatch } from '../../service/areas/sms.js';
 import type { CallService } from '../../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches } from '../../settle/cancel-batches.js';
 import { acquireLock, isLockLost, type Lock } from '../../storage/lock.js';
-import { formatNextStep } from '../../texts/account-lines.js';
+import { formatNextStep } from '../../texts/lines.js';
 import { nextOfTakenBack } from '../../texts/next-step.js';
 import { openJobRegistry } from '../session/session.js';
 

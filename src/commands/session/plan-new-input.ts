@@ -23,8 +23,7 @@ import { assertOwned } from '../../retry/assert-owned.js';
 import { lineOf } from '../../retry/retried-line.js';
 import type { Files } from '../../storage/files.js';
 import type { Lock } from '../../storage/lock.js';
-import { formatFileNotices, listFileNotices } from '../../texts/file-notices.js';
-import { listLeftOut } from '../../texts/left-out-lines.js';
+import { formatFileNotices, listFileNotices, listLeftOut } from '../../texts/file-notices.js';
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. */
 export async function planNewInput(

@@ -29,7 +29,7 @@ import { type PreviewedStep, previewRun } from '../../preview/read-run.js';
 import { readHistory } from '../../registry/history.js';
 import { digestPlan } from '../../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../../texts/explain-end.js';
-import { formatSummary } from '../../texts/print-summary.js';
+import { formatSummary } from '../../texts/summary-text.js';
 import { readChoice, readCount, readNumberFlag, type WrittenChoice } from '../preview/row-choice.js';
 import { type JobSession, withSession } from '../session/session.js';
 

@@ -14,15 +14,14 @@ import {
   countTakenBack,
   describeRejected,
   NOT_REACHED,
+  type OpenDoubt,
   type StepSummary,
   type Summary,
 } from '../report/summary.js';
-import { fitsScreen, formatHeadline, formatNextStep } from './account-lines.js';
-import { formatBalances } from './balance-table.js';
-import { formatFunnel } from './format-funnel.js';
-import { formatLists } from './format-lists.js';
-import { COUNT_WIDTH, formatReasons, formatSkips } from './format-reasons.js';
+import { formatHeadline, formatNextStep, formatParagraph } from './lines.js';
 import { type NextStepView, nextStep } from './next-step.js';
+import { COUNT_WIDTH, formatFunnel, formatLists, formatReasons, formatSkips } from './row-texts.js';
+import { formatBalances } from './table.js';
 
 export interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */
@@ -30,25 +29,20 @@ export interface SummaryView extends NextStepView {
   readonly screen?: Screen;
 }
 
-/**
- * The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do
- * next. An account that would not fit one screen has fewer examples.
- */
+/** The account of a run in plain words, for a person: how it ended, one table, why rows were not accepted, what to do next. */
 export function formatSummary(summary: Summary, view: SummaryView): string {
-  const whole = formatAccount(summary, view, false);
-  return fitsScreen(whole, view.screen ?? PLAIN_SCREEN) ? whole : formatAccount(summary, view, true);
-}
-
-function formatAccount(summary: Summary, view: SummaryView, isBrief: boolean): string {
   const { isSandbox, nowMs, screen = PLAIN_SCREEN } = view;
-  const wrap = (text: string) => `${wrapText(text, screen.columns).join('\n')}\n`;
   const next = nextStep(summary, view, screen);
   const sections = [
-    `${formatHead(summary, screen)}\n${formatTable(summary, screen)}\n`,
-    summary.steps.map((step) => formatStep(step, summary.state, { screen, isBrief })).join(''),
+    `${formatHead(summary, screen)}\n${formatTableOf(summary, screen)}\n`,
+    summary.steps.map((step) => formatStep(step, summary, screen)).join(''),
     formatWaiting(summary, nowMs, screen),
-    wrap(`All files of this run: ${escapeText(showPath(screen, summary.directory))}`) +
-      (isSandbox ? describeSandbox(summary, screen).map(wrap).join('') : ''),
+    formatParagraph(`All files of this run: ${showPath(screen, summary.directory)}`, screen) +
+      (isSandbox
+        ? describeSandbox(summary, screen)
+            .map((text) => formatParagraph(text, screen))
+            .join('')
+        : ''),
     next === undefined ? '' : formatNextStep(next, screen),
   ];
   return sections.filter((section) => section !== '').join('\n');
@@ -82,7 +76,7 @@ function styleOf({ exitCode, state, balance }: Summary): Style {
   return state === 'planned' ? 'bold' : 'magenta';
 }
 
-function formatTable({ steps }: Summary, screen: Screen): string {
+function formatTableOf({ steps }: Summary, screen: Screen): string {
   const rows = steps.map(({ number, kind, balance, files, action }) => {
     if (action !== null) return { number, kind, balance, said: describeAction(action) };
     return { number, kind, balance, said: Object.keys(files).length === 0 ? 'not started' : undefined };
@@ -98,11 +92,7 @@ const EXPLAINED = [
 const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
-function formatStep(
-  step: StepSummary,
-  state: Summary['state'],
-  { screen, isBrief }: { screen: Screen; isBrief: boolean },
-): string {
+function formatStep(step: StepSummary, { state, steps }: Summary, screen: Screen): string {
   const { balance, reasons, skips, files, action, suppression = [] } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
   if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
@@ -116,14 +106,18 @@ function formatStep(
     const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, left);
     const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${NOT_REACHED}\n`;
     const count = paint(screen, style, `${format(rows)} ${title}`);
-    return [head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(own, screen, isBrief) + rest];
+    return [
+      head(isMore ? `${count}, mostly as follows` : count, output) +
+        formatReasons(own, screen, steps.length === 1) +
+        rest,
+    ];
   });
   const skipped =
     balance.skipped === 0
       ? ''
       : head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped') +
-        formatFunnel(balance.read, step.funnel, { screen, isBrief });
-  return `${explained.join('')}${skipped}${formatLists(suppression, screen, INDENT)}`;
+        formatFunnel(balance.read, step.funnel, screen);
+  return `${explained.join('')}${skipped}${formatLists(suppression, screen)}`;
 }
 
 const INDENT = '    ';
@@ -151,9 +145,7 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
 function describeSandbox({ directory, balance, steps, notDelivered }: Summary, screen: Screen): string[] {
   // A sandbox that has got nothing has no ledger.
   const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
-  const ledger = isInLedger
-    ? ` What it accepted: ${escapeText(showPath(screen, sandboxLedgerOf(dirname(directory))))}`
-    : '';
+  const ledger = isInLedger ? ` What it accepted: ${showPath(screen, sandboxLedgerOf(dirname(directory)))}` : '';
   return [`This was the sandbox: no message left this machine.${ledger}`, ...describeNotDelivered(notDelivered ?? 0)];
 }
 
@@ -205,4 +197,36 @@ export function describeAction({ status, code, reason }: NonNullable<StepSummary
   // The code repeats a word of the reason.
   if (status === 'accepted') return `${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
   return `${status === 'in-doubt' ? 'in doubt' : 'not done'} (${code}): ${reason}`;
+}
+
+/** More would push the account off the screen; JSON lists them all. */
+const MOST_LISTED = 5;
+
+/**
+ * The runs of a job that still have rows in doubt, for a person; runs in `besides` have an account of their own. Empty
+ * when there are none.
+ */
+export function formatOpenDoubt(
+  { runs }: OpenDoubt,
+  besides: readonly string[] = [],
+  screen: Screen = PLAIN_SCREEN,
+): string {
+  const others = runs.filter(({ run }) => !besides.includes(run));
+  if (others.length === 0) return '';
+  const listed = others.slice(0, MOST_LISTED);
+  const more = others.length - listed.length;
+  const lines = [
+    'Still in doubt (perhaps sent; Volley never sends them again on its own):',
+    ...listed.map(
+      ({ run, directory, inDoubt }) =>
+        `  ${describeRows(inDoubt)} of run ${run}: ${showCommand(screen, 'settle', showPath(screen, directory), '--export', 'messages.csv')}`,
+    ),
+    ...(more > 0 ? [`  and ${countOf(more, 'more run')}`] : []),
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function describeRows(inDoubt: number | null): string {
+  if (inDoubt === null) return 'an unknown number of rows (it cannot be read)';
+  return countOf(inDoubt, 'row');
 }

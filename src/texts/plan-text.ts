@@ -1,0 +1,240 @@
+import { dirname } from 'node:path';
+import { formatSeconds } from '../command/progress.js';
+import { PLAIN_SCREEN, paint, type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { widthOf, wrapText } from '../command/text-width.js';
+import { countOf, format } from '../domain/count-of.js';
+import { formatTime, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
+import { isRowStep, type Job, type RowStep } from '../job/job.js';
+import { formatAhead } from '../kinds/schedule.js';
+import { maskNumber } from '../normalize/mask.js';
+import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { formatAmount, formatMoney } from '../prices/decimal.js';
+import { sumCost } from '../prices/sum-cost.js';
+import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
+import { replaceTypography } from '../template/gsm7.js';
+import { formatHeadline, formatNextStep, formatParagraph, listMost, type NextStep } from './lines.js';
+import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
+import { type Column, formatFigures } from './table.js';
+
+/** What `volley plan` prints for machines: the plan without the job and the columns. */
+export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
+  const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
+    ...step,
+    firstRequestsRows: listFirstRows(step),
+    sending: summarizeSending(plan.job.steps[step.number - 1], nowMs),
+    inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
+  }));
+  const retryOf = plan.retryOf?.run ?? null;
+  const prices = plan.prices === undefined ? null : { ...plan.prices, total: sumCost(plan.steps) };
+  return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', prices, steps };
+}
+
+/** Null for a kind that has no such thing. */
+function summarizeSending(step: Job['steps'][number] | undefined, nowMs: number): object | null {
+  if (step?.kind !== 'sms') return null;
+  const { source = null, scheduled = null, expiry = null, dlrCallbackUrl = null } = step.template;
+  const scheduledInSeconds = scheduled === null ? null : Math.round((millisecondsOf(scheduled) - nowMs) / 1000);
+  return { source, scheduled, scheduledInSeconds, expiry, dlrCallbackUrl };
+}
+
+/** What would happen, for a person: two steps fit one screen. `isRefused`: a guard refuses it, which is reported elsewhere. */
+export function formatPlan(
+  plan: Plan,
+  directory: string,
+  { nowMs, screen = PLAIN_SCREEN, isRefused = false }: { nowMs: number; screen?: Screen; isRefused?: boolean },
+): string {
+  const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
+  const head = `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.`;
+  const isOnly = plan.steps.length === 1;
+  const steps = plan.steps.map((step) => formatStep(step, plan, { screen, nowMs, isOnly }));
+  return (
+    `${formatHeadline(head, 'bold', screen)}\n` +
+    `${formatParagraph(`To ${describeService(plan.job)}.${describeTotal(plan)}`, screen)}\n` +
+    `${formatFigures(COLUMNS, plan.steps.map(describeFigures), screen)}\n\n` +
+    `${steps.join('')}\n${formatEnd(plan, showPath(screen, directory), { screen, isRefused })}`
+  );
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'read' },
+  { title: 'to send', style: 'green' },
+  { title: 'rejected', style: 'red' },
+  { title: 'skipped' },
+  { title: 'requests' },
+  { title: 'SMS parts' },
+];
+
+function describeFigures({ number, kind, counts, inputs, examples }: PlannedStep): {
+  name: string;
+  figures: number[] | string;
+} {
+  const name = `${number} ${escapeText(kind)}`;
+  const [action] = examples;
+  if (inputs.length === 0 && action !== undefined) return { name, figures: escapeText(`${action.to}: ${action.text}`) };
+  const { read, planned, rejected, skipped, requests, segments } = counts;
+  return { name, figures: [read, planned, rejected, skipped, requests, segments] };
+}
+
+function describeService({ service }: Job): string {
+  if (service.sandbox) return 'the sandbox: no message leaves this machine';
+  return `account ${service.account}, subaccount ${service.subAccountId}`;
+}
+
+function describeTotal({ steps, prices }: Plan): string {
+  if (prices === undefined) return '';
+  return ` It costs ${formatMoney(sumCost(steps), prices.currency)} by ${prices.file}.`;
+}
+
+function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Screen; isRefused: boolean }): string {
+  const hasRejected = plan.steps.some(({ counts }) => counts.rejected > 0);
+  const look = hasRejected ? `Rejected rows, as files:\n  ${escapeText(showCommand(screen, 'report', path))}\n` : '';
+  // The command to send it names its directory, too.
+  const place = `The plan is in ${escapeText(path)}\n`;
+  if (isRefused) return `${place}${look}`;
+  if (isEmpty(plan)) return `${place}${look}There is nothing in it to send.\n`;
+  return `${look}${formatNextStep(nextOfPlan(plan, path, screen), screen)}`;
+}
+
+/** Whether nothing would be sent; a step without rows does one thing. */
+function isEmpty({ steps }: Plan): boolean {
+  return steps.every(
+    ({ counts, inputs, examples }) => counts.planned === 0 && (inputs.length > 0 || examples.length === 0),
+  );
+}
+
+function nextOfPlan({ id, job }: Plan, path: string, screen: Screen): NextStep {
+  if (job.guards.requireTest !== true)
+    return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };
+  const to = job.testNumbers === undefined ? ['--to', 'NUMBER'] : [];
+  return { what: 'test it, as guards.requireTest asks', command: showCommand(screen, 'test', path, ...to) };
+}
+
+const MOST_COUNTRIES = 5;
+const MOST_CHARACTERS = 3;
+const MOST_FILES = 3;
+
+/** A step: who, what, when and how many in one paragraph; messages as a phone shows them; what it does not send, and why. */
+function formatStep(
+  step: PlannedStep,
+  { job, prices }: Plan,
+  { screen, nowMs, isOnly }: { screen: Screen; nowMs: number; isOnly: boolean },
+): string {
+  const { number, kind, counts, inputs, countries, replaced = {}, examples, reasons = [] } = step;
+  const written = job.steps[number - 1];
+  const paragraph = (facts: readonly string[]) => formatParagraph(`${number} ${kind}: ${facts.join(' · ')}`, screen);
+  if (written !== undefined && !isRowStep(written)) return paragraph(examples.map(({ to, text }) => `${to}: ${text}`));
+  const first = listFirstRows(step);
+  const special = describeSpecialCharacters(step, { currency: prices?.currency, most: MOST_CHARACTERS });
+  const facts = [
+    ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
+    ...describeSending(written, nowMs),
+    ...(first.length > 0 ? [`first requests of ${first.join(' and ')} rows`] : []),
+    `takes at least ${formatSeconds(step.estimateSeconds)}`,
+    `from ${listFiles(inputs, screen)}`,
+    ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_COUNTRIES)}`] : []),
+    ...listTimesThere(step, written),
+    ...(special === undefined ? [] : [special, ...adviseReplacing(step, written)]),
+    ...(Object.keys(replaced).length > 0
+      ? [`replaced, so that GSM-7 is enough: ${listCounts(replaced, MOST_CHARACTERS)}`]
+      : []),
+    ...describeCost(step, prices?.currency ?? ''),
+  ];
+  return [
+    paragraph(facts),
+    ...examples.slice(0, isOnly ? 3 : 1).map((example) => formatExample(example, screen)),
+    ...(counts.rejected > 0 ? [formatRejected(step, screen), formatReasons(reasons, screen, isOnly)] : []),
+    formatFunnel(counts.read, step.funnel, screen),
+    formatLists(step.suppression, screen),
+  ].join('');
+}
+
+/** The small first requests of a step that batches rows. */
+function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number[] {
+  return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
+}
+
+/** From whom, when, and what becomes of it. */
+function describeSending(step: RowStep | undefined, nowMs: number): string[] {
+  if (step?.kind !== 'sms') return [];
+  const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
+  return [
+    source === undefined ? 'from the sender of the account' : `from ${source}`,
+    scheduled === undefined ? 'at once' : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,
+    ...(expiry === undefined ? [] : [`until ${formatTime(expiry)}`]),
+    ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
+  ];
+}
+
+/** What clocks show, in the countries of the most recipients, when scheduled messages are sent; nothing where all agree. */
+function listTimesThere({ countries }: PlannedStep, step: RowStep | undefined): string[] {
+  const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
+  const times = scheduled === undefined ? [] : listLocalTimes(scheduled, Object.keys(countries));
+  return times.length === 0 ? [] : [`local time then: ${listMost(times, MOST_COUNTRIES)}`];
+}
+
+/** Typographic characters that the job lets through though they need not cost more. */
+function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): string[] {
+  if (step?.kind !== 'sms' || step.template.encoding !== 'AUTO' || step.template.smartReplace === true) return [];
+  const names = Object.keys(ucs2).map(shortenName);
+  const characters = names.filter((each) => replaceTypography(each) !== undefined);
+  const where = characters.length === names.length ? '' : ' where the text has no other';
+  return characters.length === 0
+    ? []
+    : [`smartReplace: true in the template makes ${characters.join(' ')} plain${where}`];
+}
+
+/** What a step costs, by country where it goes to several, and what has no price. */
+function describeCost({ cost }: PlannedStep, currency: string): string[] {
+  if (cost === undefined) return [];
+  const priced = Object.entries(cost.countries).flatMap(([country, each]) =>
+    each.cost === '0.00' ? [] : [`${country} ${formatAmount(each.cost)}`],
+  );
+  const by = priced.length < 2 ? '' : `: ${listMost(priced, MOST_COUNTRIES)}`;
+  const missing = Object.entries(cost.withoutPrice);
+  const rows = missing.reduce((sum, [, count]) => sum + count, 0);
+  const names = missing.map(([country]) => (country === '' ? 'without a number' : country));
+  const without = missing.length === 0 ? [] : [`${format(rows)} without a price: ${listMost(names, MOST_COUNTRIES)}`];
+  return [`costs ${formatMoney(cost.total, currency)}${by}`, ...without];
+}
+
+function formatRejected({ counts, reasons = [], rejections }: PlannedStep, screen: Screen): string {
+  const isMore = counts.rejected > reasons.reduce((sum, { rows }) => sum + rows, 0);
+  const rest = isMore ? `; the ${reasons.length} commonest of ${Object.keys(rejections).length} reasons` : '';
+  return `    ${paint(screen, 'red', `${format(counts.rejected)} rejected`)}${rest}:\n`;
+}
+
+/** A + and 15 digits. */
+const MOST_WIDE_NUMBER = 16;
+const PHONE_COLUMNS = 72;
+
+/** As a phone shows it: in lines of its own, beside a bar. */
+export function formatExample({ to, text }: PlannedStep['examples'][number], screen: Screen): string {
+  const who = escapeText(to.startsWith('+') ? maskNumber(to) : to);
+  const bar = paint(screen, 'dim', '│');
+  const isNumber = widthOf(who) <= MOST_WIDE_NUMBER;
+  const indent = ' '.repeat(isNumber ? 4 + MOST_WIDE_NUMBER : 6);
+  const width = Math.min(PHONE_COLUMNS, screen.columns - indent.length - 3);
+  const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => wrapText(escapeText(line), width));
+  const first = isNumber ? `    ${who.padEnd(MOST_WIDE_NUMBER)}` : `    ${who}\n${indent}`;
+  return lines.map((line, index) => `${index === 0 ? first : indent} ${bar} ${line}\n`).join('');
+}
+
+function listFiles(inputs: PlannedStep['inputs'], screen: Screen): string {
+  const files = inputs.map(({ path }) => showPath(screen, path));
+  if (files.length === 0) return 'no new file';
+  const directories = new Set(files.map((file) => dirname(file)));
+  const [directory] = directories;
+  if (files.length > MOST_FILES && directories.size === 1) return `${countOf(files.length, 'file')} in ${directory}`;
+  return listMost(files, MOST_FILES);
+}
+
+/** `SG 90, MY 12, and 3 more`: the largest first. */
+export function listCounts(counts: Readonly<Record<string, number>>, most: number): string {
+  const sorted = Object.entries(counts).sort((a, b) => b[1] - a[1]);
+  return listMost(
+    sorted.map(([name, count]) => `${name} ${format(count)}`),
+    most,
+  );
+}

@@ -1,0 +1,144 @@
+import { paint, type Screen, type Style } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { cutText, widthOf, wrapText } from '../command/text-width.js';
+import { format } from '../domain/count-of.js';
+import type { Balance } from '../domain/row.js';
+
+/** A column of figures; a narrow screen omits those that are all empty. */
+export interface Column {
+  readonly title: string;
+  readonly style?: Style | undefined;
+}
+
+export interface TableRow {
+  readonly name: string;
+  /** In the order of the columns, or a sentence in their place. */
+  readonly cells: readonly string[] | string;
+  /** A line of its own below it. */
+  readonly below?: string | undefined;
+}
+
+export const NOTHING = '–';
+const INDENT = '  ';
+
+/** Names and figures in columns; where even the columns that say something have no room, each row in words. Ends without a line break. `head`: of the names. */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly TableRow[],
+  { head, screen }: { head: string; screen: Screen },
+): string {
+  const cellsOf = ({ cells }: TableRow) => (typeof cells === 'string' ? [] : cells);
+  const nameWidth = Math.max(...[head, ...rows.map(({ name }) => name)].map(widthOf));
+  const measured = columns.map((column, at) => ({
+    ...column,
+    at,
+    width: Math.max(...[column.title, ...rows.map((row) => cellsOf(row)[at] ?? '')].map(widthOf)),
+    isEmpty: rows.every((row) => (cellsOf(row)[at] ?? NOTHING) === NOTHING),
+  }));
+  const fits = (shown: typeof measured, gap: number) =>
+    shown.reduce((sum, { width }) => sum + width + gap, INDENT.length + nameWidth) <= screen.columns;
+  const filled = measured.filter(({ isEmpty }) => !isEmpty);
+  const forms = [[measured, 2] as const, [filled, 2] as const, [filled, 1] as const];
+  const [shown, gap = 1] = forms.find(([some, wide]) => fits(some, wide)) ?? [];
+  if (shown === undefined) return rows.map((row) => listRow(columns, row, screen)).join('\n');
+
+  const pad = (name: string) => `${INDENT}${name}${' '.repeat(nameWidth - widthOf(name))}`;
+  const join = (
+    cellOf: (column: (typeof measured)[number]) => string,
+    style: (column: Column, cell: string) => Style | undefined,
+  ) =>
+    shown
+      .map((column) => {
+        const cell = cellOf(column).padStart(column.width);
+        const painted = style(column, cell.trim());
+        return ' '.repeat(gap) + (painted === undefined ? cell : paint(screen, painted, cell));
+      })
+      .join('');
+  const lines = rows.flatMap(({ name, cells, below }) => {
+    const rest =
+      typeof cells === 'string'
+        ? `${INDENT}${cutText(cells, screen.columns - nameWidth - 2 * INDENT.length)}`
+        : join(
+            ({ at }) => cells[at] ?? '',
+            ({ style }, cell) => (cell === NOTHING ? 'dim' : style),
+          );
+    const line = `${pad(name)}${rest}`;
+    const more =
+      below === undefined ? [] : [paint(screen, 'dim', cutText(`${INDENT}${INDENT}${below}`, screen.columns))];
+    return [name === TOTAL ? paint(screen, 'bold', line) : line, ...more];
+  });
+  return [
+    paint(
+      screen,
+      'bold',
+      `${pad(head)}${join(
+        ({ title }) => title,
+        () => undefined,
+      )}`,
+    ),
+    ...lines,
+  ].join('\n');
+}
+
+const TOTAL = 'total';
+
+function listRow(columns: readonly Column[], { name, cells }: TableRow, screen: Screen): string {
+  const said =
+    typeof cells === 'string'
+      ? [cells]
+      : cells.flatMap((cell, at) => (cell === NOTHING ? [] : [`${cell} ${columns[at]?.title ?? ''}`]));
+  return wrapText(`${INDENT}${name}: ${said.join(', ')}`, screen.columns, INDENT + INDENT).join('\n');
+}
+
+/** A table of the steps of a plan or a run, with a total where several have figures. */
+export function formatFigures(
+  columns: readonly Column[],
+  steps: readonly { readonly name: string; readonly figures: readonly number[] | string }[],
+  screen: Screen,
+): string {
+  const counted = steps.flatMap(({ figures }) => (typeof figures === 'string' ? [] : [figures]));
+  const total = columns.map((_, at) => counted.reduce((sum, figures) => sum + (figures[at] ?? 0), 0));
+  const all = counted.length > 1 ? [...steps, { name: TOTAL, figures: total }] : steps;
+  const rows = all.map(({ name, figures }) => ({
+    name,
+    cells: typeof figures === 'string' ? figures : figures.map(formatCount),
+  }));
+  return formatTable(columns, rows, { head: 'step', screen });
+}
+
+export function formatCount(count: number | undefined): string {
+  return count === undefined || count === 0 ? NOTHING : format(count);
+}
+
+/** A step in the account of a run. */
+export interface BalanceRow {
+  readonly number: number;
+  readonly kind: string;
+  readonly balance: Balance;
+  /** The part of `unprocessed` that is under way; the table has a column of it where any step says so. */
+  readonly inFlight?: number | undefined;
+  /** What stands in place of the figures, where the step has none; not yet escaped. */
+  readonly said?: string | undefined;
+}
+
+/** What became of the rows of each step: all rows read stand in it once. */
+export function formatBalances(steps: readonly BalanceRow[], screen: Screen): string {
+  const hasInFlight = steps.some(({ inFlight }) => inFlight !== undefined);
+  const columns: readonly Column[] = [
+    { title: 'read' },
+    { title: 'accepted', style: 'green' },
+    { title: 'rejected', style: 'red' },
+    { title: 'skipped' },
+    { title: 'in doubt', style: 'magenta' },
+    ...(hasInFlight ? [{ title: 'in flight' }] : []),
+    { title: 'not sent', style: 'magenta' },
+  ];
+  const rows = steps.map(({ number, kind, balance, inFlight = 0, said }) => {
+    const name = `${number} ${escapeText(kind)}`;
+    if (said !== undefined) return { name, figures: escapeText(said) };
+    const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+    const flying = hasInFlight ? [inFlight] : [];
+    return { name, figures: [read, accepted, rejected, skipped, inDoubt, ...flying, unprocessed - inFlight] };
+  });
+  return formatFigures(columns, rows, screen);
+}
