@@ -38,7 +38,7 @@ export function formatTable(
   const fits = (shown: typeof measured, gap: number) =>
     shown.reduce((sum, { width }) => sum + width + gap, INDENT.length + nameWidth) <= screen.columns;
   const filled = measured.filter(({ isEmpty }) => !isEmpty);
-  const forms = [[measured, 2] as const, [filled, 2] as const, [filled, 1] as const];
+  const forms = [[measured, 2] as const, [measured, 1] as const, [filled, 2] as const, [filled, 1] as const];
   const [shown, gap = 1] = forms.find(([some, wide]) => fits(some, wide)) ?? [];
   if (shown === undefined) return rows.map((row) => listRow(columns, row, screen)).join('\n');
 
