@@ -29,9 +29,9 @@ import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { listLeftOut } from '../texts/file-notices.js';
-import { formatNextStep } from '../texts/lines.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { formatNextStep } from '../texts/text-lines.js';
 import { planNewInput } from './session/plan-new-input.js';
 import { assertUnchanged, type JobSession, withSession } from './session/session.js';
 

@@ -20,10 +20,10 @@ import { EXIT } from '../report/exit-code.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
-import { formatHeadline, formatNextStep, type NextStep } from '../texts/lines.js';
 import { nextStep } from '../texts/next-step.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
+import { formatHeadline, formatNextStep, type NextStep } from '../texts/text-lines.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export async function showStatus(

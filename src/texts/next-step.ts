@@ -3,7 +3,7 @@ import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
-import type { NextStep } from './lines.js';
+import type { NextStep } from './text-lines.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;

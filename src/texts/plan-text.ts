@@ -14,9 +14,9 @@ import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/sum-cost.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
-import { formatHeadline, formatNextStep, formatParagraph, listMost, type NextStep } from './lines.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
+import { formatHeadline, formatNextStep, formatParagraph, listMost, type NextStep } from './text-lines.js';
 
 /** What `volley plan` prints for machines: the plan without the job and the columns. */
 export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {

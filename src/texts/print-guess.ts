@@ -7,8 +7,8 @@ import type { JobGuess } from '../guess/guess-job.js';
 import type { SampledFile } from '../guess/sampled-rows.js';
 import { findWhereConsent, type OptOutList } from '../guess/write-job.js';
 import type { Preview } from '../kinds/step-kind.js';
-import { formatHeadline } from './lines.js';
 import { formatExample } from './plan-text.js';
+import { formatHeadline } from './text-lines.js';
 
 /** A job that was written from an export. */
 export interface WrittenGuess {

@@ -6,7 +6,7 @@ import { wordsOf } from '../domain/row-codes.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
 import type { Reason } from '../plan/reasons.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
-import { formatParagraph } from './lines.js';
+import { formatParagraph } from './text-lines.js';
 
 /** Why rows are refused or not sent, in a plan and in the account of a run: reasons, the funnel, suppression lists. */
 

@@ -2,12 +2,12 @@ import type { Screen } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import type { ListedRun } from '../prune/list-runs.js';
-import { formatHeadline } from './lines.js';
-import { type Column, formatCount, formatTable, NOTHING } from './table.js';
+import { type Column, formatCount, formatTable, NO_FIGURE } from './table.js';
+import { formatHeadline } from './text-lines.js';
 
 const COLUMNS = [
   { title: 'state', of: ({ state }) => state },
-  { title: 'exit', of: ({ exitCode }) => (exitCode === null ? NOTHING : String(exitCode)) },
+  { title: 'exit', of: ({ exitCode }) => (exitCode === null ? NO_FIGURE : String(exitCode)) },
   { title: 'accepted', style: 'green', of: ({ balance }) => formatCount(balance?.accepted) },
   { title: 'rejected', style: 'red', of: ({ balance }) => formatCount(balance?.rejected) },
   { title: 'in doubt', style: 'magenta', of: ({ balance }) => formatCount(balance?.inDoubt) },

@@ -18,10 +18,10 @@ import {
   type StepSummary,
   type Summary,
 } from '../report/summary.js';
-import { formatHeadline, formatNextStep, formatParagraph } from './lines.js';
 import { type NextStepView, nextStep } from './next-step.js';
 import { COUNT_WIDTH, formatFunnel, formatLists, formatReasons, formatSkips } from './row-texts.js';
 import { formatBalances } from './table.js';
+import { formatHeadline, formatNextStep, formatParagraph } from './text-lines.js';
 
 export interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */

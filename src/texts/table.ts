@@ -18,7 +18,7 @@ export interface TableRow {
   readonly below?: string | undefined;
 }
 
-export const NOTHING = '–';
+export const NO_FIGURE = '–';
 const INDENT = '  ';
 
 /** Names and figures in columns; where even the columns that say something have no room, each row in words. Ends without a line break. `head`: of the names. */
@@ -33,7 +33,7 @@ export function formatTable(
     ...column,
     at,
     width: Math.max(...[column.title, ...rows.map((row) => cellsOf(row)[at] ?? '')].map(widthOf)),
-    isEmpty: rows.every((row) => (cellsOf(row)[at] ?? NOTHING) === NOTHING),
+    isEmpty: rows.every((row) => (cellsOf(row)[at] ?? NO_FIGURE) === NO_FIGURE),
   }));
   const fits = (shown: typeof measured, gap: number) =>
     shown.reduce((sum, { width }) => sum + width + gap, INDENT.length + nameWidth) <= screen.columns;
@@ -60,7 +60,7 @@ export function formatTable(
         ? `${INDENT}${cutText(cells, screen.columns - nameWidth - 2 * INDENT.length)}`
         : join(
             ({ at }) => cells[at] ?? '',
-            ({ style }, cell) => (cell === NOTHING ? 'dim' : style),
+            ({ style }, cell) => (cell === NO_FIGURE ? 'dim' : style),
           );
     const line = `${pad(name)}${rest}`;
     const more =
@@ -86,7 +86,7 @@ function listRow(columns: readonly Column[], { name, cells }: TableRow, screen: 
   const said =
     typeof cells === 'string'
       ? [cells]
-      : cells.flatMap((cell, at) => (cell === NOTHING ? [] : [`${cell} ${columns[at]?.title ?? ''}`]));
+      : cells.flatMap((cell, at) => (cell === NO_FIGURE ? [] : [`${cell} ${columns[at]?.title ?? ''}`]));
   return wrapText(`${INDENT}${name}: ${said.join(', ')}`, screen.columns, INDENT + INDENT).join('\n');
 }
 
@@ -107,7 +107,7 @@ export function formatFigures(
 }
 
 export function formatCount(count: number | undefined): string {
-  return count === undefined || count === 0 ? NOTHING : format(count);
+  return count === undefined || count === 0 ? NO_FIGURE : format(count);
 }
 
 /** A step in the account of a run. */

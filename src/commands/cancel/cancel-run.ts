@@ -29,8 +29,8 @@ import { cancelBatch } from '../../service/areas/sms.js';
 import type { CallService } from '../../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches } from '../../settle/cancel-batches.js';
 import { acquireLock, isLockLost, type Lock } from '../../storage/lock.js';
-import { formatNextStep } from '../../texts/lines.js';
 import { nextOfTakenBack } from '../../texts/next-step.js';
+import { formatNextStep } from '../../texts/text-lines.js';
 import { openJobRegistry } from '../session/session.js';
 
 export interface CancelFlags {

@@ -21,7 +21,7 @@ import { addBalances } from '../../report/summary.js';
 import { awaitWorkers, workersEndInMs } from '../../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../../settle/abandon-run.js';
 import { acquireLock } from '../../storage/lock.js';
-import { formatNextStep } from '../../texts/lines.js';
+import { formatNextStep } from '../../texts/text-lines.js';
 import { readAddress } from '../cluster/read-address.js';
 import { openJobRegistry } from '../session/session.js';
 
