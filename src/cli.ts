@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { formatFailureLine } from './command/error-line.js';
-import type { Failure } from './command/print-error.js';
+import type { Failure } from './command/failure.js';
 import type { Terminal } from './command/terminal.js';
 
 /**
@@ -141,7 +141,7 @@ function exit(exitCode: number): never {
 /** The error that the command's log has reported already. */
 let logged: unknown;
 
-type Printer = typeof import('./command/print-error.js');
+type Printer = typeof import('./command/failure.js');
 
 let printer: Printer | undefined;
 
@@ -170,7 +170,7 @@ async function putOffOptimizing(): Promise<void> {
 
 async function loadPrinter(): Promise<void> {
   try {
-    printer = await import('./command/print-error.js');
+    printer = await import('./command/failure.js');
   } catch {
     // The report is complete without it.
   }
@@ -187,7 +187,7 @@ function fail(error: unknown): void {
 }
 
 /**
- * Stands in for print-error.ts where that could not be loaded. The error's own message is not masked here, so it is not
+ * Stands in for failure.ts where that could not be loaded. The error's own message is not masked here, so it is not
  * printed.
  */
 const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {

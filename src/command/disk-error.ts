@@ -30,64 +30,50 @@ export function findDiskError(error: unknown): DiskError | undefined {
   return error instanceof InternalError && isDiskError(error.cause) ? error.cause : undefined;
 }
 
-type Ends = Readonly<Record<DiskPlace, number>>;
+/** What the system answers, in words, where a person must change a path, a permission or a name first; in a run, something is missing that must exist. */
+const BY_PERSON: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of the path is a file, expected a directory',
+  EISDIR: 'it is a directory, expected a file',
+  EEXIST: 'something else exists there',
+  ENOTEMPTY: 'something else exists there',
+  ELOOP: 'it is a symbolic link that points back to itself',
+  ENAMETOOLONG: 'the path is too long',
+  EINVAL: 'the file system does not allow this name',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
+  EADDRINUSE: 'another process uses this port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+};
+/** The same of what is transient, as is all that is not listed: the same command may succeed later. */
+const BY_MACHINE: Readonly<Record<string, string>> = {
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota of this user is used up',
+  EFBIG: 'the file has reached the largest size allowed',
+  EIO: 'the disk failed',
+  EMFILE: 'this process has too many open files',
+  ENFILE: 'this machine has too many open files',
+  ENOMEM: 'there is no memory left',
+  ESTALE: 'it is gone from the network disk',
+  ETIMEDOUT: 'the network disk does not answer',
+  EBUSY: 'another process uses it',
+  EPIPE: 'no process reads the output',
+};
 
-/** Someone must change a path, a permission or a name first; in a run, something is missing that must exist. */
-const BY_PERSON: Ends = {
-  given: EXIT.notStarted,
-  output: EXIT.notStarted,
-  job: EXIT.notStarted,
-  run: EXIT.stopped,
-  unknown: EXIT.stopped,
-};
-/** Transient: the same command may succeed later. */
-const BY_MACHINE: Ends = {
-  given: EXIT.again,
-  output: EXIT.again,
-  job: EXIT.again,
-  run: EXIT.again,
-  unknown: EXIT.again,
-};
-
-/** What the system answers, in words, and how a command ends with it at each place. */
-const ANSWERS: Readonly<Record<string, { says: string; ends: Ends }>> = {
-  ENOENT: { says: 'it does not exist', ends: BY_PERSON },
-  ENOTDIR: { says: 'a part of the path is a file, expected a directory', ends: BY_PERSON },
-  EISDIR: { says: 'it is a directory, expected a file', ends: BY_PERSON },
-  EEXIST: { says: 'something else exists there', ends: BY_PERSON },
-  ENOTEMPTY: { says: 'something else exists there', ends: BY_PERSON },
-  ELOOP: { says: 'it is a symbolic link that points back to itself', ends: BY_PERSON },
-  ENAMETOOLONG: { says: 'the path is too long', ends: BY_PERSON },
-  EINVAL: { says: 'the file system does not allow this name', ends: BY_PERSON },
-  EACCES: { says: 'this user has no permission', ends: BY_PERSON },
-  EPERM: { says: 'this user has no permission', ends: BY_PERSON },
-  EADDRINUSE: { says: 'another process uses this port', ends: BY_PERSON },
-  EADDRNOTAVAIL: { says: 'this machine has no such address', ends: BY_PERSON },
-  // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
-  EROFS: { says: 'the disk is read-only', ends: { ...BY_MACHINE, given: EXIT.notStarted, output: EXIT.notStarted } },
-  ENOSPC: { says: 'the disk is full', ends: BY_MACHINE },
-  EDQUOT: { says: 'the disk quota of this user is used up', ends: BY_MACHINE },
-  EFBIG: { says: 'the file has reached the largest size allowed', ends: BY_MACHINE },
-  EIO: { says: 'the disk failed', ends: BY_MACHINE },
-  EMFILE: { says: 'this process has too many open files', ends: BY_MACHINE },
-  ENFILE: { says: 'this machine has too many open files', ends: BY_MACHINE },
-  ENOMEM: { says: 'there is no memory left', ends: BY_MACHINE },
-  ESTALE: { says: 'it is gone from the network disk', ends: BY_MACHINE },
-  ETIMEDOUT: { says: 'the network disk does not answer', ends: BY_MACHINE },
-  EBUSY: { says: 'another process uses it', ends: BY_MACHINE },
-  EPIPE: { says: 'no process reads the output', ends: BY_MACHINE },
-};
+/** The errors that the tables list; for their test, and for the page that repeats them. */
+export const KNOWN_ERRNOS: readonly string[] = [...Object.keys(BY_PERSON), ...Object.keys(BY_MACHINE)];
 
 /**
  * The exit code: 2 when a person must change their input, 4 when they must look at a run, 75 when the same command may
  * succeed later.
  */
 export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'code' | 'place'>): number {
-  return (ANSWERS[code]?.ends ?? BY_MACHINE)[place];
+  // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
+  if (code === 'EROFS') return place === 'given' || place === 'output' ? EXIT.notStarted : EXIT.again;
+  if (!Object.hasOwn(BY_PERSON, code)) return EXIT.again;
+  return place === 'run' || place === 'unknown' ? EXIT.stopped : EXIT.notStarted;
 }
-
-/** The errors that the table lists; for its test, and for the page that repeats it. */
-export const KNOWN_ERRNOS: readonly string[] = Object.keys(ANSWERS);
 
 /** Runs a task in a job's directory, and adds to a system error where it occurred. */
 export function placeDiskErrors<T>(jobDirectory: string, task: () => Promise<T>): Promise<T> {
@@ -120,7 +106,7 @@ function placeOf(path: string, jobDirectory: string): DiskPlace {
 }
 
 export function describeDisk({ code, syscall, path, place = 'unknown' }: DiskError): { message: string; hint: string } {
-  const says = ANSWERS[code]?.says ?? 'the system refuses it';
+  const says = BY_PERSON[code] ?? BY_MACHINE[code] ?? 'the system refuses it';
   const at = path === undefined ? '' : ` ${path}`;
   return {
     message: `Cannot ${DOING[syscall] ?? 'use'}${at === '' ? ' a file' : at}: ${says} (${code}, ${syscall})`,

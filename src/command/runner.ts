@@ -3,7 +3,7 @@ import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
 import type { Host } from './deps.js';
-import { exitCodeOfError, explainError } from './print-error.js';
+import { exitCodeOfError, explainError } from './failure.js';
 import { loggingOf } from './terminal.js';
 
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */

@@ -1,6 +1,6 @@
 import { envOf, type Host } from '../command/deps.js';
+import { describeRunEnd } from '../command/failure.js';
 import { printResult } from '../command/print.js';
-import { describeRunEnd } from '../command/print-error.js';
 import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { meterCommand } from '../observe/meter-command.js';

@@ -1,7 +1,7 @@
 import { envOf, type Host } from '../command/deps.js';
+import { describeFailure } from '../command/failure.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
-import { describeFailure } from '../command/print-error.js';
 import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { onFirstSignal } from '../command/signals.js';

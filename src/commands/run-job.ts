@@ -1,7 +1,7 @@
 import { envOf, type Host } from '../command/deps.js';
+import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { placeProblems } from '../command/place-problems.js';
 import { printResult } from '../command/print.js';
-import { describeFailure, describeRunEnd } from '../command/print-error.js';
 import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
 import { endSoonAfter } from '../command/signals.js';

@@ -1,4 +1,4 @@
-import type { Failure } from '../command/print-error.js';
+import type { Failure } from '../command/failure.js';
 import type { NotifySettings } from '../job/job.js';
 import type { NotifyEvent } from '../job/schema/notify.js';
 import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';

@@ -1,5 +1,5 @@
 import type { Host } from '../command/deps.js';
-import { describeFailure } from '../command/print-error.js';
+import { describeFailure } from '../command/failure.js';
 import type { CommandEnd } from '../command/runner.js';
 import type { MetricsFlags } from './metrics-flags.js';
 import type { WorkMeter } from './work-meter.js';

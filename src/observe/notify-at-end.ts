@@ -1,5 +1,5 @@
 import type { Host } from '../command/deps.js';
-import { describeFailure, explainError } from '../command/print-error.js';
+import { describeFailure, explainError } from '../command/failure.js';
 import type { CommandEnd } from '../command/runner.js';
 import type { Job } from '../job/job.js';
 import type { Summary } from '../report/summary.js';

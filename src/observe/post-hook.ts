@@ -1,6 +1,6 @@
 import { envOf, type Host, openLog } from '../command/deps.js';
+import { formatError } from '../command/failure.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
-import { formatError } from '../command/print-error.js';
 import { SecretKeeper } from '../command/terminal.js';
 import type { Job, NotifySettings } from '../job/job.js';
 import { isLoopback } from '../job/regions.js';

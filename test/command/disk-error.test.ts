@@ -85,7 +85,7 @@ test('the words name the path, what the system says, and what to do', () => {
 });
 
 test('the page repeats the table', () => {
-  const page = readFileSync(new URL('../../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../jobs/reference/outputs-and-codes.md', import.meta.url), 'utf8');
   const rows: [DiskPlace, string][] = [
     ['given', 'a job, an input, a path that you gave'],
     ['output', 'the output directory, before it exists'],

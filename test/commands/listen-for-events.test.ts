@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { describeFailure, exitCodeOfError } from '../../src/command/print-error.js';
+import { describeFailure, exitCodeOfError } from '../../src/command/failure.js';
 import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for-events.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { until } from '../e2e/command.js';

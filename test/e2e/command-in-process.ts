@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { describeFailure, formatFailed } from '../../src/command/print-error.js';
+import { describeFailure, formatFailed } from '../../src/command/failure.js';
 import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';

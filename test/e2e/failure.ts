@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { FailureError } from '../../src/command/print-error.js';
+import type { FailureError } from '../../src/command/failure.js';
 import type { Ended } from './command.js';
 
 /** What is on stdout of a command that ended without its result: one JSON object, on one line, that says the code it ended with. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { exitCodeOfError, formatError } from '../../src/command/print-error.js';
+import { exitCodeOfError, formatError } from '../../src/command/failure.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';

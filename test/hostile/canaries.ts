@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatError } from '../../src/command/print-error.js';
+import { formatError } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { aTerminal } from '../command/a-terminal.js';
 

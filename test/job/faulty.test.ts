@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { formatError } from '../../src/command/print-error.js';
+import { formatError } from '../../src/command/failure.js';
 import { parseJob } from '../../src/job/load.js';
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeFailure } from '../../src/command/print-error.js';
+import { describeFailure } from '../../src/command/failure.js';
 import {
   INTERNAL_ERRORS,
   SERVICE_ERRORS,

@@ -8,7 +8,7 @@ import '../../src/run/apply-plan.js';
 import type { Store } from '../../src/cluster/store.js';
 import type { Host } from '../../src/command/deps.js';
 import type { Env } from '../../src/command/env.js';
-import { exitCodeOfError } from '../../src/command/print-error.js';
+import { exitCodeOfError } from '../../src/command/failure.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { CrashDisk } from './crash-disk.js';

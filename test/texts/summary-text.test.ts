@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { describeRunEnd } from '../../src/command/print-error.js';
+import { describeRunEnd } from '../../src/command/failure.js';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
 import { emptyBalance, type Summary } from '../../src/report/summary.js';
 import { explainEnd } from '../../src/texts/explain-end.js';

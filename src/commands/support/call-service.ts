@@ -1,8 +1,8 @@
 import { envOf, type Host } from '../../command/deps.js';
 import { lockDepsOf } from '../../command/env.js';
+import { describeFailure } from '../../command/failure.js';
 import { openService } from '../../command/open-service.js';
 import { printResult } from '../../command/print.js';
-import { describeFailure } from '../../command/print-error.js';
 import type { NameFields } from '../../command/runner.js';
 import { createLog, SecretKeeper, type Terminal } from '../../command/terminal.js';
 import { jobDirectoryOf } from '../../command/with-job.js';

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
+import { describeRunEnd } from '../../command/failure.js';
 import { placeProblems } from '../../command/place-problems.js';
 import { printResult } from '../../command/print.js';
-import { describeRunEnd } from '../../command/print-error.js';
 import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { screenOf } from '../../command/screen.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOfError, formatError, formatFailed } from '../../src/command/print-error.js';
+import { exitCodeOfError, formatError, formatFailed } from '../../src/command/failure.js';
 import { InternalError, ServiceError, UserError } from '../../src/domain/errors.js';
 
 describe('an error, as a person reads it', () => {
