@@ -10,7 +10,7 @@ import type { Log } from '../ports/log.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { Transport } from '../service/transport.js';
 import { type Files, nodeFiles } from '../storage/files.js';
-import type { LockDeps, Owner } from '../storage/lock-file.js';
+import type { LockPorts, Owner } from '../storage/lock-file.js';
 import { describeDisk, findDiskError } from './disk-error.js';
 
 /** The ports that commands on a job use; the simulation brings its own. Heavy modules are loaded on demand. */
@@ -35,7 +35,7 @@ export interface Env {
 }
 
 /** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
-export function lockDepsOf({ files, clock, owner, isProcessAlive }: Env, log?: Pick<Log, 'warn'>): LockDeps {
+export function lockDepsOf({ files, clock, owner, isProcessAlive }: Env, log?: Pick<Log, 'warn'>): LockPorts {
   const onUnreleased = (error: unknown) => {
     const disk = findDiskError(error);
     if (log === undefined || disk === undefined) throw error;

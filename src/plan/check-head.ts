@@ -12,11 +12,6 @@ import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 
-interface HeadContext {
-  readonly reader: Omit<InputReader, 'spoolStandardInput'>;
-  readonly problems: ProblemList;
-}
-
 export interface InputHead {
   /** It has no more rows than were looked at. */
   readonly isWhole: boolean;
@@ -34,7 +29,7 @@ export interface InputHead {
 export async function checkInputHead(
   file: InputFile,
   { step, number, findSuppressed }: { step: RowStep; number: number } & Pick<PlannerContext, 'findSuppressed'>,
-  { reader, problems }: HeadContext,
+  { reader, problems }: { reader: Omit<InputReader, 'spoolStandardInput'>; problems: ProblemList },
 ): Promise<InputHead | undefined> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';

@@ -8,11 +8,7 @@ import type { Summary } from '../report/summary.js';
 import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
-
-export interface PruneDeps {
-  readonly files: Files;
-  readonly clock: { now(): number };
-}
+import type { Ports } from '../storage/lock-file.js';
 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
@@ -47,7 +43,7 @@ export async function pruneRun(
     lock,
     by,
   }: { run: string; directory: string; registry: Registry; lock: Lock; by: string },
-  { files, clock }: PruneDeps,
+  { files, clock }: Ports,
 ): Promise<void> {
   if (!registry.state.pruned.has(run)) {
     await noteFigures(files, { run, directory, registry });

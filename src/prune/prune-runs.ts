@@ -5,8 +5,9 @@ import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 import { type ChosenRuns, chooseRuns, type PrunableRun, type PruneChoice } from './choose-runs.js';
-import { listPrunable, type PruneDeps, pruneRun } from './prune-run.js';
+import { listPrunable, pruneRun } from './prune-run.js';
 
 export interface PrunedRun {
   readonly run: string;
@@ -35,7 +36,7 @@ export async function pruneRuns(
     lock,
   }: { jobDirectory: string; sandboxLedger: string; registry: Registry; lock: Lock },
   { by, isDryRun, ...choice }: PruneChoice & { by: string; isDryRun: boolean },
-  deps: PruneDeps,
+  deps: Ports,
 ): Promise<PruneEnd> {
   const { files } = deps;
   const pruned: PrunedRun[] = [];
@@ -66,7 +67,7 @@ async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Pr
   return bytes;
 }
 
-async function readRuns(jobDirectory: string, registry: Registry, { files }: PruneDeps): Promise<PrunableRun[]> {
+async function readRuns(jobDirectory: string, registry: Registry, { files }: Ports): Promise<PrunableRun[]> {
   const doubt = new Map<string, number | null>();
   for (const isSandbox of [false, true]) {
     const open = await readOpenDoubt(files, jobDirectory, { isSandbox });

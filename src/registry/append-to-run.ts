@@ -4,16 +4,8 @@ import type { JournalEnd } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
 import { continueJournal } from '../journal/writer.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import type { Clock } from '../ports/clock.js';
-import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
-import type { Owner } from '../storage/lock-file.js';
-
-export interface AppendDeps {
-  readonly files: Files;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly owner: Owner;
-}
+import type { Ports } from '../storage/lock-file.js';
 
 /** A run as its journal was read, behind the lock of its job. */
 export interface ReadRun {
@@ -35,7 +27,7 @@ export function appendToRun(
     entries,
     ...end
   }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock; close?: CloseEntry },
-  deps: AppendDeps,
+  deps: Ports,
 ): Promise<void> {
   return extendRun(run, { ...end, deps }, async (append) => {
     let waiting: JournalEntry[] = [];
@@ -52,7 +44,7 @@ export function appendToRun(
 /** The same for a task that appends bit by bit: what it appended is durable once that call returns. */
 export async function extendRun(
   { directory, plan, state, end }: ReadRun,
-  { lock, deps, close = state.lastClose }: { lock: Lock; deps: AppendDeps; close?: CloseEntry | undefined },
+  { lock, deps, close = state.lastClose }: { lock: Lock; deps: Ports; close?: CloseEntry | undefined },
   task: (append: (entries: readonly JournalEntry[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
   await lock.assertHeld();

@@ -4,7 +4,8 @@ import { idStartOf } from '../plan/reimport/refused-rows.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
-import { type AppendDeps, appendToRun } from './append-to-run.js';
+import type { Ports } from '../storage/lock-file.js';
+import { appendToRun } from './append-to-run.js';
 import type { Claim, Claims } from './claims.js';
 import { rowsOf } from './describe-claims.js';
 
@@ -24,7 +25,7 @@ export function listClaimsOn(
  * Notes in the journal of a run which of its rows other plans have claimed, as the registry knows it: the run's outputs are made from
  * its journal. To be called behind the lock; a second time there is nothing to note. Gives the run as it stands then.
  */
-export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: AppendDeps): Promise<RunRows> {
+export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: Ports): Promise<RunRows> {
   const { directory, plan, rows } = run;
   const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
   for (const { step, claim } of listClaimsOn(run, claims)) {

@@ -5,21 +5,14 @@ import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 import { splitLines } from '../storage/split-lines.js';
 import { describePastClaims } from './describe-claims.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { isReported, type PastRun, readHistory } from './history.js';
 import { readAbandonedRuns } from './marked/abandoned-run.js';
 import { readPrunedRuns } from './marked/pruned-run.js';
-import {
-  describeBegun,
-  identify,
-  identifyRun,
-  type OpenOptions,
-  Registry,
-  type RegistryDeps,
-  refuseDirectory,
-} from './registry.js';
+import { describeBegun, identify, identifyRun, type OpenOptions, Registry, refuseDirectory } from './registry.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -36,7 +29,7 @@ import { RegistryState } from './registry-state.js';
  * Opens a job's registry behind the job's lock; makes it where there is none, from the runs that are there. Refuses, with
  * 'registry-mismatch', what is not as the last runner left it, unless a person adopts it.
  */
-export async function openRegistry(deps: RegistryDeps, options: OpenOptions): Promise<Registry> {
+export async function openRegistry(deps: Ports, options: OpenOptions): Promise<Registry> {
   const { jobDirectory, lock, adoptedBy } = options;
   const { state, goodBytes, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
@@ -125,7 +118,7 @@ function refuseLine(path: string, number: number): UserError {
 
 async function makeRegistry(
   registry: Registry,
-  { files, clock }: RegistryDeps,
+  { files, clock }: Ports,
   { jobDirectory, onNotice }: OpenOptions,
 ): Promise<void> {
   const path = join(jobDirectory, REGISTRY_FILE);

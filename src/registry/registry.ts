@@ -4,11 +4,11 @@ import type { RowRange } from '../journal/entry-format.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import type { Clock } from '../ports/clock.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 import { noteOf } from '../storage/lock-note.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
 import { type Fault, findRunFaults } from './find-faults.js';
@@ -28,11 +28,6 @@ import {
 import type { KnownRun, RegistryState } from './registry-state.js';
 import { listTakenFiles } from './taken-files.js';
 
-export interface RegistryDeps {
-  readonly files: Files;
-  readonly clock: Clock;
-}
-
 export interface OpenOptions {
   readonly jobDirectory: string;
   readonly lock: Lock;
@@ -46,7 +41,7 @@ export interface OpenOptions {
 export class Registry {
   readonly state: RegistryState;
   readonly directories: RunDirectories;
-  readonly #deps: RegistryDeps;
+  readonly #deps: Ports;
   readonly #jobDirectory: string;
   readonly #lock: Lock;
   readonly #adoptedBy: string | undefined;
@@ -56,7 +51,7 @@ export class Registry {
   #bytes = 0;
 
   constructor(
-    deps: RegistryDeps,
+    deps: Ports,
     { jobDirectory, lock, adoptedBy, onNotice }: OpenOptions,
     {
       state,

@@ -1,3 +1,4 @@
+import type { FindColumn } from '../domain/find-column.js';
 import { cellsOf } from '../domain/row.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
@@ -6,9 +7,10 @@ import { PERSON, type RowRange } from '../journal/entry-format.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readFilteredRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import type { AppendDeps } from '../registry/append-to-run.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { Registry } from '../registry/registry.js';
+import type { Files } from '../storage/files.js';
+import type { Ports } from '../storage/lock-file.js';
 import { type MadeRetry, makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
 
 /** Of the rows that `where` left out. */
@@ -22,8 +24,6 @@ export interface FilteredEnd {
   readonly retriedBefore: number;
 }
 
-type Deps = AppendDeps & { readonly plan: PlanDeps };
-
 /**
  * Makes a plan of the rows that `where` left out of a run and that match the `where` of now, and claims them for it in the registry, for
  * good. The others stay where they are, for a later `where`. In the journal of the run nothing is noted: to it they were never planned.
@@ -31,7 +31,7 @@ type Deps = AppendDeps & { readonly plan: PlanDeps };
 export async function retryFiltered(
   request: RetryRequest,
   { registry, person }: { registry: Registry; person: string },
-  deps: Deps,
+  deps: Ports & { readonly plan: PlanDeps },
 ): Promise<FilteredEnd> {
   const { plan } = request;
   const counts = { filtered: 0, received: 0, retriedBefore: 0 };
@@ -48,12 +48,15 @@ export async function retryFiltered(
 async function chooseRows(
   planned: PlannedStep,
   { directory, plan, registry, received, job = plan.job }: RetryRequest,
-  { counts, deps }: { counts: { filtered: number; received: number; retriedBefore: number }; deps: Deps },
+  {
+    counts,
+    deps,
+  }: { counts: { filtered: number; received: number; retriedBefore: number }; deps: { files: Files; plan: PlanDeps } },
 ): Promise<Set<number>> {
   const chosen = new Set<number>();
   const { number: step } = planned;
   const own = listClaimsOn({ plan }, registry.claims, 'filtered').filter((each) => each.step === step);
-  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps));
+  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps.plan.reader.findColumn));
   for await (const { index, row } of readFilteredRows(deps.files, directory, planned)) {
     const refusal = filters[row.file]?.refuse(cellsOf(row.cells));
     const of = { run: plan.id, step, isFiltered: true, index } as const;
@@ -66,10 +69,9 @@ async function chooseRows(
 }
 
 /** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
-function bindFilter(job: Job, step: number, columns: readonly string[], deps: Deps): RowFilter | undefined {
+function bindFilter(job: Job, step: number, columns: readonly string[], findColumn: FindColumn): RowFilter | undefined {
   const written = job.steps[step - 1];
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
-  const { findColumn } = deps.plan.reader;
   const filter = bindWhere(written.input.where, columns, { findColumn, numbers: numbersOf(written) });
   return 'refuse' in filter ? filter : undefined;
 }

@@ -9,7 +9,6 @@ import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import type { AppendDeps } from '../registry/append-to-run.js';
 import type { Claim } from '../registry/claims.js';
 import { rowsOf } from '../registry/describe-claims.js';
 import type { PastRun } from '../registry/history.js';
@@ -19,6 +18,7 @@ import type { RegistryState } from '../registry/registry-state.js';
 import type { RetryChoice } from '../registry/retry-choice.js';
 import { Twins } from '../registry/twins.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 
 export interface MadeRetry {
   readonly plan: Plan;
@@ -47,7 +47,7 @@ export async function makePlanOf(
     anew,
   }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
   { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
-  deps: AppendDeps & { readonly plan: PlanDeps },
+  deps: Ports & { readonly plan: PlanDeps },
 ): Promise<MadeRetry> {
   const of = rowsOf(choice.only);
   const sources = { files: deps.files, registry, history, received };
@@ -82,10 +82,7 @@ export async function makePlanOf(
  * Makes anew the plans that the same choice made before, and that nobody has begun to send. Their rows are theirs already: only
  * whom the suppression lists leave out may be others by now, and which rows a receipt shows.
  */
-export async function makeAnew(
-  request: RetryRequest,
-  deps: AppendDeps & { readonly plan: PlanDeps },
-): Promise<MadeRetry[]> {
+export async function makeAnew(request: RetryRequest, deps: Ports & { readonly plan: PlanDeps }): Promise<MadeRetry[]> {
   const made: MadeRetry[] = [];
   const { registry, choice } = request;
   const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
@@ -106,14 +103,14 @@ function isSameChoice({ entry: { retryOf } }: Claim, { only, codes }: RetryChoic
 }
 
 /** One whose directory is gone may have been sent. One without plan.json is being replaced by a command that died. */
-async function isUnbegun(directory: string, files: AppendDeps['files']): Promise<boolean> {
+async function isUnbegun(directory: string, files: Ports['files']): Promise<boolean> {
   return (await files.stat(directory)) !== undefined && (await files.stat(join(directory, JOURNAL_FILE))) === undefined;
 }
 
 async function* readChosen(
   planned: PlannedStep,
   source: {
-    files: AppendDeps['files'];
+    files: Ports['files'];
     directory: string;
     run: string;
     of: Pick<RowId, 'isPlanned' | 'isFiltered'>;

@@ -5,7 +5,7 @@ import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { appendToRun } from '../registry/append-to-run.js';
 import { readHistory } from '../registry/history.js';
 import { noteClaims } from '../registry/note-claims.js';
 import { ReceivedRows } from '../registry/received-rows.js';
@@ -15,6 +15,7 @@ import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
 import { retryFiltered } from './retry-filtered.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
@@ -63,7 +64,7 @@ interface RetriedRun {
 export async function retryRun(
   run: RetriedRun,
   choice: RetryChoice & { person: string },
-  deps: AppendDeps & { readonly plan: PlanDeps },
+  deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const received = new ReceivedRows(deps.files, run.registry.directories);
   try {
@@ -76,7 +77,7 @@ export async function retryRun(
 async function retryRows(
   { directory, plan, lock, registry, received, job }: RetriedRun & { received: ReceivedRows },
   { person, ...choice }: RetryChoice & { person: string },
-  deps: AppendDeps & { readonly plan: PlanDeps },
+  deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
   const { claims, abandoned } = registry.state;
@@ -164,14 +165,14 @@ function countInFlight({ state }: RunRows): number {
 }
 
 /** Gives the run as it stands then. */
-async function giveUpAll(run: RunRows, lock: Lock, deps: AppendDeps): Promise<RunRows> {
+async function giveUpAll(run: RunRows, lock: Lock, deps: Ports): Promise<RunRows> {
   await lock.assertHeld();
   await withdrawSummary(deps.files, run.directory);
   await appendToRun(run, { entries: listGivenUp(run, deps), lock }, deps);
   return readRunRows(deps.files, run);
 }
 
-async function* listGivenUp(run: RunRows, deps: AppendDeps): AsyncGenerator<JournalEntry> {
+async function* listGivenUp(run: RunRows, deps: Ports): AsyncGenerator<JournalEntry> {
   for (const planned of run.plan.steps) if (planned.counts.planned > 0) yield* giveUp(planned, run, deps);
 }
 
@@ -179,7 +180,7 @@ async function* listGivenUp(run: RunRows, deps: AppendDeps): AsyncGenerator<Jour
 async function* giveUp(
   planned: PlannedStep,
   { directory, state }: RunRows,
-  { files, clock }: AppendDeps,
+  { files, clock }: Ports,
 ): AsyncGenerator<JournalEntry> {
   const progress = state.step(planned.number);
   const entriesOf = function* ({ step, request, part, line, rows }: GivenUp): Generator<JournalEntry> {

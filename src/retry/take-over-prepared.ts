@@ -3,9 +3,10 @@ import type { JournalEntry } from '../journal/entry-format.js';
 import { type JournalEnd, readJournal } from '../journal/reader.js';
 import { RunState } from '../journal/replay.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { appendToRun } from '../registry/append-to-run.js';
 import type { Registry } from '../registry/registry.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 
 /**
  * What the run made whose rows a plan retries, such as the channel of a step, serves that plan too: it is noted in the plan's own
@@ -18,7 +19,7 @@ export async function takeOverPrepared(
     lock,
     registry,
   }: { directory: string; plan: Plan; lock: Lock; registry: Pick<Registry, 'directories'> },
-  deps: AppendDeps,
+  deps: Ports,
 ): Promise<void> {
   if (plan.retryOf === undefined) return;
   const source = await readState(registry.directories.of(plan.retryOf.run), deps);
@@ -35,7 +36,7 @@ export async function takeOverPrepared(
 
 async function readState(
   directory: string,
-  { files }: Pick<AppendDeps, 'files'>,
+  { files }: Pick<Ports, 'files'>,
 ): Promise<{ state: RunState; end: JournalEnd }> {
   const state = new RunState();
   const end = await readJournal(files, join(directory, JOURNAL_FILE), ({ entry }) => state.apply(entry));

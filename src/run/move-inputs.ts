@@ -10,15 +10,6 @@ import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 
 /** What moving needs of a session, behind the job's lock. */
-export interface MoveContext {
-  readonly files: Files;
-  readonly jobDirectory: string;
-  readonly registry: Registry;
-  readonly lock: Pick<Lock, 'assertHeld'>;
-  readonly log: Log;
-  readonly loadReader: () => Promise<{ digestInput: (path: string) => Promise<{ sha256: string }> }>;
-}
-
 /** A file that a finished run took. */
 interface Taken {
   readonly path: string;
@@ -37,7 +28,18 @@ interface Taken {
  * So a process may die at any moment, and the next one moves what is left. A name that is taken in the directory is no reason to
  * write over it. What cannot be moved is one warning; it stays, and is not sent again, as the registry has it.
  */
-export async function moveInputs(job: Pick<Job, 'steps'>, context: MoveContext, run?: string): Promise<void> {
+export async function moveInputs(
+  job: Pick<Job, 'steps'>,
+  context: {
+    readonly files: Files;
+    readonly jobDirectory: string;
+    readonly registry: Registry;
+    readonly lock: Pick<Lock, 'assertHeld'>;
+    readonly log: Log;
+    readonly loadReader: () => Promise<{ digestInput: (path: string) => Promise<{ sha256: string }> }>;
+  },
+  run?: string,
+): Promise<void> {
   if (!job.steps.some((step) => isRowStep(step) && step.input.whenDone !== undefined)) return;
   const { files, jobDirectory, registry, log } = context;
   let moved = 0;

@@ -5,17 +5,17 @@ import { GUARD_FROM_ROWS } from './send/caution.js';
 import type { RunnerContext } from './send/send-context.js';
 import type { StepNotices } from './step-notices.js';
 
-type Context = Pick<RunnerContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
+type TalliedStep = Pick<RunnerContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
 
 /** What became of the rows of a step so far: reports it, and stops a run that mostly fails. */
 export class StepTally {
-  readonly #context: Context;
+  readonly #context: TalliedStep;
   readonly #notices: StepNotices;
   readonly #settled: RowCounts;
   /** Outcomes before this process: a person who resumes a guarded run has reviewed those. */
   readonly #before: Readonly<RowCounts>;
 
-  constructor(context: Context, notices: StepNotices) {
+  constructor(context: TalliedStep, notices: StepNotices) {
     this.#context = context;
     this.#notices = notices;
     this.#before = { ...context.progress.settledRows };

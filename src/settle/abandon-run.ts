@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { appendToRun } from '../registry/append-to-run.js';
 import { endInFlight } from '../registry/in-flight/end-in-flight.js';
 import type { Registry } from '../registry/registry.js';
 import { ABANDONED_FILE, type AbandonedEntry, encodeRegistryLine } from '../registry/registry-entry.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 
 export interface AbandonableRun {
   readonly directory: string;
@@ -27,7 +28,7 @@ export interface AbandonableRun {
  * plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that were re-imported by them.
  * The caller writes the outputs.
  */
-export async function abandonRun(run: AbandonableRun, by: string, deps: AppendDeps): Promise<void> {
+export async function abandonRun(run: AbandonableRun, by: string, deps: Ports): Promise<void> {
   const { directory, plan, lock, registry } = run;
   const { files, clock } = deps;
   await assertUnfinished(run, deps);
@@ -49,7 +50,7 @@ export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'reg
 }
 
 /** Refuses a run that has nothing left to send, and a test, which no command resumes. */
-export async function assertUnfinished({ directory, plan }: AbandonableRun, { files }: AppendDeps): Promise<void> {
+export async function assertUnfinished({ directory, plan }: AbandonableRun, { files }: Ports): Promise<void> {
   if (plan.testOf !== undefined) {
     throw new UserError('bad-plan', `Cannot abandon ${directory}: it is a test, expected a plan or a run`, {
       hint: 'It takes nothing of the job, and the job does not wait for it. One that was cut short is resumed by the same `volley test`.',
@@ -62,7 +63,7 @@ export async function assertUnfinished({ directory, plan }: AbandonableRun, { fi
   });
 }
 
-async function closeJournal(run: AbandonableRun, { by }: AbandonedEntry, deps: AppendDeps): Promise<void> {
+async function closeJournal(run: AbandonableRun, { by }: AbandonedEntry, deps: Ports): Promise<void> {
   const { directory, plan, lock } = run;
   const read = await readRunRows(deps.files, { directory, plan });
   const { state } = read;

@@ -6,8 +6,9 @@ import { JournalWindow } from '../journal/journal-window.js';
 import { readJournal } from '../journal/reader.js';
 import { keyOf, RunState } from '../journal/replay.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
-import { type AppendDeps, extendRun } from '../registry/append-to-run.js';
+import { extendRun } from '../registry/append-to-run.js';
 import { withdrawSummary } from '../report/write-report.js';
+import type { Ports } from '../storage/lock-file.js';
 import type { LockedRun } from './settle-rows.js';
 
 /** What the service said to the cancel of a batch; `unknown`: no answer says what became of it. */
@@ -47,7 +48,7 @@ interface AcceptedPart {
  * are where no answer comes, or the process dies. Its count proves something where it is that of all messages which may be in the batch:
  * not where a row of it is in doubt, nor where the service gave its id to another batch as well. The caller writes the outputs again.
  */
-export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: AppendDeps): Promise<CancelCounts> {
+export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: Ports): Promise<CancelCounts> {
   const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
   const path = join(run.directory, JOURNAL_FILE);
   const batches = await listAccepted(run, deps);
@@ -145,10 +146,7 @@ function countRows(accepted: readonly AcceptedRows[]): number {
 }
 
 /** By the id of their batch: all of the run, since the service may give one id to several. Without an id, none can be taken back. */
-async function listAccepted(
-  { directory, plan }: LockedRun,
-  { files }: AppendDeps,
-): Promise<Map<string, AcceptedPart[]>> {
+async function listAccepted({ directory, plan }: LockedRun, { files }: Ports): Promise<Map<string, AcceptedPart[]>> {
   const steps = new Set(plan.steps.flatMap(({ number, kind }) => (kind === 'sms' ? [number] : [])));
   const batches = new Map<string, AcceptedPart[]>();
   const state = new RunState();

@@ -1,8 +1,8 @@
 import { UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
 import { PERSON } from '../journal/entry-format.js';
-import type { AppendDeps } from '../registry/append-to-run.js';
 import { countUnderWay } from '../report/row-balance.js';
+import type { Ports } from '../storage/lock-file.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 export interface OperatorDecision {
@@ -21,7 +21,7 @@ export interface OperatorDecision {
 export async function settleByDecision(
   run: LockedRun,
   decision: OperatorDecision,
-  deps: AppendDeps,
+  deps: Ports,
 ): Promise<SettledCounts> {
   const { plan, rows, state } = run;
   const { rows: underWay } = countUnderWay(state, plan);

@@ -8,15 +8,11 @@ import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { InputReader } from '../plan/plan-deps.js';
-import type { AppendDeps } from '../registry/append-to-run.js';
 import type { RunRows } from '../report/read-run-rows.js';
 import { decideByStates } from '../report/receipt.js';
 import type { Files } from '../storage/files.js';
+import type { Ports } from '../storage/lock-file.js';
 import { type LockedRun, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
-
-export interface ExportDeps extends AppendDeps {
-  readonly reader: Pick<InputReader, 'readRecords' | 'findColumn'>;
-}
 
 export interface ExportEnd {
   readonly settled: SettledCounts;
@@ -32,7 +28,7 @@ export interface ExportEnd {
 export async function settleByExport(
   run: LockedRun,
   exported: readonly InputFile[],
-  deps: ExportDeps,
+  deps: Ports & { readonly reader: Pick<InputReader, 'readRecords' | 'findColumn'> },
 ): Promise<ExportEnd> {
   const steps = await listDoubts(deps.files, run);
   const told: { fault: string | undefined } = { fault: undefined };

@@ -2,7 +2,6 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { AppendDeps } from '../registry/append-to-run.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
@@ -10,7 +9,7 @@ import { decideByStates, type Receipt, type ReceiptState } from '../report/recei
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
-import type { LockDeps } from '../storage/lock-file.js';
+import type { LockPorts, Ports } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
 /** The result of joining receipts to their run. */
@@ -33,7 +32,7 @@ export type JoinEnd =
  */
 export async function joinReceipts(
   { directory, plan }: { directory: string; plan: Plan },
-  deps: LockDeps,
+  deps: LockPorts,
 ): Promise<JoinEnd> {
   const receipts = await Receipts.read(deps.files, directory, plan);
   if (receipts === undefined) return { kind: 'nothing' };
@@ -71,7 +70,7 @@ function isDecided(rows: RowStatusView, receipts: Receipts, { step, row }: { ste
   return decision !== undefined;
 }
 
-async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lock } | { said: string }> {
+async function tryLock(deps: LockPorts, jobDirectory: string): Promise<{ lock: Lock } | { said: string }> {
   try {
     return { lock: await acquireLock(deps, jobDirectory) };
   } catch (error) {
@@ -84,7 +83,7 @@ async function tryLock(deps: LockDeps, jobDirectory: string): Promise<{ lock: Lo
  * Settles the rows in doubt that receipts on disk decide, under the job's lock; the caller writes the outputs. The
  * service's own receipts take precedence over any other source: a listener may have died before it joined them.
  */
-export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promise<SettledCounts> {
+export async function settleByReceipts(run: LockedRun, deps: Ports): Promise<SettledCounts> {
   const receipts = await Receipts.read(deps.files, run.directory, run.plan);
   if (receipts === undefined) return NONE_SETTLED;
   try {
@@ -94,7 +93,7 @@ export async function settleByReceipts(run: LockedRun, deps: AppendDeps): Promis
   }
 }
 
-async function settleReceipts(run: LockedRun, receipts: Receipts, deps: AppendDeps): Promise<SettledCounts> {
+async function settleReceipts(run: LockedRun, receipts: Receipts, deps: Ports): Promise<SettledCounts> {
   const findProof = async ({ step, row }: { step: number; row: number }) => {
     if (!isDecided(run.rows, receipts, { step, row })) return undefined;
     const receipt = await receipts.receiptOf(step, row);

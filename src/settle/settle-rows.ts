@@ -1,10 +1,11 @@
 import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import { type AppendDeps, appendToRun } from '../registry/append-to-run.js';
+import { appendToRun } from '../registry/append-to-run.js';
 import type { RunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
 
 /** Proof that a row in doubt was processed, or was not; or that what is known of it contradicts itself, so that it stays in doubt. */
 export interface Proof {
@@ -50,7 +51,7 @@ const ROWS_A_LINE = 1000;
  * and settled rows are not looked up again. The journal of a finished run keeps its final state. The caller writes the
  * outputs again; until then the run has none, and the next `run` of the job writes them.
  */
-export async function settleRows(run: LockedRun, options: SettleOptions, deps: AppendDeps): Promise<SettledCounts> {
+export async function settleRows(run: LockedRun, options: SettleOptions, deps: Ports): Promise<SettledCounts> {
   const { directory, rows, lock } = run;
   const entries = await buildEntries(options, { rows, at: deps.clock.now() });
   if (entries.length === 0) return NONE_SETTLED;

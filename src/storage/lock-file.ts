@@ -13,10 +13,14 @@ export interface Owner {
   readonly instance: string;
 }
 
-export interface LockDeps {
+/** What is read and written here, by which clock, and by whom. */
+export interface Ports {
   readonly files: Files;
   readonly clock: Clock;
   readonly owner: Owner;
+}
+
+export interface LockPorts extends Ports {
   readonly isProcessAlive: (pid: number) => boolean;
   /** What is done when the lock is released stays done, whatever comes of the release; without it the release throws. */
   readonly onUnreleased?: (error: unknown) => void;
@@ -46,12 +50,12 @@ export const LEASE_MS = 60_000;
 const TAKING_MS = 2_000;
 
 /** Zero if unknown: for a dead owner, and by another host's clock. */
-export function ownedMsAgo(deps: LockDeps, { state, host, renewedAt }: LockFile): number {
+export function ownedMsAgo(deps: LockPorts, { state, host, renewedAt }: LockFile): number {
   return state === 'released' && host === deps.owner.host ? Math.max(0, deps.clock.now() - renewedAt) : 0;
 }
 
 /** How long the lock certainly belongs to its owner: zero or less when it may be taken. */
-export function freeInMs(deps: LockDeps, current: LockFile): number {
+export function freeInMs(deps: LockPorts, current: LockFile): number {
   if (current.state === 'released') return 0;
   const isOnThisHost = current.host === deps.owner.host;
   const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
@@ -61,7 +65,7 @@ export function freeInMs(deps: LockDeps, current: LockFile): number {
 
 /** The lock file of the highest epoch, or of the highest below one, and the lowest epoch that has one. */
 export async function readHighest(
-  { files }: Pick<LockDeps, 'files'>,
+  { files }: Pick<Ports, 'files'>,
   directory: string,
   below = Number.POSITIVE_INFINITY,
 ): Promise<(LockFile & { lowest: number; isEmpty?: boolean }) | undefined> {
@@ -83,11 +87,7 @@ export async function readHighest(
 }
 
 /** Whether the taker of an empty lock has written it meanwhile. */
-export async function isWritten(
-  { files }: Pick<LockDeps, 'files'>,
-  directory: string,
-  epoch: number,
-): Promise<boolean> {
+export async function isWritten({ files }: Pick<Ports, 'files'>, directory: string, epoch: number): Promise<boolean> {
   return ((await files.stat(pathOf(directory, epoch)))?.bytes ?? 0) > 0;
 }
 

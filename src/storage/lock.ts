@@ -9,8 +9,8 @@ import {
   freeInMs,
   isWritten,
   LEASE_MS,
-  type LockDeps,
   type LockFile,
+  type LockPorts,
   type Owner,
   ownedMsAgo,
   pathOf,
@@ -68,7 +68,7 @@ const SYNC_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
-export async function acquireLock(deps: LockDeps, directory: string): Promise<Lock> {
+export async function acquireLock(deps: LockPorts, directory: string): Promise<Lock> {
   await deps.files.makeDirectory(directory);
   const current = await readHighest(deps, directory);
   if (current !== undefined) assertFree(deps, current);
@@ -111,7 +111,7 @@ export async function acquireLock(deps: LockDeps, directory: string): Promise<Lo
 }
 
 /** What is to be known of the last owner that had found the job as it was left. A taker that died may have left a file that says nothing. */
-async function readBefore(deps: LockDeps, directory: string, current: LockFile | undefined): Promise<Before> {
+async function readBefore(deps: LockPorts, directory: string, current: LockFile | undefined): Promise<Before> {
   const last = current?.instance === '' ? await readHighest(deps, directory, current.epoch) : current;
   if (last === undefined || last.instance === '') return { known: {}, host: '', state: 'held', isReplaced: true };
   const path = pathOf(directory, last.epoch);
@@ -125,13 +125,13 @@ async function readBefore(deps: LockDeps, directory: string, current: LockFile |
 }
 
 /** The current owner of the job; undefined if there is none. */
-export async function readLockOwner(deps: LockDeps, directory: string): Promise<Owner | undefined> {
+export async function readLockOwner(deps: LockPorts, directory: string): Promise<Owner | undefined> {
   const current = await readHighest(deps, directory);
   return current === undefined || freeInMs(deps, current) <= 0 ? undefined : current;
 }
 
 function holdLock(
-  deps: LockDeps,
+  deps: LockPorts,
   own: Pick<Lock, 'epoch' | 'lastOwnedMsAgo' | 'lastRenewedAt' | 'lastWrittenMsAgo'> & {
     directory: string;
     taken: Moment;
@@ -274,7 +274,7 @@ function lostLock(): UserError {
   });
 }
 
-function assertFree(deps: LockDeps, current: LockFile): void {
+function assertFree(deps: LockPorts, current: LockFile): void {
   const leftMs = freeInMs(deps, current);
   if (leftMs <= 0) return;
   if (current.pid === 0) {

@@ -20,7 +20,7 @@ async function open(disk: MemoryDisk, more: { lock?: Lock; adoptedBy?: string; n
   const { lock = aLock(), adoptedBy, notices = [] } = more;
   await disk.files.makeDirectory('/out/sale');
   return openRegistry(
-    { files: disk.files, clock: new FakeClock() },
+    { files: disk.files, clock: new FakeClock(), owner: { host: 'a', pid: 1, instance: 'x' } },
     { jobDirectory: '/out/sale', lock, adoptedBy, onNotice: (notice) => notices.push(notice) },
   );
 }

@@ -2,7 +2,7 @@ import { createFsFromVolume, Volume } from 'memfs';
 import { expect } from 'vitest';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { acquireLock } from '../../src/storage/lock.js';
-import type { LockDeps, Owner } from '../../src/storage/lock-file.js';
+import type { LockPorts, Owner } from '../../src/storage/lock-file.js';
 import { FakeClock } from './fake-clock.js';
 
 export const DIRECTORY = '/out/job';
@@ -14,7 +14,7 @@ export function aJobDirectory() {
   const files = createFiles(createFsFromVolume(volume).promises as unknown as RawFiles);
   const clock = new FakeClock();
   const dead = new Set<number>();
-  const deps = (more: Partial<Omit<LockDeps, 'owner'>> & { owner?: Partial<Owner> } = {}): LockDeps => {
+  const deps = (more: Partial<Omit<LockPorts, 'owner'>> & { owner?: Partial<Owner> } = {}): LockPorts => {
     const { owner, ...others } = more;
     const pid = owner?.pid ?? 1;
     return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { acquireLock } from '../../src/storage/lock.js';
-import { LEASE_MS, type LockDeps } from '../../src/storage/lock-file.js';
+import { LEASE_MS, type LockPorts } from '../../src/storage/lock-file.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { LOST, lostAtGate } from './a-lost-lock.js';
 import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf } from './a-run.js';
@@ -102,6 +102,6 @@ describe('two runners, of which one has clocks that stood still', () => {
   });
 });
 
-function depsOf({ disk }: MadePlan, pid: number, clock: FakeClock): LockDeps {
+function depsOf({ disk }: MadePlan, pid: number, clock: FakeClock): LockPorts {
   return { files: disk.files, clock, owner: { host: `h${pid}`, pid, instance: `i${pid}` }, isProcessAlive: () => true };
 }

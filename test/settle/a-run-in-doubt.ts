@@ -1,6 +1,6 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
-import type { LockDeps } from '../../src/storage/lock-file.js';
+import type { LockPorts } from '../../src/storage/lock-file.js';
 import { aCsvOf, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -27,7 +27,7 @@ export function loseSecond(stop: StopSwitch, then: 'stop' | 'go on') {
   });
 }
 
-export function depsOf(disk: MemoryDisk, pid = 8): LockDeps {
+export function depsOf(disk: MemoryDisk, pid = 8): LockPorts {
   return {
     files: disk.files,
     clock: new FakeClock(),

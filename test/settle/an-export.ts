@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
 import { readRunRows } from '../../src/report/read-run-rows.js';
-import { type ExportDeps, type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
+import { type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
 import type { LockedRun } from '../../src/settle/settle-rows.js';
 import { acquireLock, type Lock } from '../../src/storage/lock.js';
-import type { LockDeps } from '../../src/storage/lock-file.js';
+import type { LockPorts } from '../../src/storage/lock-file.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from '../run/a-run.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -54,7 +54,7 @@ export function csvOf(rows: readonly ExportCells[], columns: readonly (keyof Exp
   return line(columns) + rows.map((row) => line(columns.map((name) => row[name] ?? ''))).join('');
 }
 
-export function depsOf({ disk }: Pick<MadePlan, 'disk'>): ExportDeps & LockDeps {
+export function depsOf({ disk }: Pick<MadePlan, 'disk'>): LockPorts & Parameters<typeof settleByExport>[2] {
   return {
     files: disk.files,
     clock: new FakeClock(),

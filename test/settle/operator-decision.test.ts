@@ -20,7 +20,7 @@ async function aRunInDoubt(scheduled?: string): Promise<MadePlan> {
 const settle = (made: MadePlan, word: Pick<OperatorDecision, 'assume' | 'confirm'>, laterMs = 0) => {
   const said = { ...word, person: 'ann on desk-7' };
   const { clock, ...deps } = depsOf(made);
-  const later = { now: () => clock.now() + laterMs };
+  const later = { ...clock, now: () => clock.now() + laterMs };
   return withLock(made, async (lock) => settleByDecision(await lockedRun(made, lock), said, { ...deps, clock: later }));
 };
 const outputOf = ({ disk, directory }: MadePlan, name: string) =>

@@ -15,9 +15,7 @@ import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
-interface ListDeps {
-  readonly reader: Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
-}
+type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
 
 /** A list that was read: the numbers that no list before it has stand together, from `from` to `to`. */
 interface LoadedList {
@@ -129,7 +127,7 @@ export class Suppression {
 export async function loadSuppression(
   files: readonly SuppressionFile[],
   input: Input,
-  { deps, problems }: { deps: ListDeps; problems: ProblemList },
+  { deps, problems }: { deps: { readonly reader: ListReader }; problems: ProblemList },
 ): Promise<Suppression> {
   const suppression = new Suppression();
   for (const file of files) {
@@ -146,7 +144,7 @@ export async function loadSuppression(
 async function readNumbers(
   { file, sha256 }: SuppressionFile,
   lists: SuppressionLists,
-  { deps, problems }: { deps: ListDeps; problems: ProblemList },
+  { deps, problems }: { deps: { readonly reader: ListReader }; problems: ProblemList },
 ): Promise<readonly SuppressionColumn[]> {
   const { shown } = file;
   const { findColumn } = deps.reader;
