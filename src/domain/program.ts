@@ -2,11 +2,11 @@
 declare const VOLLEY_VERSION: string | undefined;
 declare const VOLLEY_REVISION: string | undefined;
 
-/** Which build wrote something, and which formats it writes; it reads those and earlier ones. */
+/** Which build wrote something, and which formats it writes and reads: another is refused by name. */
 export const PROGRAM = {
   version: typeof VOLLEY_VERSION === 'undefined' ? 'unknown' : VOLLEY_VERSION,
   /** Commit of its sources, with `+changes` where they were changed; `unknown` if they were built outside of a repository. */
   revision: typeof VOLLEY_REVISION === 'undefined' ? 'unknown' : VOLLEY_REVISION,
   /** Each is specified in the module that writes it: plan-file.ts, packed-file.ts, entry-format.ts, registry-entry.ts. */
-  formats: { plan: 5, packed: 1, journal: 3, registry: 2 },
+  formats: { plan: 1, packed: 1, journal: 1, registry: 1 },
 } as const;

@@ -1,4 +1,4 @@
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { basename, dirname, extname, resolve } from 'node:path';
 import { z } from 'zod';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
@@ -67,34 +67,7 @@ export async function loadJob(
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
   const file = await followLinks(path);
-  const job = parseJob(text, path, { ...options, file });
-  if (file !== resolve(path)) await assertOneMemory(job, parseJob(text, path, options), { path, file, deps });
-  return job;
-}
-
-/**
- * An older version kept the runs of a job called through a link beside the link: without this check they would be sent
- * again.
- */
-async function assertOneMemory(
-  job: Job,
-  throughLink: Job,
-  { path, file, deps }: { path: string; file: string; deps: Pick<Files, 'stat'> },
-): Promise<void> {
-  const [own, old] = [job, throughLink].map(({ output, name }) => join(output.directory, name));
-  if (own === undefined || old === undefined || own === old) return;
-  const [found, foundOld] = [await deps.stat(own), await deps.stat(old)];
-  if (foundOld === undefined || (found !== undefined && found.inode === foundOld.inode)) return;
-  throw new UserError(
-    'bad-job',
-    `Cannot use the job ${path}: it is a link to ${file}, whose runs are kept in ${own}, and ${old} holds runs that were begun through the link`,
-    {
-      hint:
-        found === undefined
-          ? `Move that directory there: mv ${old} ${own}`
-          : `Name one of the two for good: \`output\` in the job as an absolute path.`,
-    },
-  );
+  return parseJob(text, path, { ...options, file });
 }
 
 /**

@@ -3,9 +3,7 @@ import { PROGRAM } from '../domain/program.js';
 import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js';
 
 /**
- * The journal on disk, version 3: `journal.ndjson`, one entry a line, appended only. Older ones are read as well: 2
- * has no entry `retry` and nothing `not-sent`, 1 no entries but open, intent, outcome and close. A reader that does
- * not know `snapshot` may skip it.
+ * The journal on disk, version 1: `journal.ndjson`, one entry a line, appended only. A reader that does not know `snapshot` may skip it.
  *
  *   {"crc":"9f3a01bc","epoch":2,"seq":17,"durable":12,"type":"intent",…}\n
  *

@@ -69,7 +69,7 @@ export async function findRunFaults(
   }
   const planText = (await files.readText(join(where, PLAN_FILE))) ?? '';
   // One that is gone or damaged is refused for that.
-  if (readSealed(planText)?.isSealed === true && digestPlan(planText) !== begun.planSha256) {
+  if (readSealed(planText) !== undefined && digestPlan(planText) !== begun.planSha256) {
     return [{ where: join(where, PLAN_FILE), message: `it is not the plan that began ${timeOf(begun.at)}` }];
   }
   if (journal === undefined) return [];

@@ -5,7 +5,7 @@ import type { RetryOf, TestOf } from '../plan/format/plan-file.js';
 import type { Identity } from '../storage/identity.js';
 
 /**
- * The run registry on disk, version 2: `registry.ndjson`, one entry a line, appended only, each synced before anything relies on it.
+ * The run registry on disk, version 1: `registry.ndjson`, one entry a line, appended only, each synced before anything relies on it.
  *
  *   {"crc":"9f3a01bc","after":812,"type":"begun","at":1790000000000,"plan":"k3v9q2m8x4aa",…}\n
  *
@@ -66,7 +66,7 @@ export interface TakenFile {
   readonly account: string;
   /** SHA-256 of its bytes, unpacked. */
   readonly content: string;
-  /** SHA-256 of its names and cells, in their order, however they are written; null in runs of older versions. */
+  /** SHA-256 of its names and cells, in their order, however they are written; null for re-imported rows. */
   readonly rows: string | null;
 }
 

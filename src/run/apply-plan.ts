@@ -190,10 +190,10 @@ async function closeInFlight(
 function assertSamePlan(state: RunState, plan: Plan, path: string): void {
   const open = state.firstOpen;
   if (open === undefined) return;
-  if (open.version > JOURNAL_VERSION) {
+  if (open.version !== JOURNAL_VERSION) {
     throw new UserError(
       'bad-plan',
-      `Cannot read ${path}: its version is ${open.version}, expected at most ${JOURNAL_VERSION}`,
+      `Cannot read ${path}: its version is ${open.version}, expected ${JOURNAL_VERSION}`,
       {
         hint: 'Finish the run with the version of volley that began it.',
       },

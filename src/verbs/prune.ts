@@ -65,7 +65,7 @@ async function findJob(written: string, files: Files): Promise<string> {
     'bad-plan',
     `Cannot prune ${written}: no job has run in it, expected a job file or its directory`,
     {
-      hint: '`volley runs` with an output directory lists its jobs. One of an older version of volley: `volley run` its job once.',
+      hint: '`volley runs` with an output directory lists its jobs.',
     },
   );
 }

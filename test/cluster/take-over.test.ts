@@ -71,7 +71,7 @@ async function aLedRequest() {
       const state = new RunState();
       epoch += 1;
       const led = await store.lead({ ...lead, epoch }, NEW_LEAD);
-      const opened = { type: 'open', version: 3, plan: lead.run, at: AT, host: 'h', pid: 1, leaseMs: 30_000 } as const;
+      const opened = { type: 'open', version: 1, plan: lead.run, at: AT, host: 'h', pid: 1, leaseMs: 30_000 } as const;
       for (const entry of [{ ...opened, lead: led.born }, ...entries]) state.apply(entry);
       const journal = { append: async (entry: JournalEntry) => state.apply(entry) };
       const deps = { store, journal, clock: systemClock, stop: new AbortController().signal };

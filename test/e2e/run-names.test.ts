@@ -11,13 +11,6 @@ const NAME = /^\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/;
 const objectOf = async (workspace: Workspace, ...args: string[]) =>
   JSON.parse((await workspace.volley(...args)).stdout);
 
-/** As a version of volley names it that knew no times. */
-function renameToId(workspace: Workspace, name: string): string {
-  const old = `out/sale/${readRunName(name)}`;
-  renameSync(workspace.path(`out/sale/${name}`), workspace.path(old));
-  return old;
-}
-
 describe('a run directory', () => {
   test('is named for when it was planned and for its plan; planned again it is the same one, whatever the time', async () => {
     const workspace = await aWorkspace();
@@ -33,25 +26,6 @@ describe('a run directory', () => {
     expect((await workspace.run()).summary).toMatchObject({ plan, directory: workspace.path(`out/sale/${earlier}`) });
     expect(workspace.runs()).toEqual([earlier]);
     expect(await workspace.destinations()).toEqual(numbersOf(3));
-  });
-
-  test('of an older version, with the plan id alone, works in every command', async () => {
-    const { workspace, run } = await aStoppedRun();
-    const old = renameToId(workspace, run);
-    const plan = readRunName(run);
-
-    expect(await objectOf(workspace, 'status', old)).toMatchObject({ plan, directory: workspace.path(old) });
-    expect((await workspace.run()).summary).toMatchObject({ plan, balance: { accepted: 20, inDoubt: 10 } });
-    expect(await objectOf(workspace, 'settle', old, '--assume', 'not-sent', '--confirm', '10')).toMatchObject({ plan });
-    const retry = await objectOf(workspace, 'retry', old, '--only', 'not-sent');
-    expect(retry.directory).toMatch(/\/\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/);
-    expect((await workspace.volley('apply', retry.directory)).code).toBe(0);
-    expect(await objectOf(workspace, 'report', old)).toMatchObject({ plan, balance: { accepted: 20 } });
-    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
-    expect(runs.map((each: { run: string }) => each.run).sort()).toEqual([plan, retry.plan].sort());
-    expect((await objectOf(workspace, 'prune', 'job.yaml', '--older-than', '0h')).pruned).toHaveLength(2);
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
-    expect(new Set(await workspace.destinations()).size).toBe(30);
   });
 
   test('is found by the plan id in place of its name', async () => {

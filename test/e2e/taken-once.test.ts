@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -82,18 +82,6 @@ describe.concurrent('what was sent is known', () => {
     expect(JSON.parse((await workspace.volley('run', 'config/job.yaml')).stdout).state).toBe('nothing-new');
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
-
-  test('is refused through a link beside which an older version kept runs of its own', async () => {
-    const { workspace } = await aFinishedRun();
-    mkdirSync(workspace.path('links'));
-    symlinkSync('../job.yaml', workspace.path('links/job.yaml'));
-    cpSync(workspace.path('out'), workspace.path('links/out'), { recursive: true });
-    const { error, exitCode } = readFailure(await workspace.volley('run', 'links/job.yaml'));
-    expect([exitCode, error.message]).toEqual([
-      2,
-      expect.stringContaining('holds runs that were begun through the link'),
-    ]);
-  });
 });
 
 describe.concurrent('a file that was saved anew', () => {
@@ -144,17 +132,6 @@ describe.concurrent('a file that was saved anew', () => {
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toHaveLength(40);
   });
-});
-
-test('a directory of an older version gets a registry from its runs, and says so', async () => {
-  const { workspace } = await aFinishedRun();
-  unlinkSync(workspace.path('out/sale/registry.ndjson'));
-  const [lock = ''] = readdirSync(workspace.path('out/sale')).filter((name) => name.startsWith('lock-'));
-  const { known: _known, ...old } = JSON.parse(workspace.read(`out/sale/${lock}`));
-  workspace.write(`out/sale/${lock}`, JSON.stringify(old));
-  const { stdout, stderr } = await workspace.run();
-  expect(JSON.parse(stdout).state).toBe('nothing-new');
-  expect(stderr).toContain('registry.ndjson is made from the one run in');
 });
 
 test('a registry that was deleted is not made anew silently', async () => {

@@ -169,7 +169,7 @@ describe('halves', () => {
 
 test('the longest lease that a runner had in a database is known from then on, also from a snapshot', () => {
   const state = new RunState();
-  const open = { type: 'open', version: 3, plan: 'p', at: 1, host: 'h', pid: 1 } as const;
+  const open = { type: 'open', version: 1, plan: 'p', at: 1, host: 'h', pid: 1 } as const;
   for (const leaseMs of [30_000, 60_000, 15_000]) state.apply({ ...open, leaseMs });
   state.apply(open);
   expect(state.leaseMs).toBe(60_000);
@@ -178,7 +178,7 @@ test('the longest lease that a runner had in a database is known from then on, a
 
 test('a request in flight says to which database it was given, also from a snapshot and where it was split', () => {
   const state = new RunState();
-  const open = { type: 'open', version: 3, plan: 'p', at: 1, host: 'h', pid: 1 } as const;
+  const open = { type: 'open', version: 1, plan: 'p', at: 1, host: 'h', pid: 1 } as const;
   const intent = { type: 'intent', step: 1, part: '', at: 1, line: [0, 100], rows: [0, 2] } as const;
   state.apply({ ...open, leaseMs: 30_000, lead: 'a' });
   state.apply({ ...intent, request: 1 });

@@ -94,7 +94,7 @@ describe('history of a job', () => {
     const path = `${made.directory}/journal.ndjson`;
     const whole = disk.readText(path);
     const late = Array.from({ length: 8 }, (_, index) => {
-      const open = { type: 'open', version: 3, plan: made.plan.id, at: 1, host: 'h'.repeat(10_000), pid: 1 } as const;
+      const open = { type: 'open', version: 1, plan: made.plan.id, at: 1, host: 'h'.repeat(10_000), pid: 1 } as const;
       return encodeLine({ epoch: 1, seq: 100 + index, durable: 0, entry: open }).toString();
     }).join('');
     disk.write(path, `${whole}${late}`);

@@ -32,7 +32,7 @@ describe('a registry', () => {
     await open(disk, { notices });
     const text = disk.readText(PATH);
     const entry = decodeRegistryLine(Buffer.from(text.trimEnd()));
-    expect(entry).toMatchObject({ type: 'made', version: 2, directory: { path: '/out/sale' } });
+    expect(entry).toMatchObject({ type: 'made', version: 1, directory: { path: '/out/sale' } });
     expect(encodeRegistryLine(entry as never).toString()).toBe(text);
     await open(disk);
     expect([disk.readText(PATH), notices]).toEqual([text, []]);

@@ -10,7 +10,7 @@ describe('the plan of a retry', () => {
   it('holds exactly the rows that the service refused, with their places, texts and ids of their own', async () => {
     const made = await aMixedRun();
     const child = await retriedPlan(made, 'rejected');
-    expect(child.plan).toMatchObject({ format: 5, retryOf: { run: made.plan.id, only: 'rejected', codes: [] } });
+    expect(child.plan).toMatchObject({ format: 1, retryOf: { run: made.plan.id, only: 'rejected', codes: [] } });
     expect(numbersOf(child)).toEqual(numbers(1, 6, 7, 8));
     expect(child.rows.map(({ row }) => row)).toEqual([2, 7, 8, 9]);
     const { messages } = child.requests[0]!.json;

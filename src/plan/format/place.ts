@@ -9,14 +9,14 @@ import { readRunName } from './run-directories.js';
 const PLACE_FILE = 'place.json';
 
 /** Where a plan was made: its job's directory, by path and by an identity that survives a move. */
-interface Place extends Partial<Identity> {
+interface Place extends Identity {
   readonly jobDirectory: string;
-  readonly inode: number;
 }
 
 export async function writePlace(files: Files, directory: string, jobDirectory: string): Promise<void> {
   const found = await files.stat(jobDirectory);
-  const identity = found === undefined ? { inode: 0 } : identityOf(jobDirectory, found);
+  const identity =
+    found === undefined ? { path: jobDirectory, device: 0, inode: 0, bornMs: 0 } : identityOf(jobDirectory, found);
   await files.writeWhole(
     join(directory, PLACE_FILE),
     `${JSON.stringify({ jobDirectory, ...identity } satisfies Place)}\n`,
@@ -44,9 +44,7 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
   const jobDirectory = dirname(directory);
   if (place === undefined || place.jobDirectory === jobDirectory) return;
   const found = await files.stat(jobDirectory);
-  // Older versions wrote the inode alone.
-  const made = { path: place.jobDirectory, device: 0, bornMs: 0, ...place };
-  if (place.inode !== 0 && found !== undefined && isSamePlace(made, identityOf(jobDirectory, found))) return;
+  if (place.inode !== 0 && found !== undefined && isSameIdentity(place, identityOf(jobDirectory, found))) return;
   throw new UserError(
     'bad-plan',
     `Cannot use ${directory}: it is a copy of the one in ${place.jobDirectory}, where its run may be resumed`,
@@ -56,11 +54,7 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
   );
 }
 
-function isSamePlace(made: Identity, now: Identity): boolean {
-  return made.bornMs === 0 ? made.inode === now.inode : isSameIdentity(made, now);
-}
-
-/** Undefined for plans of older versions, and for an emptied file. */
+/** Undefined for an emptied file. */
 async function readPlace(files: Files, directory: string): Promise<Place | undefined> {
   const text = await files.readText(join(directory, PLACE_FILE));
   try {

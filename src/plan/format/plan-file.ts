@@ -28,8 +28,6 @@ import { readSealed, sealJson } from './sealed-json.js';
  * once their run is finished.
  */
 export const PLAN_FORMAT: number = PROGRAM.formats.plan;
-/** Plans of formats before it have no digests. */
-const SEALED_FROM_FORMAT = 5;
 export const PLAN_FILE = 'plan.json';
 /** Created when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
@@ -80,7 +78,7 @@ export interface PlannedStep {
   readonly skips: Readonly<Record<string, number>>;
   /** From the rows read to those that are sent; absent for a step without rows. */
   readonly funnel?: readonly FunnelStage[];
-  /** The commonest of the rejections, each with a row; absent in plans of earlier versions. Shown to people only. */
+  /** The commonest of the rejections, each with a row; shown to people only. Absent for a step without rows. */
   readonly reasons?: readonly Reason[];
   /** Messages by country of the number, ISO alpha-2. */
   readonly countries: Readonly<Record<string, number>>;
@@ -95,7 +93,7 @@ export interface PlannedStep {
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;
-  /** Absent for a step without rows, and before format 5. */
+  /** Absent for a step without rows. */
   readonly files?: StepFiles;
 }
 
@@ -128,7 +126,7 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
-  /** Of its rows, in whatever encoding (rows-digest.ts); absent in plans of earlier versions, and for re-imported rows. */
+  /** Of its rows, in whatever encoding (rows-digest.ts); absent for re-imported rows. */
   readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];
@@ -197,18 +195,12 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
       },
     );
   }
-  const read = readSealed(text);
-  const plan: Plan | undefined = read?.value;
-  if (plan === undefined || (read?.isSealed === false && !(plan.format < SEALED_FROM_FORMAT)))
-    throw planDamaged(path, 'its checksum shows that it was changed');
-  if (!(plan.format <= PLAN_FORMAT)) {
-    throw new UserError(
-      'bad-plan',
-      `Cannot read ${path}: its format is ${plan.format}, expected ${PLAN_FORMAT} or less`,
-      {
-        hint: 'Finish it with the version of volley that made it.',
-      },
-    );
+  const plan: Plan | undefined = readSealed(text);
+  if (plan === undefined) throw planDamaged(path, 'its checksum shows that it was changed');
+  if (plan.format !== PLAN_FORMAT) {
+    throw new UserError('bad-plan', `Cannot read ${path}: its format is ${plan.format}, expected ${PLAN_FORMAT}`, {
+      hint: 'Finish it with the version of volley that made it.',
+    });
   }
   return plan;
 }

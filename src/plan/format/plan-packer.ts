@@ -134,7 +134,7 @@ interface PlainFile {
   readonly read: (file: NonNullable<Awaited<ReturnType<typeof openPacked>>>) => AsyncGenerator<void>;
 }
 
-/** None of a plan before format 5, which has no checksums. */
+/** None of a step without rows. */
 function listFiles(directory: string, step: PlannedStep): PlainFile[] {
   const { files } = step;
   if (files === undefined) return [];

@@ -4,7 +4,7 @@ import type { Files } from '../../storage/files.js';
 
 /**
  * Where the runs of a job are, by plan id. A directory is named `2026-11-22T0930-k3v9q2m8x4aa`: when it was planned, in UTC, and the
- * plan id, so that names sort by time; by older versions the id alone. The directory of the job is read once: who makes a run holds
+ * plan id, so that names sort by time. The directory of the job is read once: who makes a run holds
  * the job's lock.
  */
 export class RunDirectories {

@@ -9,13 +9,10 @@ export function sealJson(value: object): string {
 }
 
 /** The value without its digest; undefined if it is not JSON, or not byte for byte what was sealed. */
-export function readSealed(
-  text: string,
-): { readonly value: ReturnType<typeof JSON.parse>; readonly isSealed: boolean } | undefined {
+export function readSealed(text: string): ReturnType<typeof JSON.parse> | undefined {
   try {
-    const { sha256, ...value } = JSON.parse(text);
-    if (sha256 === undefined) return { value, isSealed: false };
-    return seal(text.slice(0, -TAIL_LENGTH)) === text ? { value, isSealed: true } : undefined;
+    const { sha256: _, ...value } = JSON.parse(text);
+    return seal(text.slice(0, -TAIL_LENGTH)) === text ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,19 +1,10 @@
 import { expect, test } from 'vitest';
-import { PROGRAM } from '../../../src/domain/program.js';
 import { readPage, readSection, readTables } from '../../pages/page.js';
 import { readQuantity } from './check-pods.js';
 import { listWorkloads } from './manifest.js';
 import { listOverlays, readOverlay } from './read-overlay.js';
 
 const page = readPage('jobs/kubernetes/README.md');
-
-test('the table of upgrades begins with the formats of this build', () => {
-  const [table] = readTables(readSection(page, 'Upgrade and rollback'));
-  const { plan, packed, journal, registry } = PROGRAM.formats;
-
-  expect(table?.rows[0]?.[0]).toBe(`plan ${plan}, packed ${packed}, journal ${journal}, registry ${registry}`);
-  expect(table?.rows.length).toBeGreaterThan(2);
-});
 
 test('the memory that the page names is what the kit asks for and allows, and more than was measured', () => {
   const { requests, limits } = listWorkloads(readOverlay('nightly'))[0]!.container.resources!;

@@ -86,14 +86,4 @@ describe('a run whose plan is damaged', () => {
     await expect(aRun({ made, service })).rejects.toEqual(damagedFile(made, REQUESTS));
     expect(service.sent).toEqual([]);
   });
-
-  it('of a build before digests is sent and reported as it stands', async () => {
-    const { plan, ...rest } = await aPlan();
-    const steps = plan.steps.map(({ files: _, ...step }) => step);
-    const made = { ...rest, plan: { ...plan, format: 2, steps } };
-    made.disk.write(`${made.directory}/plan.json`, JSON.stringify(made.plan));
-    const service = aScriptedService();
-    expect((await aRun({ made, service })).end.reason).toBe('finished');
-    expect((await writeReport(made.disk.files, made.directory, made.plan)).balance.accepted).toBe(3);
-  });
 });
