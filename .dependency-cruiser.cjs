@@ -25,7 +25,7 @@ const MAY_IMPORT = {
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
   listen: ['domain', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
-  sandbox: ['domain', 'ports', 'storage', 'observe'],
+  sandbox: ['domain', 'ports', 'storage'],
 };
 /** They wire the rest together. */
 const DOORS = {

@@ -184,31 +184,3 @@ export const LISTEN_METRICS = {
     labelNames: [],
   },
 } as const satisfies Record<string, MetricFacts>;
-
-/** Of `GET /metrics` on `sandbox`. */
-export const SANDBOX_METRICS = {
-  requests: {
-    type: 'counter',
-    name: 'volley_sandbox_requests_total',
-    help: 'Requests that the sandbox answered, by area and HTTP status; none: an address of no area, or no answer yet.',
-    labelNames: ['area', 'status'],
-  },
-  accepted: {
-    type: 'counter',
-    name: 'volley_sandbox_accepted_total',
-    help: 'Entries of the ledger: what the sandbox has accepted.',
-    labelNames: ['area'],
-  },
-  webhookPosts: {
-    type: 'counter',
-    name: 'volley_sandbox_webhook_posts_total',
-    help: 'Receipts and events, by outcome: delivered, given_up, or outside (not tried, as their address is outside of this machine).',
-    labelNames: ['outcome'],
-  },
-  webhooksPending: {
-    type: 'gauge',
-    name: 'volley_sandbox_webhook_posts_pending',
-    help: 'Receipts and events that wait for their turn or for another attempt.',
-    labelNames: [],
-  },
-} as const satisfies Record<string, MetricFacts>;

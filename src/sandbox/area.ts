@@ -1,28 +1,82 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../ports/clock.js';
-import type { AreaName } from './area-name.js';
-import type { Keyring } from './check-credentials.js';
+import type { z } from 'zod';
+import type { Area } from '../domain/areas.js';
+import type { Who } from './check-credentials.js';
 import type { ChosenFault } from './faults/chosen.js';
 import type { Distortion } from './faults/fault.js';
-import type { HttpAnswer } from './http-answer.js';
-import type { Ledger, LedgerState } from './ledger/ledger.js';
+import type { ErrorForm, RefusedRequest } from './http-answer.js';
+import type { Fields } from './ledger/entry-head.js';
 import type { Random } from './random.js';
-import type { RateLimits } from './rate-limit.js';
 import type { WebhookSender } from './webhook/sender.js';
 
-/** One request to an area, its body parsed. */
-export interface AreaCall {
-  /** Number of the HTTP request, from 1. */
+/**
+ * An area of the service is its routes, and a state that its accepted entries make. A route decides by the state and
+ * changes nothing: what it accepts is written to the ledger first, and then applied, while the sandbox runs and again
+ * at a restart. So what the disk refuses has changed nothing, and no two requests decide by one state.
+ */
+export interface SandboxArea {
+  readonly name: Area;
+  readonly routes: readonly Route[];
+  /** Routes under `/_sandbox`, for people and tests: no key, no fault, any content type. */
+  readonly control?: readonly Route[];
+  /** How its errors look; like those of SMS where this is missing. */
+  readonly errors?: ErrorForm;
+  /** How many requests in any second for each name that `of` gives. */
+  readonly rates?: readonly { readonly perSecond: number; readonly of: (request: RatedRequest) => string }[];
+  /** The only place where the state changes. `at` is when the entry was accepted, ISO 8601. */
+  apply(entry: Fields, at: string): void;
+  /** Called at a restart with the entries of a request, once they are applied: sends what is still due of them. */
+  resume?(entries: readonly Fields[], webhooks: WebhookSender): void;
+  /** Forgets everything that was accepted. */
+  clear(): void;
+}
+
+export interface Route<Body = unknown> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly who: Who;
+  /** What the body must be; see body-schema.ts. Where it is missing, `handle` looks at the body itself. */
+  readonly body: z.ZodType<Body> | undefined;
+  /** The numbers that a body is about, '' where a row has none: one for each row. */
+  recipients(body: unknown): readonly string[];
+  /** Many rows, of which a fault may refuse some: `handle` does. Elsewhere it refuses the request. */
+  readonly isBatch: boolean;
+  readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
+  handle(call: AreaCall<Body>): Handled | RefusedRequest;
+}
+
+/** A request whose key and body are right. */
+export interface AreaCall<Body = unknown> {
+  /** Number of the HTTP request, from 1; 0 under `/_sandbox`. */
   readonly number: number;
-  readonly url: string;
-  readonly ip: string;
-  readonly headers: IncomingHttpHeaders;
+  /** In ms since 1970. */
+  readonly at: number;
+  /** Without the query. */
+  readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body: unknown;
-  /** Faults that say which rows of this request the service refuses. */
+  readonly body: Body;
+  /** Faults that say which rows of a batch the service refuses. */
   readonly rowFaults: readonly ChosenFault[];
+}
+
+/** What comes of a request. */
+export interface Handled {
+  readonly status: number;
+  /** Undefined where there is none. A function makes it once the ledger has the entries: that of a batch is large. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What is accepted, all with the same fields. */
+  readonly entries?: readonly Fields[];
+  /** A batch whose messages are cancelled, as far as they are not due. */
+  readonly cancels?: string;
+  /** What leaves by itself, once the ledger has the entries and the state has changed. */
+  readonly posts?: (webhooks: WebhookSender) => void;
+}
+
+export interface RatedRequest {
+  readonly ip: string;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 /** What a distortion of a good answer may need besides the body. */
@@ -35,39 +89,27 @@ export interface Distortable {
   readonly random: Random;
 }
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** With `:name` for parameters. */
-  readonly path: string;
-  readonly takesBody: boolean;
-  /** Credentials and rate, checked before the body. Undefined = proceed. */
-  authorize(call: AreaCall): HttpAnswer | undefined;
-  /** The numbers that a body is about, '' where a row has none: one for each row. */
-  recipients(body: unknown): readonly string[];
-  /** Processes the call. What it accepts is in the ledger when the promise resolves. */
-  handle(call: AreaCall): Promise<HttpAnswer>;
-  readonly distortions: Readonly<Partial<Record<Distortion, (answer: Distortable) => unknown>>>;
+/** A route in which everything but method, path, who and `handle` may be left out. */
+export function defineRoute<Body = unknown>(
+  route: Pick<Route<Body>, 'method' | 'path' | 'who' | 'handle'> & Partial<Route<Body>>,
+): Route {
+  const whole = { body: undefined, recipients: () => [], isBatch: false, distortions: {}, ...route };
+  return whole as Route;
 }
 
-/** One area: its routes, and its state, which changes by what the ledger has and by nothing else. */
-export interface SandboxArea extends LedgerState {
-  readonly name: AreaName;
-  readonly routes: readonly Route[];
-  /** The body of an error, or of a status that a fault sets, in the area's own form; undefined = the default body. */
-  bodyOfStatus?(status: number): unknown;
-  /** Content type of its errors; defaults to application/json. */
-  readonly errorType?: string;
-  /** Adds this area's control routes under `/_sandbox`; bodies arrive as bytes. */
-  addControl?(app: FastifyInstance): void;
+/** Good answers that are wrong: without their id; of another than was asked for, which `invented` makes of them. */
+export function distortId(id: string, invented: Fields = { [id]: 'not-yours' }): Route['distortions'] {
+  return {
+    partial: ({ body }) => omit(body, id),
+    foreign: ({ body, previousBody }) => {
+      const previous = previousBody as Fields | undefined;
+      return previous !== undefined && previous[id] !== (body as Fields)[id]
+        ? previous
+        : { ...(body as Fields), ...invented };
+    },
+  };
 }
 
-/** What every area is made from; nothing of it is shared between sandboxes. */
-export interface AreaDeps {
-  readonly clock: Clock;
-  /** A new UUID. */
-  readonly newId: () => string;
-  readonly keyring: Keyring;
-  readonly ledger: Ledger;
-  readonly rateLimits: RateLimits;
-  readonly webhooks: WebhookSender;
+export function omit(body: unknown, ...names: readonly string[]): Fields {
+  return Object.fromEntries(Object.entries(body as Fields).filter(([name]) => !names.includes(name)));
 }

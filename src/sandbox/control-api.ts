@@ -1,25 +1,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UserError } from '../domain/errors.js';
-import { parseControlBody } from './control-body.js';
-import type { FaultSet } from './faults/fault-set.js';
 import { answerError, ERROR_CODE } from './http-answer.js';
-import type { Ledger } from './ledger/ledger.js';
-import type { RequestLog } from './request-log.js';
-
-export interface ControlDeps {
-  readonly ledger: Ledger;
-  readonly requests: RequestLog;
-  readonly faults: FaultSet;
-  readonly clearLedger: () => Promise<void>;
-  readonly now: () => number;
-}
+import { parseControlBody, type SandboxParts } from './sandbox-server.js';
 
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
-export function addControl(app: FastifyInstance, { ledger, requests, faults, clearLedger, now }: ControlDeps): void {
+export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedger: () => Promise<void>): void {
+  const { clock, ledger, requests, faults } = parts;
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,
-    requests: requests.count,
+    requests: requests.entries.length,
     faults: faults.list().length,
   }));
 
@@ -32,7 +22,7 @@ export function addControl(app: FastifyInstance, { ledger, requests, faults, cle
   });
 
   app.get('/_sandbox/requests', (_, reply) =>
-    reply.type('application/x-ndjson').send(Readable.from(toNdjson(inPages([...requests.read()])))),
+    reply.type('application/x-ndjson').send(Readable.from(toNdjson(inPages([...requests.entries])))),
   );
   app.delete('/_sandbox/requests', (_, reply) => {
     requests.clear();
@@ -46,7 +36,7 @@ export function addControl(app: FastifyInstance, { ledger, requests, faults, cle
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const refusal = { code: ERROR_CODE.invalidParameter, message: error.message };
-      return reply.code(400).send(answerError(400, refusal, now()).body);
+      return reply.code(400).send(answerError(400, refusal, clock.now()).body);
     }
     return reply.send(faults.list());
   });

@@ -37,20 +37,56 @@ export const ERROR_CODE = {
   quotaExceeded: 429,
 } as const;
 
-/** Why a request is refused as a whole. */
-export interface RequestRefusal {
-  readonly code: number;
-  readonly message: string;
+/** A number in the areas whose errors look like those of SMS, a word in others. */
+export type ErrorCode = number | string;
+
+/** A request that is refused; code and text are the usual ones of the status where they are missing. */
+export interface RefusedRequest {
+  readonly status: number;
+  readonly code?: ErrorCode | undefined;
+  readonly message: string | undefined;
+}
+
+/** How the errors of an area look. */
+export interface ErrorForm {
+  /** Its own statuses; any other comes from something between client and service. */
+  readonly statuses: Readonly<Record<number, { readonly code?: ErrorCode; readonly message: string }>>;
+  readonly contentType?: string;
+  body(code: ErrorCode | undefined, message: string): unknown;
+}
+
+/** The usual code and text of a status, in SMS, contacts and verification, and of a path that is no area's. */
+const CODED_STATUSES: ErrorForm['statuses'] = {
+  400: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
+  401: { code: ERROR_CODE.notAuthenticated, message: 'Request was not authenticated properly' },
+  404: { code: ERROR_CODE.notFound, message: 'Not found' },
+  413: { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' },
+  429: { code: ERROR_CODE.quotaExceeded, message: 'Quota exceeded. Please try again in 1 second(s).' },
+  500: { code: ERROR_CODE.internal, message: 'Internal server error' },
+};
+
+/** The answer to a refused request, in the area's own form. `now` in ms since 1970. */
+export function answerRefused(refused: RefusedRequest, form: ErrorForm | undefined, now: number): HttpAnswer {
+  const { status } = refused;
+  const usual = (form?.statuses ?? CODED_STATUSES)[status];
+  const code = refused.code ?? usual?.code;
+  const message = refused.message ?? usual?.message ?? '';
+  if (form === undefined) return answerError(status, { code: code ?? ERROR_CODE.invalidParameter, message }, now);
+  return answerJson(status, form.body(code, message), contentTypeOf(form));
+}
+
+export function contentTypeOf({ contentType }: ErrorForm): Record<string, string> {
+  return contentType === undefined ? {} : { 'content-type': contentType };
 }
 
 export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
 }
 
-/** The error body that every status from 400 up carries: code, message, errorId, timestamp. `now` in ms since 1970. */
+/** The error body of SMS, contacts and verification: code, message, errorId, timestamp. `now` in ms since 1970. */
 export function answerError(
   status: number,
-  refusal: RequestRefusal,
+  refusal: { readonly code: ErrorCode; readonly message: string },
   now: number,
   headers: Readonly<Record<string, string>> = {},
 ): HttpAnswer {
@@ -58,24 +94,9 @@ export function answerError(
   return answerJson(status, body, headers);
 }
 
-/** What SMS, contacts and verification answer to a faulted request about one number. */
-export function answerRowFault(
-  fault: { readonly kind: string; readonly description: string } | undefined,
-  now: number,
-): HttpAnswer | undefined {
-  if (fault === undefined) return undefined;
-  const { kind, description } = fault;
-  if (kind === 'reject-rows') return answerError(400, { code: ERROR_CODE.invalidMsisdn, message: description }, now);
-  return answerError(500, { code: ERROR_CODE.internal, message: 'Internal server error' }, now);
-}
-
 /** A page as a proxy in front of the service sends it. */
 export function answerHtml(status: number, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   const title = status < 400 ? 'Please wait' : `${status} error`;
   const body = `<!DOCTYPE html><html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`;
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body };
-}
-
-export function isRefusal(value: unknown): value is RequestRefusal {
-  return typeof value === 'object' && value !== null && 'code' in value && 'message' in value;
 }

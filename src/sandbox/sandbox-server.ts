@@ -1,23 +1,41 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Area } from '../domain/areas.js';
 import type { Clock } from '../ports/clock.js';
-import type { AreaCall, Route, SandboxArea } from './area.js';
-import type { AreaName } from './area-name.js';
-import { type ChosenFault, chooseRows } from './faults/chosen.js';
+import type { AreaCall, RatedRequest, Route, SandboxArea } from './area.js';
+import { checkBody } from './body-schema.js';
+import type { Keyring } from './check-credentials.js';
+import { type ChosenFault, chooseRows, findRowFault } from './faults/chosen.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
 import { isDistortion, type SandboxFault } from './faults/fault.js';
 import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
-import { answerError, answerJson, ERROR_CODE, type HttpAnswer } from './http-answer.js';
+import {
+  answerError,
+  answerJson,
+  answerRefused,
+  ERROR_CODE,
+  type ErrorForm,
+  type HttpAnswer,
+  type RefusedRequest,
+} from './http-answer.js';
+import type { Ledger } from './ledger/ledger.js';
+import { createRateCounter } from './rate-limit.js';
 import type { RequestLog } from './request-log.js';
 import { isOnThisMachine } from './webhook/own-machine.js';
+import type { WebhookSender } from './webhook/sender.js';
 
 /** Room for 10,000 messages of ten parts each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-export interface SandboxServerDeps {
+/** What a sandbox is made of. */
+export interface SandboxParts {
+  readonly areas: readonly SandboxArea[];
   readonly clock: Clock;
+  readonly keyring: Keyring;
+  readonly ledger: Ledger;
   readonly requests: RequestLog;
   readonly faults: FaultSet;
+  readonly webhooks: WebhookSender;
   /** Aborts delays when the sandbox closes. */
   readonly closing: AbortSignal;
   /** That it listens on. */
@@ -25,21 +43,23 @@ export interface SandboxServerDeps {
 }
 
 /**
- * A request is served in this order: log it, parse the body, choose its faults, delay, fault before processing,
- * authorize, refuse a bad body, process, fault after processing. The first answer found is the answer.
+ * A request is served in this order: log it, parse the body, choose its faults, delay, fault before processing, check
+ * key and rate, refuse a bad body, decide by the area's state, write what is accepted to the ledger, apply it, send what
+ * leaves by itself, fault after processing. The first answer found is the answer.
  */
-export function createSandboxServer(areas: readonly SandboxArea[], deps: SandboxServerDeps): FastifyInstance {
-  const { clock, requests } = deps;
+export function createSandboxServer(parts: SandboxParts): FastifyInstance {
+  const { areas, clock, requests } = parts;
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     frameworkErrors: (_, request, reply) => void sendError(request, reply as FastifyReply, 400),
   });
-  const sendError = ({ url }: Pick<FastifyRequest, 'url'>, reply: FastifyReply, status: keyof typeof ERRORS) =>
-    sendAnswer(reply, answerOwn(findArea(areas, pathOf(url)), status, clock.now()));
-  const isForeign = createForeignCheck(deps.host);
-  const areaOfPath = new Map<string, AreaName>();
+  // What no route answers has the form of the area that the path would be of.
+  const sendError = ({ url }: Pick<FastifyRequest, 'url'>, reply: FastifyReply, status: number) =>
+    sendAnswer(reply, answerRefused({ status, message: undefined }, findArea(areas, pathOf(url))?.errors, clock.now()));
+  const isForeign = createForeignCheck(parts.host);
+  const areaOfPath = new Map<string, Area>();
   const numbers = new WeakMap<object, number>();
 
   app.removeAllContentTypeParsers();
@@ -50,12 +70,12 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
     const path = pathOf(request.url);
     // Of a path in percent encoding the route says what it is.
     const { url: route = path } = request.routeOptions;
-    if (route.startsWith('/_sandbox') || route === '/metrics') {
+    if (route.startsWith('/_sandbox')) {
       return isForeign(request.headers) ? sendAnswer(reply, answerError(404, FOREIGN, clock.now())) : undefined;
     }
     const area = areaOfPath.get(route) ?? null;
-    const origin = { area, method: request.method, path };
-    numbers.set(request, requests.begin(origin, clock.now(), clock.monotonicMs()));
+    const at = new Date(clock.now()).toISOString();
+    numbers.set(request, requests.begin({ at, atMs: clock.monotonicMs(), area, method: request.method, path }));
   });
   app.addHook('onSend', async (request, reply) => {
     const number = numbers.get(request);
@@ -63,13 +83,24 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
   });
 
   for (const area of areas) {
+    const isWithinRates = createRateCheck(area, clock);
     for (const route of area.routes) {
       areaOfPath.set(route.path, area.name);
-      const serve = createService(area, route, deps);
+      const serve = createService(area, route, isWithinRates, parts);
       app.route({
         method: route.method,
         url: route.path,
         handler: (request, reply) => serve(request, reply, numbers.get(request) ?? 0),
+      });
+    }
+    for (const route of area.control ?? []) {
+      app.route({
+        method: route.method,
+        url: route.path,
+        handler: async (request, reply) => {
+          const call = toCall(request, 0, clock.now(), parseControlBody(request.body));
+          return sendAnswer(reply, await processCall(area, route, undefined, call, parts));
+        },
       });
     }
   }
@@ -79,34 +110,60 @@ export function createSandboxServer(areas: readonly SandboxArea[], deps: Sandbox
   return app;
 }
 
+/** The body of a request under `/_sandbox`, which arrives as bytes whatever its content type; undefined when it is not JSON. */
+export function parseControlBody(body: unknown): unknown {
+  try {
+    return JSON.parse(body instanceof Buffer ? body.toString() : '');
+  } catch {
+    return undefined;
+  }
+}
+
 type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<void>;
 
 function createService(
   area: SandboxArea,
   route: Route,
-  { clock, requests, faults, closing }: SandboxServerDeps,
+  isWithinRates: (request: RatedRequest) => boolean,
+  parts: SandboxParts,
 ): Serve {
+  const { clock, keyring, requests, faults, closing } = parts;
+  const { errors } = area;
   let lastGoodBody: unknown;
 
   const answerFault = (fault: SandboxFault, url: string): HttpAnswer =>
-    answerOfFault(fault, { url, now: clock.now(), bodyOfStatus: area.bodyOfStatus, errorType: area.errorType });
+    answerOfFault(fault, {
+      url,
+      now: clock.now(),
+      bodyOfStatus:
+        errors === undefined
+          ? undefined
+          : (status) =>
+              errors.statuses[status] === undefined
+                ? undefined
+                : answerRefused({ status, message: undefined }, errors, clock.now()).body,
+      errorType: errors?.contentType,
+    });
 
-  const process = async (request: FastifyRequest, parsed: ParsedBody, about: AboutCall): Promise<HttpAnswer> => {
-    const call: AreaCall = {
-      ...about,
-      url: request.url,
-      ip: request.ip,
-      headers: request.headers,
-      params: request.params as Record<string, string>,
-      query: request.query as Record<string, unknown>,
-      body: parsed.body,
-    };
-    const refused = route.authorize(call);
-    if (refused !== undefined) return refused;
-    if (route.takesBody && parsed.fault !== undefined) {
-      return answerError(400, { code: ERROR_CODE.invalidParameter, message: parsed.fault }, clock.now());
+  const process = async (
+    request: FastifyRequest,
+    number: number,
+    { body, fault: bodyFault }: ParsedBody,
+    applied: AppliedFaults,
+  ): Promise<HttpAnswer> => {
+    const at = clock.now();
+    const call = toCall(request, number, at, body, applied);
+    const refused = keyring(route.who, request.headers, call.params);
+    if (refused !== undefined) return answerRefused(refused, errors, at);
+    if (!isWithinRates({ ip: request.ip, params: call.params })) {
+      const { status, body, headers } = answerRefused({ status: 429, message: undefined }, errors, at);
+      return { status, body, headers: { ...headers, 'retry-after': '1' } };
     }
-    return route.handle(call);
+    // An area with errors of its own says itself that it wants an object.
+    if (route.body !== undefined && bodyFault !== undefined && errors === undefined) {
+      return answerRefused({ status: 400, message: bodyFault }, errors, at);
+    }
+    return processCall(area, route, errors, call, parts);
   };
 
   const afflict = (answer: HttpAnswer, after: ChosenFault | undefined, url: string): HttpAnswer => {
@@ -130,7 +187,7 @@ function createService(
     const parsed = parseBody(request);
     const recipients = route.recipients(parsed.body);
     const applied = faults.choose(area.name, route, recipients);
-    requests.finish(number, { messages: recipients.length, ...faultName(applied) });
+    requests.finish(number, { messages: recipients.length, fault: nameFault(applied) });
     if (applied.delayMs > 0) await clock.sleep(applied.delayMs, closing);
     if (closing.aborted) {
       // The ledger is about to close: unprocessed requests are dropped with their connections.
@@ -141,14 +198,61 @@ function createService(
     const { before, after } = applied;
     const answer =
       before === undefined
-        ? afflict(await process(request, parsed, { number, rowFaults: applied.rows }), after, request.url)
+        ? afflict(await process(request, number, parsed, applied), after, request.url)
         : answerFault(before.fault, request.url);
     const status = await deliver(reply, answer, (before ?? after)?.fault);
     requests.finish(number, { status });
   };
 }
 
-type AboutCall = Pick<AreaCall, 'number' | 'rowFaults'>;
+function toCall(request: FastifyRequest, number: number, at: number, body: unknown, applied?: AppliedFaults): AreaCall {
+  return {
+    number,
+    at,
+    path: pathOf(request.url),
+    params: request.params as Record<string, string>,
+    query: request.query as Record<string, unknown>,
+    body,
+    rowFaults: applied?.rows ?? [],
+  };
+}
+
+/** Checks the body, decides, writes, applies, sends: one request after the other. */
+async function processCall(
+  area: SandboxArea,
+  route: Route,
+  errors: ErrorForm | undefined,
+  call: AreaCall,
+  { ledger, webhooks }: SandboxParts,
+): Promise<HttpAnswer> {
+  const { at, number: request } = call;
+  const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, at);
+  const checked = route.body === undefined ? call : checkBody(route.body, call.body);
+  if (!('body' in checked)) return refuse(checked);
+  const fault = route.isBatch ? undefined : findRowFault(call.rowFaults, route.recipients(call.body)[0] ?? '');
+  if (fault?.kind === 'internal-rows') return refuse({ status: 500, message: undefined });
+  if (fault !== undefined) {
+    const code = errors === undefined ? ERROR_CODE.invalidMsisdn : undefined;
+    return refuse({ status: 400, code, message: fault.description });
+  }
+  return ledger.accept({ at, area: area.name, request }, () => {
+    const handled = route.handle({ ...call, body: checked.body });
+    if ('message' in handled) return { answer: () => refuse(handled) };
+    const { status, body, headers, entries = [], cancels, posts } = handled;
+    const answer = () => {
+      posts?.(webhooks);
+      if (body === undefined) return { status, headers: {}, body };
+      return answerJson(status, typeof body === 'function' ? body() : body, headers);
+    };
+    return { rows: entries, answer, ...(cancels === undefined ? {} : { cancels }) };
+  });
+}
+
+/** Takes a request of the area; false when there were too many in the second before. */
+function createRateCheck({ rates = [] }: SandboxArea, clock: Clock): (request: RatedRequest) => boolean {
+  const counters = rates.map(({ perSecond, of }) => ({ counter: createRateCounter(perSecond), of }));
+  return (request) => counters.every(({ counter, of }) => counter.take(of(request), clock.monotonicMs()));
+}
 
 interface ParsedBody {
   readonly body: unknown;
@@ -169,28 +273,12 @@ function parseBody(request: FastifyRequest): ParsedBody {
   }
 }
 
-function faultName({ before, after, rows, delayMs }: AppliedFaults): { fault?: string } {
-  const kind = (before ?? after ?? rows[0])?.fault.kind ?? (delayMs > 0 ? 'latency' : undefined);
-  return kind === undefined ? {} : { fault: kind };
+function nameFault({ before, after, rows, delayMs }: AppliedFaults): string | null {
+  return (before ?? after ?? rows[0])?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
 }
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? url;
-}
-
-/** What no route of an area answers. */
-const ERRORS = {
-  400: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
-  404: { code: ERROR_CODE.notFound, message: 'Not found' },
-  413: { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' },
-  500: { code: ERROR_CODE.internal, message: 'Internal server error' },
-} as const;
-
-/** An error in the area's own form. */
-function answerOwn(area: SandboxArea | undefined, status: keyof typeof ERRORS, now: number): HttpAnswer {
-  const body = area?.bodyOfStatus?.(status);
-  if (body === undefined) return answerError(status, ERRORS[status], now);
-  return answerJson(status, body, area?.errorType === undefined ? {} : { 'content-type': area.errorType });
 }
 
 /** Whose path it would be: that of the area that has most of its first segments. */
@@ -223,7 +311,7 @@ function sendAnswer(reply: FastifyReply, { status, headers, body }: HttpAnswer):
   return reply.code(status).headers(headers).send(JSON.stringify(body));
 }
 
-function statusOfThrown(error: unknown): keyof typeof ERRORS {
+function statusOfThrown(error: unknown): number {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return 413;
   return typeof code === 'string' && code.startsWith('FST_ERR_CTP') ? 400 : 500;

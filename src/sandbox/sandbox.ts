@@ -3,11 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { UserError } from '../domain/errors.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
-import type { AreaDeps, SandboxArea } from './area.js';
-import { createCampaignArea } from './campaign/campaign.js';
-import { createChatArea } from './chat/chat.js';
+import { createCampaignArea } from './campaign.js';
+import { createChatArea } from './chat.js';
 import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './check-credentials.js';
-import { createContactsArea } from './contacts/contacts.js';
+import { createContactsArea } from './contacts.js';
 import { addControl } from './control-api.js';
 import type { FaultInput } from './faults/fault.js';
 import { FaultSet } from './faults/fault-set.js';
@@ -15,24 +14,13 @@ import { createGatewayArea } from './gateway/gateway.js';
 import { createMemoryLog, openFileLog } from './ledger/byte-log.js';
 import { Ledger } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/page.js';
-import { addMetricsRoute } from './metrics-route.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
 import { type RequestEntry, RequestLog } from './request-log.js';
 import { createSandboxServer } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
-import { createVerificationArea } from './verification/verification.js';
+import { createVerificationArea } from './verification.js';
 import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
 import { addWebhookControl } from './webhook/webhook-control.js';
-
-/** One line for each area that the sandbox serves. */
-const AREAS: readonly ((deps: AreaDeps) => SandboxArea)[] = [
-  createSmsArea,
-  createContactsArea,
-  createVerificationArea,
-  createGatewayArea,
-  createCampaignArea,
-  createChatArea,
-];
 
 const HOST = '127.0.0.1';
 
@@ -96,8 +84,15 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const rateLimits = toRateLimits(options.rateLimits ?? true);
   const { webhookRetryScale: retryScale = 1, deliversOutside = false } = options;
   const webhooks = new WebhookSender({ clock, retryScale, deliversOutside });
-  const areas = AREAS.map((createArea) => createArea({ clock, newId, keyring, ledger, rateLimits, webhooks }));
-  await ledger.open(new Map(areas.map((area) => [area.name, area]))).catch(async (error) => {
+  const areas = [
+    createSmsArea(clock, newId, rateLimits, (batchId) => ledger.isCancelled(batchId)),
+    createContactsArea(),
+    createVerificationArea(newId),
+    createGatewayArea(newId),
+    createCampaignArea(),
+    createChatArea(newId, rateLimits.perChatKey),
+  ];
+  await ledger.open(new Map(areas.map((area) => [area.name, area])), webhooks).catch(async (error) => {
     await webhooks.close();
     await log.close();
     throw error;
@@ -105,15 +100,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   const requests = new RequestLog(ledger.lastRequest + 1);
   const closing = new AbortController();
+  const parts = { areas, clock, keyring, ledger, requests, faults, webhooks, closing: closing.signal, host };
   const clearLedger = async () => {
     await ledger.clear();
     webhooks.clear();
   };
-  const app = createSandboxServer(areas, { clock, requests, faults, closing: closing.signal, host });
-  addControl(app, { ledger, requests, faults, clearLedger, now: () => clock.now() });
-  addMetricsRoute(app, { ledger, requests, webhooks });
+  const app = createSandboxServer(parts);
+  addControl(app, parts, clearLedger);
   addWebhookControl(app, { webhooks, now: () => clock.now() });
-  for (const area of areas) area.addControl?.(app);
   const close = async () => {
     closing.abort();
     await webhooks.close();
@@ -129,7 +123,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     origin,
     credentials: TEST_CREDENTIALS,
     readLedger: () => ledger.read(),
-    readRequests: () => requests.read(),
+    readRequests: () => requests.entries,
     readWebhooks: () => webhooks.counts,
     flushWebhooks: async (withinMs) => {
       const flushed = new AbortController();

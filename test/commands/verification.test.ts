@@ -8,7 +8,7 @@ import {
   startVerification,
 } from '../../src/commands/verification.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { VerificationEntry } from '../../src/sandbox/verification/verification-entry.js';
+import type { VerificationEntry } from '../../src/sandbox/verification.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aCaller, aSandbox, aServer, aService } from './a-single-call.js';
 

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { expect } from 'vitest';
 import { restoreCell } from '../../src/domain/formula-cell.js';
 import { type OpenDoubt, type StepSummary, type Summary, summarySchema } from '../../src/report/summary.js';
-import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 
 export type Row = Readonly<Record<string, string>>;
 export type OutputName = keyof StepSummary['files'];

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
-import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';

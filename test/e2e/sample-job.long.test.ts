@@ -1,7 +1,8 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { expandPage, type SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { expandPage } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { CODES, parseExpectedRows, readAccount } from '../samples/expected.js';
 import { aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, type Row, readOutput } from './account.js';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { ContactEntry } from '../../src/sandbox/contacts.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { readOutput } from '../e2e/account.js';
 import { expectAccountOrRefusal, useWholeJobs } from './a-whole-job.js';
 import { NAUGHTY } from './naughty-strings.js';

@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { expandPage, type LedgerEntry, type SmsEntry } from '../../src/sandbox/ledger/page.js';
+import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { Running } from '../e2e/command.js';
 import { ROOT } from './dockerfile.js';
 

@@ -3,7 +3,6 @@ import {
   LISTEN_METRICS,
   type MetricFacts,
   RUN_METRICS,
-  SANDBOX_METRICS,
   SEND_METRICS,
   WORK_METRICS,
 } from '../../src/observe/metric-list.js';
@@ -16,7 +15,6 @@ test.each<[string, Record<string, MetricFacts>]>([
   ['Of a run', RUN_METRICS],
   ['Of a worker', WORK_METRICS],
   ['Of the listener', LISTEN_METRICS],
-  ['Of the sandbox', SANDBOX_METRICS],
 ])('the reference lists every metric, its type and its labels: %s', (heading, metrics) => {
   const rows = readRows(readSection(page, heading));
   const said = rows.map(([name = '', type, labels = '']) => ({
@@ -29,8 +27,8 @@ test.each<[string, Record<string, MetricFacts>]>([
 });
 
 test('names follow Prometheus: a prefix, base units, and _total for counters alone', () => {
-  const all: MetricFacts[] = [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS, SANDBOX_METRICS].flatMap(
-    (table) => Object.values(table),
+  const all: MetricFacts[] = [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS].flatMap((table) =>
+    Object.values(table),
   );
 
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);

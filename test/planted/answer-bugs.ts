@@ -90,7 +90,8 @@ class Agent extends Plain {
     name: 'the sandbox changes its state before its ledger has the entry',
     file: 'src/sandbox/ledger/ledger.ts',
     find: '        await this.#log.append(toLine(page));\n',
-    replace: '        this.#stateOf.get(head.area)?.apply(rows, at);\n        await this.#log.append(toLine(page));\n',
+    replace:
+      '        for (const row of rows) this.#areas.get(head.area)?.apply(row, at);\n        await this.#log.append(toLine(page));\n',
     tests: ['test/sandbox/ledger/disk.test.ts'],
   },
   {
@@ -110,8 +111,8 @@ class Agent extends Plain {
   {
     name: 'every area of the sandbox has the errors of SMS',
     file: 'src/sandbox/sandbox-server.ts',
-    find: 'const body = area?.bodyOfStatus?.(status);',
-    replace: 'const body = area === undefined ? area?.bodyOfStatus?.(status) : undefined;',
+    find: 'findArea(areas, pathOf(url))?.errors',
+    replace: 'areas[0]?.errors',
     tests: ['test/sandbox/sandbox-server.test.ts'],
   },
 ];

@@ -5,8 +5,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'receipts of the sandbox are delivered twice after a restart',
     file: 'src/sandbox/ledger/ledger.ts',
-    find: '      state?.resume?.(rows);\n',
-    replace: '      state?.resume?.(rows);\n      state?.resume?.(rows);\n',
+    find: '      area?.resume?.(rows, webhooks);\n',
+    replace: '      area?.resume?.(rows, webhooks);\n      area?.resume?.(rows, webhooks);\n',
     tests: ['test/sandbox/sms/receipts.test.ts'],
   },
   {
@@ -25,7 +25,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event has another id with each attempt',
-    file: 'src/sandbox/gateway/event-lane.ts',
+    file: 'src/sandbox/gateway/conversation.ts',
     find: "'x-8x8-event-id': first?.id ?? ''",
     replace: "'x-8x8-event-id': first?.id + attempt",
     tests: ['test/contract/events.test.ts', 'test/sandbox/gateway/gateway-event.test.ts'],

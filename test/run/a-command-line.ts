@@ -9,7 +9,7 @@ import { runJob } from '../../src/commands/run-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
-import type { SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { createKeyring, TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { aBatch, aClient, aContact, aMessage, BATCH_PATH, bearer, CONTACTS_PATH } from './sandbox-client.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -73,64 +72,4 @@ test('sandbox looks at the key before the body', async () => {
   const client = await aClient();
   const { status } = await client.ask({ messages: [aMessage(1, { encoding: 'X' })] }, { authorization: undefined });
   expect(status).toBe(401);
-});
-
-const NOW = 0;
-const { chatKey, gatewayKey, campaign } = TEST_CREDENTIALS;
-const basic = (text: string, scheme = 'Basic') => `${scheme} ${Buffer.from(text).toString('base64')}`;
-
-test('keyring lets each token of the contact center do its own work only', () => {
-  const keyring = createKeyring([]);
-  const data = basic(`${campaign.username}:${campaign.dataToken}`);
-  const action = basic(`${campaign.username}:${campaign.actionToken}`, 'basic');
-  expect(keyring.refuseBasic(data, 'data', NOW)).toBeUndefined();
-  expect(keyring.refuseBasic(action, 'action', NOW)).toBeUndefined();
-  expect(keyring.refuseBasic(data, 'action', NOW)?.status).toBe(401);
-  expect(keyring.refuseBasic(action, 'data', NOW)?.status).toBe(401);
-});
-
-test.each([
-  ['no header', undefined],
-  ['no password', basic(campaign.username)],
-  ['another user name', basic(`other:${campaign.dataToken}`)],
-  ['the token alone', basic(`:${campaign.dataToken}`)],
-  ['what is not base64', 'Basic ***'],
-  ['the bearer scheme', `Bearer ${campaign.dataToken}`],
-])('keyring answers %s with 401 and a message', (_, authorization) => {
-  expect(createKeyring([]).refuseBasic(authorization, 'data', NOW)).toMatchObject({
-    status: 401,
-    body: { message: 'Not authorized.' },
-  });
-});
-
-test.each([
-  ['no key', undefined],
-  ['an empty key', ''],
-  ["another area's key", gatewayKey],
-  ['the key twice', [chatKey, chatKey]],
-])("keyring answers %s for the workplace chat with 401 and the contract's fault", (_, key) => {
-  expect(createKeyring([]).refuseChatKey(key, NOW)).toMatchObject({
-    status: 401,
-    body: { fault: { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } } },
-  });
-});
-
-test.each([
-  ['no key', undefined],
-  ["another area's key", chatKey],
-])("keyring answers %s for the chat gateway with 401 and the gateway's error", (_, key) => {
-  expect(createKeyring([]).refuseGatewayKey(key, NOW)).toMatchObject({
-    status: 401,
-    body: {
-      message: 'Access Denied',
-      errors: [{ code: 'access_denied', message: 'Access Denied' }],
-      referenceId: expect.stringMatching(UUID),
-    },
-  });
-});
-
-test('keyring lets the keys of chat and gateway in', () => {
-  const keyring = createKeyring([]);
-  expect(keyring.refuseChatKey(chatKey, NOW)).toBeUndefined();
-  expect(keyring.refuseGatewayKey(gatewayKey, NOW)).toBeUndefined();
 });

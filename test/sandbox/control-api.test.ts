@@ -1,6 +1,5 @@
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { readMetrics } from '../observe/read-metrics.js';
 import { type Answered, aBatch, aClient, aContact, type Client } from './sandbox-client.js';
 
 const get = (client: Client, path: string) => client.ask(undefined, { method: 'GET', path, authorization: undefined });
@@ -29,7 +28,7 @@ test('GET /_sandbox/ledger streams what readLedger gives, as NDJSON, without a k
 });
 
 /** All that needs no key, also in percent encoding. */
-const OPEN = ['/_sandbox', '/_sandbox/ledger', '/%5Fsandbox/ledger', '/_sandbox/campaigns', '/metrics'];
+const OPEN = ['/_sandbox', '/_sandbox/ledger', '/%5Fsandbox/ledger', '/_sandbox/campaigns'];
 
 test.each<[string, Record<string, string>, number]>([
   ['a web page elsewhere', { origin: 'https://evil.example' }, 404],
@@ -113,31 +112,4 @@ test('GET /_sandbox counts what was accepted and what arrived', async () => {
   await client.sendBatch(aBatch(2));
   await client.createContact(aContact());
   expect((await get(client, '/_sandbox')).body).toEqual({ accepted: { sms: 2, contacts: 1 }, requests: 2, faults: 0 });
-});
-
-test('GET /metrics gives the counts to Prometheus, without a key, and is no request of the service', async () => {
-  const client = await aClient();
-  await client.sendBatch(aBatch(3));
-  await client.sendBatch(aBatch(2));
-  await client.createContact(aContact());
-  await client.ask(undefined, { method: 'GET', path: '/nowhere', authorization: undefined });
-
-  const answer = await get(client, '/metrics');
-  await get(client, '/metrics');
-
-  expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
-  expect(readMetrics(answer.text)).toEqual(
-    new Map([
-      ['volley_sandbox_requests_total{area="sms",status="200"}', 2],
-      ['volley_sandbox_requests_total{area="contacts",status="201"}', 1],
-      ['volley_sandbox_requests_total{area="none",status="404"}', 1],
-      ['volley_sandbox_accepted_total{area="sms"}', 5],
-      ['volley_sandbox_accepted_total{area="contacts"}', 1],
-      ['volley_sandbox_webhook_posts_total{outcome="delivered"}', 0],
-      ['volley_sandbox_webhook_posts_total{outcome="given_up"}', 0],
-      ['volley_sandbox_webhook_posts_total{outcome="outside"}', 0],
-      ['volley_sandbox_webhook_posts_pending', 0],
-    ]),
-  );
-  expect(lines(await get(client, '/_sandbox/requests'))).toHaveLength(4);
 });

@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/ports/clock.js';
+import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { ContactEntry, LedgerEntry, SmsEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
+import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 
 export const BATCH_PATH = '/api/v1/subaccounts/acme_hq/messages/batch';
 export const CONTACTS_PATH = '/accounts/acme/contacts';

@@ -48,7 +48,7 @@ test.each<[area: string, paths: readonly string[], form: (code: number) => objec
   ['gateway', ['/chat-gateway', '/chat-gateway/v1/nothing', '/chat-gateway/v1/conversations/1/2/3'], () => PROBLEM],
   ['campaign', ['/api/stats/nothing', '/api/tstats/campaigns'], () => MESSAGE],
   ['chat', ['/chat/api', '/chat/api/chat/v1/rooms'], () => FAULT],
-  ['no area, in that of most', ['/', '/nothing', '/api', '/metrics/'], CODED],
+  ['no area, in that of most', ['/', '/nothing', '/api', '/metrics'], CODED],
 ])('errors of %s that no route answers have its form: 404 and 400', async (_, paths, form) => {
   const { sandbox } = await aClient();
   for (const path of paths) {

@@ -1,5 +1,5 @@
+import type { Area } from '../../domain/areas.js';
 import type { Route } from '../area.js';
-import type { AreaName } from '../area-name.js';
 import { createRandom } from '../random.js';
 import type { ChosenFault } from './chosen.js';
 import { isDistortion, parseFaults, phaseOf, type SandboxFault } from './fault.js';
@@ -16,7 +16,7 @@ export interface AppliedFaults {
 export class FaultSet {
   #faults: SandboxFault[] = [];
   #applied: number[] = [];
-  readonly #requestsOf = new Map<AreaName, number>();
+  readonly #requestsOf = new Map<Area, number>();
 
   /** Replaces all faults and begins to count requests anew. Throws a UserError when one makes no sense. */
   set(written: unknown): void {
@@ -30,7 +30,7 @@ export class FaultSet {
   }
 
   /** Call once for each request, in the order of arrival. */
-  choose(area: AreaName, route: Route, recipients: readonly string[]): AppliedFaults {
+  choose(area: Area, route: Route, recipients: readonly string[]): AppliedFaults {
     const nth = (this.#requestsOf.get(area) ?? 0) + 1;
     this.#requestsOf.set(area, nth);
     let delayMs = 0;
@@ -51,7 +51,7 @@ export class FaultSet {
     return { delayMs, rows, before: isBefore ? decisive : undefined, after: isBefore ? undefined : decisive };
   }
 
-  #strikes(index: number, fault: SandboxFault, request: { area: AreaName; nth: number }): boolean {
+  #strikes(index: number, fault: SandboxFault, request: { area: Area; nth: number }): boolean {
     if (fault.area !== undefined && fault.area !== request.area) return false;
     if (fault.times !== undefined && (this.#applied[index] ?? 0) >= fault.times) return false;
     if (fault.nth !== undefined && ![fault.nth].flat().includes(request.nth)) return false;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { AREAS } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
-import { AREA_NAMES } from '../area-name.js';
 
 /**
  * The faults of the sandbox, by the moment at which they happen: delay  – before anything else; adds to whatever
@@ -52,7 +52,7 @@ const kindSchema = z.custom<FaultKind>(
 const faultSchema = z.strictObject({
   kind: kindSchema,
   /** The area; all by default. */
-  area: z.enum(AREA_NAMES).optional(),
+  area: z.enum(AREAS).optional(),
   /** Share of the requests, 0 to 1. */
   rate: z.number().min(0).max(1).default(1),
   seed: z.int().default(1),

@@ -1,6 +1,8 @@
+import type { Area } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
-import type { AreaName } from '../area-name.js';
+import type { SandboxArea } from '../area.js';
+import type { WebhookSender } from '../webhook/sender.js';
 import { type ByteLog, readLines } from './byte-log.js';
 import type { Fields } from './entry-head.js';
 import { buildPage, expandPage, expandRows, type LedgerEntry, type Page } from './page.js';
@@ -16,16 +18,6 @@ interface Cancellation {
   readonly at: string;
 }
 
-/** The state of an area, which its rows in the ledger make. */
-export interface LedgerState {
-  /** Takes up the rows of a request, in the ledger's order: while the sandbox runs, and again at a restart. `at` is ISO 8601. */
-  apply(rows: readonly Fields[], at: string): void;
-  /** Called after `apply`, at a restart only: sees to what these rows still have to send. */
-  resume?(rows: readonly Fields[]): void;
-  /** Forgets everything that was accepted. */
-  clear(): void;
-}
-
 /** What a request comes to. */
 export interface AreaDecision<T> {
   /** What is accepted, all with the same fields; by default nothing. */
@@ -39,9 +31,9 @@ export interface AreaDecision<T> {
 /** What the areas accepted, in order. */
 export class Ledger {
   readonly #log: ByteLog;
-  #stateOf: ReadonlyMap<AreaName, LedgerState> = new Map();
+  #areas: ReadonlyMap<Area, SandboxArea> = new Map();
   readonly #cancelledAt = new Map<string, string>();
-  readonly #counts = new Map<AreaName, number>();
+  readonly #counts = new Map<Area, number>();
   #nextSeq = 1;
   #lastRequest = 0;
   #queue: Promise<unknown> = Promise.resolve();
@@ -52,15 +44,15 @@ export class Ledger {
   }
 
   /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
-  async open(stateOf: ReadonlyMap<AreaName, LedgerState>): Promise<void> {
+  async open(areas: ReadonlyMap<Area, SandboxArea>, webhooks: WebhookSender): Promise<void> {
     const log = this.#log;
-    this.#stateOf = stateOf;
+    this.#areas = areas;
     let wholeBytes = 0;
     let lineNumber = 0;
     for await (const { line, endsAt } of readLines(log)) {
       lineNumber += 1;
       wholeBytes = endsAt;
-      this.#takeUp(parseLine(line, lineNumber), lineNumber);
+      this.#takeUp(parseLine(line, lineNumber), lineNumber, webhooks);
     }
     if (wholeBytes < log.bytes) await log.truncate(wholeBytes);
     if (lineNumber === 0) await log.append(HEADER_LINE);
@@ -72,7 +64,7 @@ export class Ledger {
   }
 
   /** How many entries of each area. */
-  get counts(): Readonly<Partial<Record<AreaName, number>>> {
+  get counts(): Readonly<Partial<Record<Area, number>>> {
     return Object.fromEntries(this.#counts);
   }
 
@@ -81,7 +73,7 @@ export class Ledger {
    * the disk refuses has changed nothing. `at` in ms since 1970.
    */
   accept<T>(
-    { at: atMs, ...head }: { at: number; area: AreaName; request: number },
+    { at: atMs, ...head }: { at: number; area: Area; request: number },
     decide: () => AreaDecision<T>,
   ): Promise<T> {
     return this.#inTurn(async () => {
@@ -91,7 +83,8 @@ export class Ledger {
         const page = buildPage({ ...head, at, seq: this.#nextSeq }, rows);
         await this.#log.append(toLine(page));
         this.#count(page);
-        this.#stateOf.get(head.area)?.apply(rows, at);
+        const area = this.#areas.get(head.area);
+        for (const row of rows) area?.apply(row, at);
       }
       if (cancels !== undefined) {
         await this.#log.append(toLine({ cancelled: cancels, at } satisfies Cancellation));
@@ -124,7 +117,7 @@ export class Ledger {
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#log.truncate(HEADER_LINE.length);
-      for (const state of this.#stateOf.values()) state.clear();
+      for (const area of this.#areas.values()) area.clear();
       this.#nextSeq = 1;
       this.#counts.clear();
       this.#cancelledAt.clear();
@@ -141,7 +134,7 @@ export class Ledger {
     return done;
   }
 
-  #takeUp(value: unknown, lineNumber: number): void {
+  #takeUp(value: unknown, lineNumber: number, webhooks: WebhookSender): void {
     if (lineNumber === 1) {
       const isOurs = isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
       if (!isOurs) throw damaged(lineNumber, `${HEADER.format} version ${HEADER.version}`);
@@ -149,10 +142,10 @@ export class Ledger {
       this.#cancelledAt.set(value.cancelled, value.at);
     } else if (isPage(value)) {
       this.#count(value);
-      const state = this.#stateOf.get(value.area);
+      const area = this.#areas.get(value.area);
       const rows = expandRows(value);
-      state?.apply(rows, value.at);
-      state?.resume?.(rows);
+      for (const row of rows) area?.apply(row, value.at);
+      area?.resume?.(rows, webhooks);
     } else {
       throw damaged(lineNumber, 'a page of accepted rows');
     }

@@ -1,9 +1,11 @@
-import type { AreaName } from '../area-name.js';
-import type { CampaignEntry } from '../campaign/campaign-entry.js';
-import type { ChatEntry } from '../chat/chat-entry.js';
-import type { GatewayEntry } from '../gateway/gateway-entry.js';
-import type { VerificationEntry } from '../verification/verification-entry.js';
-import type { EntryHead, Fields } from './entry-head.js';
+import type { Area } from '../../domain/areas.js';
+import type { CampaignEntry } from '../campaign.js';
+import type { ChatEntry } from '../chat.js';
+import type { ContactEntry } from '../contacts.js';
+import type { GatewayEntry } from '../gateway/conversation.js';
+import type { SmsEntry } from '../sms/batch-schema.js';
+import type { VerificationEntry } from '../verification.js';
+import type { Fields } from './entry-head.js';
 
 /**
  * A page is what one HTTP request had accepted, as one line of JSON. Equal fields of all rows are stored once in
@@ -15,46 +17,12 @@ export interface Page {
   readonly seq: number;
   /** ISO 8601. */
   readonly at: string;
-  readonly area: AreaName;
+  readonly area: Area;
   /** Number of the HTTP request. */
   readonly request: number;
   readonly shared: Fields;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
-}
-
-/** A message that was accepted. Text, source and encoding are what is in force after the template. */
-export interface SmsEntry extends EntryHead {
-  readonly area: 'sms';
-  readonly subAccountId: string;
-  readonly batchId: string;
-  readonly clientBatchId: string | null;
-  readonly umid: string;
-  readonly clientMessageId: string | null;
-  /** As the client wrote it. */
-  readonly destination: string;
-  readonly country: string | null;
-  readonly source: string | null;
-  readonly text: string;
-  readonly encoding: 'GSM7' | 'UCS2';
-  /** Number of SMS that the text takes, 1 to 10. */
-  readonly parts: number;
-  readonly scheduled: string | null;
-  readonly expiry: string | null;
-  readonly dlrCallbackUrl: string | null;
-  /** Set when the batch was cancelled before the message's time. */
-  readonly cancelledAt: string | null;
-}
-
-/** A contact that was created, or merged into one that had one of its addresses. */
-export interface ContactEntry extends EntryHead {
-  readonly area: 'contacts';
-  readonly account: string;
-  readonly contactId: number;
-  readonly outcome: 'created' | 'merged';
-  readonly externalId: string | null;
-  /** The resulting state at the service. */
-  readonly contact: Fields;
 }
 
 export type LedgerEntry = SmsEntry | ContactEntry | VerificationEntry | GatewayEntry | CampaignEntry | ChatEntry;

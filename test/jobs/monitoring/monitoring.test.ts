@@ -9,7 +9,6 @@ import {
   LISTEN_METRICS,
   type MetricFacts,
   RUN_METRICS,
-  SANDBOX_METRICS,
   SEND_METRICS,
   WORK_METRICS,
 } from '../../../src/observe/metric-list.js';
@@ -33,7 +32,7 @@ const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) =>
 
 /** Names of samples, those of a histogram included. */
 const SAMPLES = new Set(
-  [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS, SANDBOX_METRICS]
+  [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS]
     .flatMap((table): MetricFacts[] => Object.values(table))
     .flatMap(({ name, type }) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])),
 );

@@ -1,4 +1,4 @@
-import type { CampaignEntry } from '../../../src/sandbox/campaign/campaign-entry.js';
+import type { CampaignEntry } from '../../../src/sandbox/campaign.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export function basic(client: Client, token: 'dataToken' | 'actionToken'): string {

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { ChatEntry } from '../../../src/sandbox/chat/chat-entry.js';
+import type { ChatEntry } from '../../../src/sandbox/chat.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export const MESSAGES = '/chat/api/chat/v1/messages';

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import type { GatewayEntry } from '../../../src/sandbox/gateway/gateway-entry.js';
+import type { GatewayEntry } from '../../../src/sandbox/gateway/conversation.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export const VERSION = 'Chat Gateway v1.0';

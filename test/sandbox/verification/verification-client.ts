@@ -1,4 +1,4 @@
-import type { VerificationEntry } from '../../../src/sandbox/verification/verification-entry.js';
+import type { VerificationEntry } from '../../../src/sandbox/verification.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export const SESSIONS_PATH = '/api/v2/subaccounts/acme_hq/sessions';

@@ -1,0 +1,112 @@
+import { defineRoute, distortId, omit, type SandboxArea } from './area.js';
+import { bodyOf, isText, textOf } from './body-schema.js';
+import type { ErrorForm } from './http-answer.js';
+import type { EntryHead } from './ledger/entry-head.js';
+
+/** A message that was posted. */
+export interface ChatEntry extends EntryHead {
+  readonly area: 'chat';
+  readonly room: string;
+  readonly messageId: string;
+  /** Microseconds since 1970, 16 digits; no two messages have the same. */
+  readonly timestamp: number;
+  /** As it was posted. */
+  readonly messageRaw: string;
+}
+
+type ChatRow = Omit<ChatEntry, keyof EntryHead | 'area'>;
+
+const MESSAGES = '/chat/api/chat/v1/messages';
+
+/** Where a test key writes when no room is named. */
+const DEFAULT_ROOM = 'sandbox';
+/** Default of the service's documentation, which names no bounds. */
+const DEFAULT_PAGE_SIZE = 30;
+const ROOM_TEXT = 'room must be a text';
+
+const postSchema = bodyOf({
+  messageRaw: textOf(Number.POSITIVE_INFINITY, 'messageRaw must be a text'),
+  room: textOf(Number.POSITIVE_INFINITY, ROOM_TEXT).default(DEFAULT_ROOM),
+});
+
+/** Workplace chat: messages in rooms. A room exists as soon as it is named. */
+export function createChatArea(newId: () => string, requestsPerSecond: number): SandboxArea {
+  const messagesOf = new Map<string, ReturnType<typeof toRoomMessage>[]>();
+  let lastTimestamp = 0;
+
+  return {
+    name: 'chat',
+    errors: CHAT_ERRORS,
+    // The contract names the rate and not what happens above it: refused, so that pacing can be tested.
+    rates: [{ perSecond: requestsPerSecond, of: () => 'the one key' }],
+    routes: [
+      defineRoute({
+        method: 'GET',
+        path: MESSAGES,
+        who: 'chatKey',
+        distortions: {
+          partial: ({ body }) => (body as readonly unknown[]).map((message) => omit(message, 'id')),
+          foreign: ({ previousBody }) => previousBody ?? [],
+        },
+        handle: ({ query: { room = DEFAULT_ROOM, pageSize = String(DEFAULT_PAGE_SIZE) } }) => {
+          if (!isText(room)) return { status: 400, message: ROOM_TEXT };
+          if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
+            return { status: 400, message: 'pageSize must be a whole number from 1' };
+          }
+          return { status: 200, body: (messagesOf.get(room) ?? []).slice(-Number(pageSize)).reverse() };
+        },
+      }),
+      defineRoute({
+        method: 'POST',
+        path: MESSAGES,
+        who: 'chatKey',
+        body: postSchema,
+        // One message, to a room and not to a number.
+        recipients: () => [''],
+        distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
+        handle: ({ at, body: { messageRaw, room } }) => {
+          // Later than the last, whatever the clock says: its milliseconds are coarser than messages are frequent.
+          const timestamp = Math.max(at * 1000, lastTimestamp + 1);
+          const row: ChatRow = { room, messageId: newId(), timestamp, messageRaw };
+          return { status: 200, body: toRoomMessage(row), entries: [{ ...row }] };
+        },
+      }),
+    ],
+    apply: (entry) => {
+      const row = entry as unknown as ChatRow;
+      const messages = messagesOf.get(row.room) ?? [];
+      messagesOf.set(row.room, messages);
+      messages.push(toRoomMessage(row));
+      lastTimestamp = Math.max(lastTimestamp, row.timestamp);
+    },
+    // Times continue to increase.
+    clear: () => messagesOf.clear(),
+  };
+}
+
+/** The author: the holder of the test key. */
+const AUTHOR = {
+  avatarUrl: 'https://chat.example/avatars/sandbox.png',
+  email: 'sandbox@acme.example',
+  id: 'sandbox-user',
+  name: 'Sandbox',
+};
+
+/** A message as it is read. */
+function toRoomMessage({ messageId: id, timestamp, messageRaw: parsed }: ChatRow) {
+  return { authorUser: AUTHOR, parsed, id, timestamp };
+}
+
+/** Text and code of each status. The contract shows the 401 only; the others follow its form. */
+const CHAT_ERRORS: ErrorForm = {
+  statuses: {
+    400: { code: 'request.Invalid', message: 'Bad request' },
+    401: { code: 'oauth.v2.InvalidAccessToken', message: 'Invalid access token' },
+    403: { code: 'request.Forbidden', message: 'Forbidden' },
+    404: { code: 'request.NotFound', message: 'Not found' },
+    413: { code: 'request.TooLarge', message: 'Request body is too large' },
+    429: { code: 'policies.ratelimit.QuotaViolation', message: 'Rate limit of 5 requests per second exceeded' },
+    500: { code: 'request.Internal', message: 'Internal server error' },
+  },
+  body: (errorcode, faultstring) => ({ fault: { faultstring, detail: { errorcode } } }),
+};

@@ -1,0 +1,255 @@
+import { createHash } from 'node:crypto';
+import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { z } from 'zod';
+import { defineRoute, distortId, type SandboxArea } from './area.js';
+import { anObject, aValue, bodyOf, isText, refusedBy, textOf } from './body-schema.js';
+import { ERROR_CODE, type RefusedRequest } from './http-answer.js';
+import type { EntryHead } from './ledger/entry-head.js';
+
+/** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */
+export interface VerificationEntry extends EntryHead, KeptSession {
+  readonly area: 'verification';
+  readonly event: 'code-sent' | 'code-checked';
+}
+
+/**
+ * States of a session. A code is sent → WAITING; the right code → VERIFIED; a wrong one counts as an attempt, the fifth → FAILED;
+ * the time `expiresAt` → EXPIRED. All but WAITING are final. EXPIRED follows from the time and is written nowhere.
+ */
+type SessionStatus = KeptSession['status'] | 'EXPIRED';
+
+/** What the service knows of a session. Times are ISO 8601 UTC. */
+interface KeptSession {
+  readonly sessionId: string;
+  readonly subAccountId: string;
+  /** International, as a number. */
+  readonly destination: number;
+  readonly status: 'WAITING' | 'VERIFIED' | 'FAILED';
+  /** Wrong codes so far. */
+  readonly attempt: number;
+  readonly expiresAt: string;
+  /** Before it no other SMS is sent to the destination. */
+  readonly nextSmsAfter: string;
+  readonly code: string;
+  /** The last SMS. */
+  readonly text: string;
+  readonly source: string | null;
+}
+
+const SESSIONS = '/api/v2/subaccounts/:subAccountId/sessions';
+/** From the service's documentation. */
+const MAX_ATTEMPTS = 5;
+
+/** Verification: a code goes out by SMS, and a session says whether it came back. At most one session of a number is WAITING. */
+export function createVerificationArea(newId: () => string): SandboxArea {
+  const sessions = new Map<string, KeptSession>();
+  /** The last session of each number of each subaccount. */
+  const lastIdOf = new Map<string, string>();
+
+  return {
+    name: 'verification',
+    routes: [
+      defineRoute({
+        method: 'POST',
+        path: SESSIONS,
+        who: 'subAccountId',
+        body: creationSchema,
+        recipients: readDestination,
+        distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
+        handle: ({ at, params: { subAccountId = '' }, body }) => {
+          const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
+          const waiting = last !== undefined && statusAt(last, at) === 'WAITING' ? last : undefined;
+          if (waiting !== undefined && at < Date.parse(waiting.nextSmsAfter)) return refuseResend(waiting);
+          // Sent again, a session keeps code and attempts; its validity restarts.
+          const isAgain = waiting !== undefined && !body.resetSession;
+          const session: KeptSession = {
+            sessionId: waiting?.sessionId ?? newId().replaceAll('-', ''),
+            subAccountId,
+            destination: body.destination,
+            status: 'WAITING',
+            attempt: isAgain ? waiting.attempt : 0,
+            ...describeSms(isAgain ? waiting.code : createCode(newId(), body.codeLength), body, at),
+          };
+          return { status: 200, body: toCreationBody(session), entries: [{ event: 'code-sent', ...session }] };
+        },
+      }),
+      defineRoute({
+        method: 'GET',
+        path: `${SESSIONS}/:sessionId`,
+        who: 'subAccountId',
+        distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
+        handle: ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
+          const session = sessions.get(sessionId);
+          if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;
+          if (code === undefined) return { status: 200, body: toReadBody(session, at) };
+          // A refused code is not an attempt.
+          if (!isText(code, 10) || code.length < 3) return NO_CODE;
+          const checked = tryCode(session, code, at);
+          const entries = checked === session ? [] : [{ event: 'code-checked', ...checked }];
+          return { status: 200, body: toReadBody(checked, at), entries };
+        },
+      }),
+    ],
+    control: [
+      defineRoute({
+        method: 'GET',
+        path: '/_sandbox/sessions/:sessionId',
+        who: 'anyone',
+        handle: ({ at, params: { sessionId = '' } }) => {
+          const session = sessions.get(sessionId);
+          if (session === undefined) return NO_SESSION;
+          return { status: 200, body: { ...session, status: statusAt(session, at) } };
+        },
+      }),
+    ],
+    apply: (entry) => {
+      const { event: _, ...session } = entry as unknown as KeptSession & Pick<VerificationEntry, 'event'>;
+      sessions.set(session.sessionId, session);
+      lastIdOf.set(`${session.subAccountId} ${session.destination}`, session.sessionId);
+    },
+    clear: () => {
+      sessions.clear();
+      lastIdOf.clear();
+    },
+  };
+}
+
+const MAX_ALPHANUMERIC_SOURCE = 11;
+const MAX_NUMERIC_SOURCE = 16;
+
+/** An integer between the bounds that the service's documentation has, and its default. */
+const between = (field: string, min: number, max: number, otherwise: number) =>
+  aValue<number>(Number.isInteger, `${field} must be an integer`)
+    .refine(
+      (value) => value >= min && value <= max,
+      refusedBy(`${field} must be between ${min} and ${max}`, ERROR_CODE.outOfRange),
+    )
+    .default(otherwise);
+
+const ENCODINGS: readonly unknown[] = ['AUTO', 'GSM7', 'UCS2'];
+
+const smsSchema = anObject('sms must be an object').pipe(
+  z.object({
+    source: aValue<string>(
+      (value) => isText(value, /^\+?\d+$/.test(String(value)) ? MAX_NUMERIC_SOURCE : MAX_ALPHANUMERIC_SOURCE),
+      'Invalid Source value. Reached max allowed limit',
+      ERROR_CODE.source,
+    ).optional(),
+    encoding: aValue(
+      (value) => ENCODINGS.includes(value),
+      `Invalid encoding: must be one of ${ENCODINGS.join(', ')}`,
+      ERROR_CODE.encoding,
+    ).optional(),
+  }),
+);
+
+/** Limits and defaults of the service's documentation. Seconds are in `codeValidity` and `resendingInterval`. */
+const creationSchema = bodyOf({
+  country: aValue<string>(
+    (value) => typeof value === 'string' && isSupportedCountry(value.toUpperCase()),
+    'Invalid country: must be a two-letter country code',
+    ERROR_CODE.country,
+  ).optional(),
+  brand: aValue<string>(
+    (value) => value === '' || isText(value, 30),
+    'brand must be a text of at most 30 characters',
+  ).optional(),
+  template: textOf(Number.POSITIVE_INFINITY, 'Invalid template: must be a text', ERROR_CODE.template).optional(),
+  resetSession: z.boolean('resetSession must be a boolean').default(false),
+  codeLength: between('codeLength', 3, 10, 4),
+  codeValidity: between('codeValidity', 30, 7200, 300),
+  resendingInterval: between('resendingInterval', 10, 7200, 10),
+  // The contract sends by SMS; the sandbox has no other channel.
+  channel: z.literal('sms', 'channel must be sms').optional(),
+  sms: smsSchema.optional(),
+  destination: z.unknown().optional(),
+}).transform((body, { issues }) => {
+  const destination = toNumber(body.destination, body.country?.toUpperCase() as CountryCode | undefined);
+  if (destination !== undefined) return { ...body, destination };
+  const message = 'Invalid MSISDN format (not E.164 international number)';
+  issues.push({ code: 'custom', message, params: { code: ERROR_CODE.invalidMsisdn }, input: body.destination });
+  return z.NEVER;
+});
+
+/** What people put between the digits; the service takes it out. */
+const FORMATTING = /[\s()[\].-]/g;
+const WITH_PLUS = /^\+[1-9][0-9]{6,14}$/;
+
+/**
+ * The international number, without plus, of a destination as a person writes it; undefined when it is invalid.
+ * Without a plus it is read in its country; where there is none either, the digits must begin with a country's prefix.
+ */
+function toNumber(written: unknown, country: CountryCode | undefined): number | undefined {
+  if (typeof written !== 'string') return undefined;
+  const compact = written.replace(FORMATTING, '');
+  if (compact.startsWith('+')) return WITH_PLUS.test(compact) ? Number(compact) : undefined;
+  if (!/^[0-9]{3,17}$/.test(compact)) return undefined;
+  const number =
+    country === undefined
+      ? parsePhoneNumberFromString(`+${compact}`, { extract: false })
+      : parsePhoneNumberFromString(compact, { defaultCountry: country, extract: false });
+  return number?.isPossible() ? Number(number.number) : undefined;
+}
+
+/** What a code's SMS is. `now` in ms since 1970. */
+function describeSms(code: string, request: z.output<typeof creationSchema>, now: number) {
+  const { template, brand, sms, codeValidity, resendingInterval } = request;
+  // Default texts are those of the service's documentation; a brand that is asked for and not given is empty.
+  const usual = brand === undefined ? 'Your verification code is {code}' : '{brand}: Your verification code is {code}';
+  const values: Readonly<Record<string, string>> = { '{code}': code, '{brand}': brand ?? '' };
+  return {
+    expiresAt: new Date(now + codeValidity * 1000).toISOString(),
+    nextSmsAfter: new Date(now + resendingInterval * 1000).toISOString(),
+    code,
+    text: (template ?? usual).replace(/\{code\}|\{brand\}/g, (placeholder) => values[placeholder] ?? ''),
+    source: sms?.source ?? null,
+  };
+}
+
+/** Digits that follow from the id: who gives the ids knows the codes. */
+function createCode(id: string, length: number): string {
+  const digest = createHash('sha256').update(id).digest('hex');
+  return (BigInt(`0x${digest}`) % 10n ** BigInt(length)).toString().padStart(length, '0');
+}
+
+/** The same object when the check changes nothing: the session is final. */
+function tryCode(session: KeptSession, code: string, now: number): KeptSession {
+  if (statusAt(session, now) !== 'WAITING') return session;
+  if (code === session.code) return { ...session, status: 'VERIFIED' };
+  const attempt = session.attempt + 1;
+  return { ...session, attempt, status: attempt < MAX_ATTEMPTS ? 'WAITING' : 'FAILED' };
+}
+
+function statusAt({ status, expiresAt }: KeptSession, now: number): SessionStatus {
+  return status === 'WAITING' && now >= Date.parse(expiresAt) ? 'EXPIRED' : status;
+}
+
+function toCreationBody(session: KeptSession) {
+  const { sessionId: sessionID, destination, status, attempt, expiresAt, nextSmsAfter: retryAfter } = session;
+  return { sessionID, verifyUri: toPath(session), destination, status, attempt, expiresAt, retryAfter };
+}
+
+/** The answer to a read or a check. */
+function toReadBody(session: KeptSession, now: number) {
+  const { sessionId: uid, destination, attempt, expiresAt, nextSmsAfter } = session;
+  const status = statusAt(session, now);
+  return { uid, resourceUri: toPath(session), destination, status, attempt, expiresAt, nextSmsAfter };
+}
+
+function toPath({ subAccountId, sessionId }: KeptSession): string {
+  return `/api/v2/subaccounts/${encodeURIComponent(subAccountId)}/sessions/${sessionId}`;
+}
+
+function readDestination(body: unknown): readonly string[] {
+  const destination = (body as { destination?: unknown } | null | undefined)?.destination;
+  return [typeof destination === 'string' ? destination : ''];
+}
+
+function refuseResend({ nextSmsAfter }: KeptSession): RefusedRequest {
+  const message = `Resending interval has not passed, another SMS is allowed after ${nextSmsAfter}`;
+  return { status: 403, code: ERROR_CODE.resendInterval, message };
+}
+
+const NO_SESSION: RefusedRequest = { status: 404, message: 'Session not found' };
+
+const NO_CODE: RefusedRequest = { status: 400, message: 'code must be a text of 3 to 10 characters' };
