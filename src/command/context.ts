@@ -30,6 +30,8 @@ export interface Result {
   readonly json?: object;
   /** Its words for a person. */
   readonly text: string;
+  /** Stdout gets the text, also where it is no terminal, unless --json is given. */
+  readonly isText?: true;
   readonly exitCode: number;
   /** In a few words, for the log. */
   readonly reason: string;

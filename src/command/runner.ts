@@ -100,9 +100,9 @@ const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
 async function printResult(
   terminal: Host,
   asked: boolean | undefined,
-  { json, text, exitCode }: Result,
+  { json, text, isText, exitCode }: Result,
 ): Promise<void> {
-  const isJson = json !== undefined && (asked ?? !terminal.isStdoutTerminal);
+  const isJson = json !== undefined && (asked ?? (isText !== true && !terminal.isStdoutTerminal));
   const left = Object.entries({ state: 'done', exitCode, error: null }).filter(
     ([key]) => !Object.hasOwn(json ?? {}, key),
   );

@@ -7,3 +7,11 @@ export function format(count: number): string {
 export function countOf(count: number, noun: string, plural = `${noun}s`): string {
   return `${format(count)} ${count === 1 ? noun : plural}`;
 }
+
+/** In the largest unit that leaves a whole number before the point: `1.2 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}

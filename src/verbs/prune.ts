@@ -3,7 +3,7 @@ import type { Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, formatBytes } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { parseAge } from '../job/age.js';
 import { loadJob } from '../job/load.js';
@@ -11,7 +11,7 @@ import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Files } from '../storage/files.js';
-import { formatBytes } from '../texts/run-table.js';
+
 import { adopt, defineVerb, json, textArgument, textOption } from './verb.js';
 
 /**

@@ -1,10 +1,12 @@
-import { type AddVerbs, brief } from './verb.js';
+import { renderJobJsonSchema } from '../job/schema/json-schema.js';
+import { EXIT } from '../report/exit-code.js';
+import { defineVerb } from './verb.js';
 
-/** `volley schema` */
-export const addSchemaVerb: AddVerbs = (cli, { terminal, finish }) =>
-  cli.command(
-    'schema',
-    'Print the JSON Schema of a job file, for editors',
-    (command) => brief(command, 'schema', terminal).example('$0 schema > job.schema.json', ''),
-    () => finish(import('../commands/print-schema.js').then(({ printSchema }) => printSchema(terminal))),
-  );
+/** `volley schema`: the JSON Schema of a job file, for editors. */
+export const schema = defineVerb({
+  args: {},
+  flags: {},
+  examples: [['> job.schema.json', '']],
+  isLook: true,
+  run: async () => ({ text: renderJobJsonSchema(), exitCode: EXIT.ok, reason: 'printed' }),
+});

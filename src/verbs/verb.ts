@@ -65,6 +65,10 @@ export const json = {
   type: 'boolean',
 } as const;
 
+export const namedRun = textArgument(
+  'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run',
+);
+
 /** Of verbs that send, or that decide what is sent. */
 export const adopt = {
   describe:

@@ -12,12 +12,8 @@ import { addTestVerb } from './job/test-verb.js';
 import { addAbandonVerb } from './run/abandon-verb.js';
 import { addApplyVerb } from './run/apply-verb.js';
 import { addCancelVerb } from './run/cancel-verb.js';
-import { addReportVerb } from './run/report-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
-import { addRunsVerb } from './run/runs-verb.js';
 import { addSettleVerb } from './run/settle-verb.js';
-import { addStatusVerb } from './run/status-verb.js';
-import { addSchemaVerb } from './schema.js';
 import { addListenVerb } from './serve/listen-verb.js';
 import { addSandboxVerb } from './serve/sandbox-verb.js';
 import { addCampaignVerbs } from './service/campaign.js';
@@ -42,9 +38,24 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
     { name: 'test', add: addTestVerb },
     { name: 'plan', add: addPlanVerb },
     { name: 'apply', add: addApplyVerb },
-    { name: 'status', add: addStatusVerb },
-    { name: 'runs', add: addRunsVerb },
-    { name: 'report', add: addReportVerb },
+    {
+      name: 'status',
+      command: 'status <run>',
+      about: 'Show the progress of a run',
+      load: async () => (await import('./status.js')).status,
+    },
+    {
+      name: 'runs',
+      command: 'runs [job]',
+      about: 'List the runs of a job, the newest first, those that are gone included',
+      load: async () => (await import('./runs.js')).runs,
+    },
+    {
+      name: 'report',
+      command: 'report <run>',
+      about: 'Write the outputs of a run again, its page report.html among them',
+      load: async () => (await import('./report.js')).report,
+    },
     { name: 'settle', add: addSettleVerb },
     { name: 'retry', add: addRetryVerb },
     { name: 'cancel', add: addCancelVerb },
@@ -63,7 +74,12 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
     { name: 'gateway', add: addGatewayVerbs },
     { name: 'listen', add: addListenVerb },
     { name: 'sandbox', add: addSandboxVerb },
-    { name: 'schema', add: addSchemaVerb },
+    {
+      name: 'schema',
+      command: 'schema',
+      about: 'Print the JSON Schema of a job file, for editors',
+      load: async () => (await import('./schema.js')).schema,
+    },
     { name: 'help', add: addHelpVerb },
   ];
 

@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
-import { showRuns } from '../../src/commands/runs/show-runs.js';
+import { runVerb } from '../../src/command/runner.js';
+import { runs } from '../../src/verbs/runs.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aJob, people } from './a-job.js';
@@ -86,7 +87,7 @@ test('runs of jobs whose output is the root of the disk have the names of their 
   await disk.files.rename('/registry.ndjson', '/sale/registry.ndjson');
   const { terminal, said } = aTerminal();
 
-  await showRuns({ job: '/', json: true }, { ...terminal, runtime: { ...nodeEnv, files: disk.files } });
+  await runVerb('runs', runs, { job: '/', json: true }, { ...terminal, runtime: { ...nodeEnv, files: disk.files } });
 
   expect(JSON.parse(said.stdout).runs).toMatchObject([{ job: 'sale' }, { job: 'sale' }]);
 });

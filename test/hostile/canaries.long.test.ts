@@ -1,11 +1,12 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { planJob } from '../../src/commands/plan-job.js';
-import { reportRun } from '../../src/commands/report-run.js';
 import { runJob } from '../../src/commands/run-job.js';
-import { showStatus } from '../../src/commands/show-status.js';
+import { report } from '../../src/verbs/report.js';
+import { status } from '../../src/verbs/status.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { MANNERS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, holdsSecret, NUMBER, readAll, STEERING } from './canaries.js';
@@ -54,8 +55,8 @@ async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
       json: undefined,
     };
     for (const mode of [true, false]) {
-      await watch('status', mode, (terminal) => showStatus(flags, terminal));
-      await watch('report', mode, (terminal) => reportRun(flags, terminal));
+      await watch('status', mode, (terminal) => runVerb('status', status, flags, terminal));
+      await watch('report', mode, (terminal) => runVerb('report', report, { ...flags, html: undefined }, terminal));
     }
     const files = readAll(out);
     expect(files.map(([path]) => basename(path))).toEqual(expect.arrayContaining(ALWAYS_WRITTEN));

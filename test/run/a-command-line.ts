@@ -1,15 +1,16 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Host } from '../../src/command/deps.js';
+import { runVerb } from '../../src/command/runner.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { planJob } from '../../src/commands/plan-job.js';
-import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { settleRun } from '../../src/commands/settle-run.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { report } from '../../src/verbs/report.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';
@@ -61,7 +62,7 @@ export async function aCommandLine(step: object = {}) {
   };
   const json = true;
   const rowsOf = async (run: string, output: Parameters<typeof readOutput>[2]) => {
-    const { told } = await give((host) => reportRun({ run, json }, host));
+    const { told } = await give((host) => runVerb('report', report, { run, html: undefined, json }, host));
     return readOutput(told as unknown as Parameters<typeof readOutput>[0], 1, output);
   };
   return {

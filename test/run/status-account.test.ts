@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { showStatus } from '../../src/commands/show-status.js';
+import { runVerb } from '../../src/command/runner.js';
+import { status } from '../../src/verbs/status.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aCommandLine } from './a-command-line.js';
 
@@ -7,7 +8,7 @@ const ROWS = 'mobile,name\n+6590000001,a\n+6590000001,b\nnope,c\nn/a,d\n+6590000
 
 async function ask(run: string, json: boolean) {
   const { terminal, said } = aTerminal();
-  expect(await showStatus({ run, json }, terminal)).toBe(0);
+  expect(await runVerb('status', status, { run, json }, terminal)).toBe(0);
   return said.stdout;
 }
 

@@ -2,7 +2,6 @@ import type { Host } from '../../src/command/deps.js';
 import { lockDepsOf } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import { applyRun } from '../../src/commands/apply-run.js';
-import { reportRun } from '../../src/commands/report-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
@@ -16,6 +15,7 @@ import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { prune } from '../../src/verbs/prune.js';
+import { report } from '../../src/verbs/report.js';
 import { Violation } from '../simulation/watch.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
@@ -101,7 +101,7 @@ export class Walk {
   async report(run: string, death?: Death): Promise<void> {
     await this.#give(
       `report ${run}`,
-      (host) => reportRun({ run: this.runs.directoryOf(run), json: true }, host),
+      (host) => runVerb('report', report, { run: this.runs.directoryOf(run), html: undefined, json: true }, host),
       death,
     );
   }

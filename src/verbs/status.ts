@@ -1,10 +1,8 @@
 import { dirname, join } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
-import { lockDepsOf, nodeEnv } from '../command/env.js';
-import { printResult } from '../command/print.js';
+import { lockDepsOf } from '../command/env.js';
 import { findNamedJob, openNamedRun } from '../command/run-directory.js';
-import { type Screen, screenOf, showCommand, showPath } from '../command/screen.js';
-import type { Terminal } from '../command/terminal.js';
+import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -18,53 +16,59 @@ import { readRegistry } from '../registry/open-registry.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { EXIT } from '../report/exit-code.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
-import { nodeFiles } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
 import { formatHeadline, formatNextStep, type NextStep } from '../texts/text-lines.js';
+import { defineVerb, json, namedRun } from './verb.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
-export async function showStatus(
-  flags: { run: string; json: boolean | undefined },
-  terminal: Terminal,
-): Promise<number> {
-  const { directory, plan, testedRun } = await openNamedRun(flags.run);
-  const jobDirectory = dirname(directory);
-  const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
-    const { state } = await readRunState(nodeFiles, join(directory, JOURNAL_FILE));
-    const owner = await readLockOwner(lockDepsOf(nodeEnv), jobDirectory);
-    const scope = { isSandbox: plan.job.service.sandbox, isRunning: owner !== undefined };
-    const registry = await readRegistry(nodeFiles, join(jobDirectory, REGISTRY_FILE));
-    const abandoned = registry.state.abandoned.get(plan.id);
-    return { state, owner, abandoned, openDoubt: await readOpenDoubt(nodeFiles, jobDirectory, scope) };
-  });
-  const status = {
-    job: plan.job.name,
-    plan: plan.id,
-    directory,
-    state: abandoned === undefined ? nameState(state) : `abandoned ${describeAbandoned(abandoned)}`,
-    exitCode: EXIT.ok,
-    error: null,
-    runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
-    steps: plan.steps.map((step) => countStep(step, { state, job: plan.job, isRunning: owner !== undefined })),
-    openDoubt,
-  };
-  const screen = screenOf(terminal);
-  const runner =
-    status.runner === null ? '' : `, process ${status.runner.pid} on ${status.runner.host} is at work on the job`;
-  const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${status.state}${runner}`, 'bold', screen);
-  const summary = await readSummary(nodeFiles, directory);
-  const view = { isSandbox: plan.job.service.sandbox, testedRun, job: await findNamedJob(flags.run, nodeFiles) };
-  const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
-  const told = summary === undefined || !isAtRest ? nextOf(status, screen) : nextStep(summary, view, screen);
-  const accountNext = told === undefined ? '' : formatNextStep(told, screen);
-  const next = abandoned === undefined ? accountNext : nextOfAbandoned(status, state, screen);
-  const text = `${head}\n\n${formatTable(status.steps, screen)}\n\n${formatWithWorkers(status.steps)}${next}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
-  await printResult(terminal, flags, { json: status, text });
-  return EXIT.ok;
-}
+export const status = defineVerb({
+  args: { run: namedRun },
+  flags: { json },
+  examples: [['jobs/spring-sale.yaml', 'its newest run']],
+  isLook: true,
+  run: async ({ run }, { env, screen }) => {
+    const { files } = env;
+    const { directory, plan, testedRun } = await openNamedRun(run, { files });
+    const jobDirectory = dirname(directory);
+    const isSandbox = plan.job.service.sandbox;
+    const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
+      const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+      const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
+      const registry = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
+      const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
+      return { state, owner, openDoubt, abandoned: registry.state.abandoned.get(plan.id) };
+    });
+    const found = {
+      job: plan.job.name,
+      plan: plan.id,
+      directory,
+      state: abandoned === undefined ? nameState(state) : `abandoned ${describeAbandoned(abandoned)}`,
+      runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
+      steps: plan.steps.map((step) => countStep(step, { state, job: plan.job, isRunning: owner !== undefined })),
+      openDoubt,
+    };
+    const { runner, steps } = found;
+    const atWork = runner === null ? '' : `, process ${runner.pid} on ${runner.host} is at work on the job`;
+    const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${found.state}${atWork}`, 'bold', screen);
+    const summary = await readSummary(files, directory);
+    const view = { isSandbox, testedRun, job: await findNamedJob(run, files) };
+    const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
+    const next = summary === undefined || !isAtRest ? nextOf(found, screen) : nextStep(summary, view, screen);
+    const accountNext = next === undefined ? '' : formatNextStep(next, screen);
+    return {
+      json: found,
+      text:
+        `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}` +
+        `${abandoned === undefined ? accountNext : nextOfAbandoned(found, state, screen)}` +
+        formatOpenDoubt(openDoubt, [plan.id], screen),
+      exitCode: EXIT.ok,
+      reason: found.state,
+    };
+  },
+});
 
 function nameState({ firstOpen, lastClose }: RunState): string {
   if (firstOpen === undefined) return 'planned';
@@ -75,7 +79,7 @@ function nameState({ firstOpen, lastClose }: RunState): string {
 }
 
 /** All rows read stand in it; those in flight are the part of them that is under way. */
-function formatTable(steps: readonly StepStatus[], screen: Screen): string {
+function formatSteps(steps: readonly StepStatus[], screen: Screen): string {
   const rows = steps.map((step) => ({ ...step, said: step.action === undefined ? undefined : sayAction(step.action) }));
   return formatBalances(rows, screen);
 }

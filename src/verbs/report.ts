@@ -1,0 +1,54 @@
+import { dirname, join } from 'node:path';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { lockDepsOf } from '../command/env.js';
+import { describeRunEnd } from '../command/failure.js';
+import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import { showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { EXIT } from '../report/exit-code.js';
+import { PAGE_FILE } from '../report/write-report.js';
+import { readLockOwner } from '../storage/lock.js';
+import { explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { defineVerb, json, namedRun } from './verb.js';
+
+/** `volley report RUN`: writes the outputs of a run again, from its plan and journal alone. */
+export const report = defineVerb({
+  args: { run: namedRun },
+  flags: {
+    html: { type: 'boolean', describe: 'Print the path of report.html alone, to open or to mail it' },
+    json,
+  },
+  examples: [
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa', ''],
+    ['jobs/spring-sale.yaml --html', 'the page of the newest run: xdg-open "$(…)" shows it'],
+  ],
+  run: async ({ run, html }, context) => {
+    const { env, screen } = context;
+    const { files, clock } = env;
+    const { directory, plan, testedRun } = await openNamedRun(run, { files, begun: true });
+    context.name({ job: plan.job.name, run: plan.id });
+    const isSandbox = plan.job.service.sandbox;
+    const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
+      const summary = await writeRunReport(files, directory, plan);
+      const isRunning = (await readLockOwner(lockDepsOf(env), dirname(directory))) !== undefined;
+      return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
+    });
+    context.name(listFigures(summary));
+    const ended = { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
+    const view = { isSandbox, testedRun, job: await findNamedJob(run, files), nowMs: clock.now(), screen };
+    const object = { ...describeRunEnd(summary), openDoubt };
+    if (html !== true) {
+      const text = `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
+      return { json: object, text, ...ended };
+    }
+    return {
+      json: object,
+      text: `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`,
+      isText: true,
+      ...ended,
+    };
+  },
+});

@@ -1,0 +1,105 @@
+import { basename, join, resolve } from 'node:path';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { lockDepsOf } from '../command/env.js';
+import type { Screen } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import { countOf, formatBytes } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { loadJob } from '../job/load.js';
+import { type ListedRun, listRuns } from '../prune/list-runs.js';
+import { readRegistry } from '../registry/open-registry.js';
+import { REGISTRY_FILE } from '../registry/registry-entry.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Files } from '../storage/files.js';
+import { readLockOwner } from '../storage/lock.js';
+import { type Column, formatCount, formatTable, NO_FIGURE } from '../texts/table.js';
+import { formatHeadline } from '../texts/text-lines.js';
+import { defineVerb, json } from './verb.js';
+
+/** `volley runs [JOB|DIRECTORY]`: the runs of a job, or of all jobs in an output directory, the newest first; writes nothing. */
+export const runs = defineVerb({
+  args: {
+    job: {
+      describe: 'A job file, the directory of a job in the output, or an output directory (default: this directory)',
+      type: 'string',
+    },
+  },
+  flags: { json },
+  examples: [
+    ['jobs/spring-sale.yaml', 'one job'],
+    ['out', 'all jobs whose output is there'],
+  ],
+  isLook: true,
+  run: async ({ job: written = '.' }, { env, screen }) => {
+    const { files } = env;
+    const jobs: { job: string; runs: ListedRun[] }[] = [];
+    for (const jobDirectory of await findJobs(written, files)) {
+      const listed = await placeDiskErrors(jobDirectory, async () => {
+        const { state } = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
+        const isRunning = (await readLockOwner(lockDepsOf(env), jobDirectory)) !== undefined;
+        return listRuns(files, { jobDirectory, registry: state, isRunning });
+      });
+      jobs.push({ job: basename(jobDirectory), runs: listed });
+    }
+    const listed = jobs.flatMap(({ job, runs }) => runs.map((run) => ({ job, ...run })));
+    return {
+      json: { state: 'listed', runs: listed },
+      text: formatRuns(jobs, screen),
+      exitCode: EXIT.ok,
+      reason: countOf(listed.length, 'run'),
+    };
+  },
+});
+
+/** The directories of the jobs that an argument means. */
+async function findJobs(written: string, files: Files): Promise<string[]> {
+  const path = resolve(written);
+  const found = await files.stat(path);
+  if (found !== undefined && !found.isDirectory) return [jobDirectoryOf(await loadJob(written))];
+  const holdsJob = async (directory: string) => (await files.stat(join(directory, REGISTRY_FILE))) !== undefined;
+  if (await holdsJob(path)) return [path];
+  const jobs: string[] = [];
+  for (const name of await files.list(path)) {
+    const directory = join(path, name);
+    if ((await files.stat(directory))?.isDirectory === true && (await holdsJob(directory))) jobs.push(directory);
+  }
+  if (jobs.length > 0) return jobs;
+  const what = found === undefined ? 'it does not exist' : 'no job has run in it';
+  throw new UserError(
+    'bad-plan',
+    `Cannot list runs of ${written}: ${what}, expected a job file, the directory of a job or its output directory`,
+    { hint: 'Plan or run a job first: volley plan, volley run.' },
+  );
+}
+
+const COLUMNS = [
+  { title: 'state', of: ({ state }) => state },
+  { title: 'exit', of: ({ exitCode }) => (exitCode === null ? NO_FIGURE : String(exitCode)) },
+  { title: 'accepted', style: 'green', of: ({ balance }) => formatCount(balance?.accepted) },
+  { title: 'rejected', style: 'red', of: ({ balance }) => formatCount(balance?.rejected) },
+  { title: 'in doubt', style: 'magenta', of: ({ balance }) => formatCount(balance?.inDoubt) },
+  { title: 'not sent', style: 'magenta', of: ({ balance }) => formatCount(balance?.unprocessed) },
+  { title: 'on disk', of: ({ bytes }) => formatBytes(bytes) },
+] as const satisfies readonly (Column & { of(run: ListedRun): string })[];
+
+/** Two lines for each run: when, how it ended and its figures; its id and its files. */
+function formatRuns(jobs: readonly { job: string; runs: readonly ListedRun[] }[], screen: Screen): string {
+  return jobs
+    .map(({ job, runs }) => {
+      const head = formatHeadline(`Job ${job}: ${countOf(runs.length, 'run')}`, 'bold', screen);
+      const rows = runs.map((run) => ({
+        name: (run.startedAt ?? run.plannedAt ?? '').slice(0, 16).replace('T', ' '),
+        cells: COLUMNS.map(({ of }) => of(run)),
+        below: escapeText(`${run.run}  ${describeRows(run)}`),
+      }));
+      return `${head}\n\n${formatTable(COLUMNS, rows, { head: 'began (UTC)', screen })}\n`;
+    })
+    .join('\n');
+}
+
+function describeRows({ problem, testOf, retryOf, files }: ListedRun): string {
+  if (problem !== null) return problem;
+  if (testOf !== undefined) return testOf === null ? 'test of the job' : `test of run ${testOf}`;
+  return retryOf === null ? files.join(', ') : `rows of run ${retryOf}`;
+}
