@@ -23,14 +23,17 @@ export type { Campaign, CampaignChange, CampaignInput } from './service/areas/ca
 export type { ChatMessage, PostedMessage, PostMessageInput, ReadMessagesInput } from './service/areas/chat.js';
 export type { Contact, ContactAnswer } from './service/areas/contacts.js';
 export type {
+  ChannelInput,
   ConversationChange,
   ConversationRequest,
   ConversationState,
+  CreatedChannel,
   CreatedConversation,
+  CreatedWebhook,
   MessageInput,
   SentMessage,
+  WebhookInput,
 } from './service/areas/gateway.js';
-export type { ChannelInput, CreatedChannel, CreatedWebhook, WebhookInput } from './service/areas/gateway-settings.js';
 export type { SmsBatch, SmsBatchAnswer, SmsMessage, SmsMessageAnswer } from './service/areas/sms.js';
 export type { CodeInput, Session, SessionInput, SessionRequest } from './service/areas/verification.js';
 export type { ServiceClients } from './service/clients.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Area } from '../domain/areas.js';
+import { type Area, byArea } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
@@ -100,14 +100,7 @@ async function startEmbeddedSandbox({ account, accountId, subAccountId }: Servic
     chat: chatKey,
     campaign,
   };
-  const bases = {
-    sms: origin,
-    contacts: origin,
-    verification: origin,
-    gateway: origin,
-    campaign: origin,
-    chat: origin,
-  };
+  const bases = byArea(() => origin);
   let taken = 0;
   const takeNotDelivered = () => {
     const before = taken;

@@ -1,17 +1,16 @@
 import { printResult } from '../command/print.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
-import { CAMPAIGN_CHANGES, type CampaignTarget } from '../domain/documented.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
+import type { CampaignTarget } from '../domain/service-facts.js';
 import type { CampaignStep } from '../job/job.js';
 import { defaultLimits } from '../job/limits.js';
 import type { RunFigures } from '../kinds/action-kind.js';
 import { campaignKind } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
 import { emptyBalance } from '../report/summary.js';
-import { CAMPAIGN_FIELDS, readCampaign } from '../service/areas/campaign.js';
-import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
+import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, readCampaign } from '../service/areas/campaign.js';
 import type { CallService } from '../service/endpoint.js';
 import { callService, type SingleCall } from './support/call-service.js';
 
@@ -37,8 +36,7 @@ async function showNamed(flags: CampaignFlags, { terminal, name: nameFields }: L
   const campaign = await callService(terminal, { ...flags, nameFields, area: 'campaign' }, ({ call }) =>
     call(readCampaign, { campaignId }),
   );
-  const { id, name, status, isEnabled, isDynamic, recordCount, fields } = campaign;
-  const [state, meaning] = [stateOf(status), meaningOf(status)];
+  const { id, name, status, state, meaning, isEnabled, isDynamic, recordCount, fields } = campaign;
   const json = {
     campaign: id,
     name,

@@ -1,12 +1,17 @@
 import { printResult } from '../command/print.js';
 import { type CommandEnd, type LoggedTerminal, logCommand } from '../command/runner.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
-import { QUEUE_ASSIGNMENT } from '../domain/documented.js';
 import { UserError } from '../domain/errors.js';
+import { QUEUE_ASSIGNMENT } from '../domain/service-facts.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { EXIT } from '../report/exit-code.js';
-import { type ConversationUser, sendMessage, updateConversation } from '../service/areas/gateway.js';
-import { createChannel, createWebhook } from '../service/areas/gateway-settings.js';
+import {
+  type ConversationUser,
+  createChannel,
+  createWebhook,
+  sendMessage,
+  updateConversation,
+} from '../service/areas/gateway.js';
 import { callService } from './support/call-service.js';
 import { refuseBlank } from './support/first-pause.js';
 

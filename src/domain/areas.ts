@@ -2,6 +2,11 @@
 export const AREAS = ['sms', 'contacts', 'verification', 'gateway', 'campaign', 'chat'] as const;
 export type Area = (typeof AREAS)[number];
 
+/** A value for each area. */
+export function byArea<T>(make: (area: Area) => T): Readonly<Record<Area, T>> {
+  return Object.fromEntries(AREAS.map((area) => [area, make(area)])) as Record<Area, T>;
+}
+
 /**
  * What is known of each kind of step before a row is read: here as data, in job/schema/steps/ its keys, in kinds/ what it does,
  * each in a table that does not compile without a line for every kind of this one.

@@ -1,7 +1,7 @@
 /**
  * Defaults of a job, and the most that it may ask for. One place for every such number, with its source; limits of
- * rate stand in job/limits.ts, addresses in regions.ts, what the service's reference leaves open in
- * domain/documented.ts.
+ * rate stand in job/limits.ts, facts of the service in
+ * domain/service-facts.ts.
  */
 
 const KIB = 1024;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ActionStepKind, Area, Kind, RowKind } from '../domain/areas.js';
-import type { GatewayPaths } from '../domain/documented.js';
+import type { GatewayPaths } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
 import type { keyCredentials, tokenCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
@@ -94,6 +94,6 @@ export interface ConversationsStep extends StepOf<'conversations'> {}
 export interface NewChannel extends Checked<typeof newChannel> {}
 export interface UserColumns extends Checked<typeof userColumns> {}
 export interface CampaignStep extends StepOf<'campaign'> {}
-/** State of a numeric status; service/areas/campaign-states.ts has the table. */
+/** State of a numeric status; service/areas/campaign.ts has the table. */
 export type CampaignState = NonNullable<CampaignStep['expect']>[number];
 export interface ChatStep extends StepOf<'chat'> {}

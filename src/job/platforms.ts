@@ -1,4 +1,4 @@
-import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../domain/documented.js';
+import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../domain/service-facts.js';
 
 /** What is wrong with a platform of the contact center, as "expected …"; undefined when it is valid. */
 export function findPlatformFault(text: string): string | undefined {

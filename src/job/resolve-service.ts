@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { AREAS, type Area } from '../domain/areas.js';
-import { CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/documented.js';
+import { byArea } from '../domain/areas.js';
+import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
+import { NO_BASE } from './base-address.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SANDBOX_ACCOUNT } from './defaults.js';
 import type { AreaCredentials, KeyCredentials, SecretSource, ServiceSettings } from './job.js';
 import { omitUndefined } from './omit-undefined.js';
 import { buildCampaignBase } from './platforms.js';
-import { basesByRegion, NO_BASE } from './regions.js';
 import type { CheckedJob } from './schema/written-job.js';
 
 type CheckedService = CheckedJob['service'];
@@ -37,7 +37,7 @@ export function resolveService(
   };
 }
 
-const SANDBOX_BASES = Object.fromEntries(AREAS.map((area) => [area, NO_BASE])) as Readonly<Record<Area, string>>;
+const SANDBOX_BASES = byArea(() => NO_BASE);
 
 /** Holds only the areas that the job names. */
 function resolveCredentials(

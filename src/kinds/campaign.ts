@@ -2,9 +2,7 @@ import { ACTION_KINDS } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignState, CampaignStep } from '../job/job.js';
-import { changeCampaign, readCampaign } from '../service/areas/campaign.js';
-import { planChange } from '../service/areas/campaign-plan.js';
-import { meaningOf, stateOf } from '../service/areas/campaign-states.js';
+import { type Campaign, changeCampaign, planChange, readCampaign } from '../service/areas/campaign.js';
 import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
 import { inDoubt, refuseAction } from './outcomes.js';
 
@@ -38,14 +36,14 @@ function hasSomethingToUndo({ campaign }: CampaignStep, earlier: readonly Earlie
 
 async function perform(step: CampaignStep, context: ActionContext): Promise<Verdict> {
   const campaign = await context.call(readCampaign, { campaignId: step.campaign });
-  const state = stateOf(campaign.status);
+  const { state } = campaign;
   const isOwnDoing = context.wasBegun && state === step.set;
   if (step.expect !== undefined && !step.expect.includes(state) && !isOwnDoing) {
     const expected = step.expect.join(' or ');
-    const reason = `campaign ${step.campaign} is ${describe(campaign.status)}, expected ${expected}`;
+    const reason = `campaign ${step.campaign} is ${describe(campaign)}, expected ${expected}`;
     return refuseAction('not-as-expected', reason);
   }
-  if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign.status)}`);
+  if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign)}`);
   const change = planChange(campaign, step.set);
   if (change.kind === 'none') return accepted(state, `Campaign ${step.campaign} was ${step.set} already`);
   if (change.kind === 'refused') return refuseAction('impossible-change', change.reason);
@@ -84,10 +82,10 @@ async function settle({ campaign, target, from }: Change, { call, sleep }: Actio
     if (read > 0) await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
     const found = await call(readCampaign, { campaignId: campaign }).catch(unreadable);
     if (found === undefined) continue;
-    if (stateOf(found.status) === target) {
+    if (found.state === target) {
       return accepted(target, `Campaign ${campaign} went from ${from} to ${target}, as its status shows`);
     }
-    lastSeen = `it is still ${describe(found.status)}`;
+    lastSeen = `it is still ${describe(found)}`;
   }
   const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${lastSeen}`;
   return inDoubt('no-answer', reason);
@@ -99,8 +97,8 @@ function unreadable(error: unknown): undefined {
   return undefined;
 }
 
-function describe(status: number): string {
-  return `${stateOf(status)} (${meaningOf(status)})`;
+function describe({ state, meaning }: Campaign): string {
+  return `${state} (${meaning})`;
 }
 
 function accepted(code: string, reason: string): Verdict {

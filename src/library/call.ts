@@ -20,34 +20,25 @@ export function createLibraryCall(deps: {
 }): CallService {
   const { settings, transport, laneOf, clock, signal } = deps;
   const authorize = requireSecrets(createAuthorize(deps.secrets));
+  const giveUpAfterMs = settings.giveUpAfterSeconds * 1000;
+  const call = createCaller({
+    service: settings,
+    transport,
+    authorize,
+    laneOf,
+    costOf: costOfCall,
+    clock,
+    giveUpAfterMs,
+    signal,
+  });
   return async (endpoint, input) => {
     assertCallable(endpoint, input, settings);
-    const cost = costOfCall(endpoint, input);
-    const call = createCaller({
-      service: settings,
-      transport,
-      authorize,
-      laneOf: (area) => chargeLane(laneOf(area), cost),
-      clock,
-      giveUpAfterMs: settings.giveUpAfterSeconds * 1000,
-      signal,
-    });
     try {
       return await call(endpoint, input);
     } catch (error) {
       if (error instanceof LaneStopped) throw describeStop(endpoint.name);
       throw error;
     }
-  };
-}
-
-/** The lane, with a fixed cost for every call. */
-function chargeLane(lane: CallLane, cost: { messages: number; segments: number }): CallLane {
-  return {
-    run: (_cost, task) => lane.run(cost, task),
-    pauseFor: (delayMs, cause) => lane.pauseFor(delayMs, cause),
-    slowDown: () => lane.slowDown(),
-    noteSuccess: () => lane.noteSuccess(),
   };
 }
 

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import type { Area } from '../domain/areas.js';
-import type { GatewayPaths } from '../domain/documented.js';
+import { type Area, byArea } from '../domain/areas.js';
 import { type Problem, UserError } from '../domain/errors.js';
+import type { GatewayPaths, Region } from '../domain/service-facts.js';
 import { SUB_ACCOUNT_ID } from '../job/defaults.js';
 import type { ServiceSettings, Timeouts } from '../job/job.js';
 import { defaultLimitsOfArea, type Limits } from '../job/limits.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
-import type { Region } from '../job/regions.js';
 import { resolveService } from '../job/resolve-service.js';
 import { writtenService } from '../job/schema/service.js';
 import { lineOfText } from '../job/schema/values.js';
@@ -117,10 +116,6 @@ export function readOptions(given: ServiceOptions): ReadOptions {
     const message = `expected one of 3 to 50 characters, which ${settings.subAccountId} is not`;
     throw refuse([{ where: 'subAccountId', message }]);
   }
-  const limitsOf = (area: Area): Limits => ({
-    ...defaultLimitsOfArea[area],
-    ...omitUndefined(limits[area] ?? {}),
-  });
   const { apiKey } = credentials;
   return {
     settings,
@@ -130,14 +125,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
       contacts: credentials.contacts ?? apiKey,
       verification: credentials.verification ?? apiKey,
     },
-    limits: {
-      sms: limitsOf('sms'),
-      contacts: limitsOf('contacts'),
-      verification: limitsOf('verification'),
-      gateway: limitsOf('gateway'),
-      campaign: limitsOf('campaign'),
-      chat: limitsOf('chat'),
-    },
+    limits: byArea((area) => ({ ...defaultLimitsOfArea[area], ...omitUndefined(limits[area] ?? {}) })),
   };
 }
 

@@ -75,7 +75,7 @@ async function performUntil(
       kind.perform(step, {
         call: (endpoint, input) =>
           call(endpoint, input).catch(async (error: unknown) => {
-            if (isTurnedAway(error, endpoint, input)) await recordNotDone(context);
+            if (isTurnedAway(error, endpoint)) await recordNotDone(context);
             return reportEnd(error);
           }),
         figures: describeRun(context),

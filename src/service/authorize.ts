@@ -1,5 +1,5 @@
 import type { Area } from '../domain/areas.js';
-import { API_KEY_HEADER } from '../domain/documented.js';
+import { API_KEY_HEADER } from '../domain/service-facts.js';
 import type { WireRequest } from './endpoint.js';
 
 /** The secrets of each area; an area without them sends no authentication. */

@@ -1,24 +1,22 @@
 import { ServiceError } from '../domain/errors.js';
-import type { Answer, Response } from './answer.js';
+import { type Answer, isKeyFault, isOwnError, type Response, readErrorBody } from './answer.js';
 import { type Decision, WRONG_KEY } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
-import { isKeyFault, isOwnError, readErrorBody } from './error-body.js';
 
 /** A call that ended without a good answer. */
 export interface FailedCall {
-  readonly endpoint: Pick<Endpoint<never, unknown>, 'area' | 'name'>;
+  readonly endpoint: Endpoint<never, unknown>;
   readonly method: WireRequest['method'];
   readonly decision: Decision;
   readonly answer: Answer;
-  readonly isRepeatable: boolean;
   /** By its last attempt, or by one before it. */
   readonly mayHaveBeenDone: boolean;
 }
 
 /** The error for a call that was refused, or must not be retried. */
 export function describeCallFailure(failed: FailedCall): ServiceError {
-  const { decision, answer, isRepeatable } = failed;
-  const { name } = failed.endpoint;
+  const { endpoint, decision, answer } = failed;
+  const { name, isRepeatable } = endpoint;
   switch (decision.kind) {
     case 'refused':
       return describeRefusal(name, answer as Response);
@@ -28,7 +26,7 @@ export function describeCallFailure(failed: FailedCall): ServiceError {
           ? describeRedirect(name, decision.why, answer)
           : describeDoubt(name, `${decision.why}, a redirect`, answer);
       }
-      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(failed.endpoint, answer as Response);
+      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(endpoint, answer as Response);
       return isRepeatable ? describeBarred(name, decision.why, answer) : describeDoubt(name, decision.why, answer);
     case 'again':
     case 'wait':
@@ -39,11 +37,9 @@ export function describeCallFailure(failed: FailedCall): ServiceError {
 }
 
 /** The error for a 2xx whose body is not what the endpoint answers with. */
-export function describeBadAnswer(
-  { area, name }: FailedCall['endpoint'],
-  { answer, isRepeatable }: { answer: Response; isRepeatable: boolean },
-): ServiceError {
-  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized({ area, name }, answer);
+export function describeBadAnswer(endpoint: FailedCall['endpoint'], answer: Response): ServiceError {
+  const { area, name, isRepeatable } = endpoint;
+  if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
   return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {

@@ -25,6 +25,8 @@ export interface CallerDeps {
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;
   readonly laneOf: (area: Area) => CallLane;
+  /** What a call takes of the limits on messages and on SMS parts; nothing where it is not given. */
+  readonly costOf?: (endpoint: Endpoint<never, unknown>, input: unknown) => { messages: number; segments: number };
   readonly clock: Clock;
   /** How long a call keeps trying while the service is unreachable or refuses it. */
   readonly giveUpAfterMs: number;
@@ -42,63 +44,55 @@ export function createCaller(deps: CallerDeps): CallService {
     const lane = deps.laneOf(endpoint.area);
     const wire = endpoint.request(deps.service, input);
     const { method } = wire;
-    const isRepeatable = endpoint.isRepeatable(input);
+    const { area, isRepeatable } = endpoint;
+    const cost = deps.costOf?.(endpoint, input) ?? NO_MESSAGES;
     const call = {
       ...wire,
-      area: endpoint.area,
-      headers: { ...wire.headers, ...deps.authorize(endpoint.area, method) },
+      area,
+      headers: { ...wire.headers, ...deps.authorize(area, method) },
       hasOwnConnection: !isRepeatable,
     };
     const untilMs = deps.clock.monotonicMs() + deps.giveUpAfterMs;
     let mayHaveBeenDone = false;
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
-      const answer = await lane.run(endpoint.cost?.(input) ?? NO_MESSAGES, async (gate) => {
+      const answer = await lane.run(cost, async (gate) => {
         const reportConnectDelay = await gate();
         return deps.transport.send({ ...call, reportConnectDelay }, deps.signal);
       });
       const { trustUnavailable } = deps.service;
-      const decision = decideAnswer(answer, {
-        area: endpoint.area,
-        isRepeatable,
-        trustUnavailable,
-        nowMs: deps.clock.now(),
-      });
+      const decision = decideAnswer(answer, { area, isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
       if (decision.kind === 'read') {
         lane.noteSuccess();
-        return readOrThrow(endpoint, input, { answer: answer as Response, transport: deps.transport });
+        return readOrThrow(endpoint, input, answer as Response, deps.transport);
       }
       dropStrays(deps.transport, answer, decision);
       mayHaveBeenDone ||= decision.kind === 'again' && decision.mayHaveBeenProcessed;
-      const pauseMs = findPauseMs(decision, backoffMs);
-      const isOver =
-        pauseMs === undefined || deps.clock.monotonicMs() + pauseMs >= untilMs || deps.signal?.aborted === true;
+      const pauseMs = retryAfterOf(decision) ?? backoffMs;
+      const isInTime = deps.clock.monotonicMs() + pauseMs < untilMs && deps.signal?.aborted !== true;
+      const isOver = !isInTime || !RETRIED.has(decision.kind);
       const isTurnedAway = wasTurnedAway(decision);
       if (isTurnedAway) lane.slowDown();
       // Pause the lane even when this call gives up, so that the next one does not come too early.
-      if (isTurnedAway || (pauseMs !== undefined && !isOver))
-        lane.pauseFor(pauseMs ?? retryAfterOf(decision) ?? backoffMs, { isOwn: !isTurnedAway });
-      if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, isRepeatable, mayHaveBeenDone });
+      if (isTurnedAway || !isOver) lane.pauseFor(pauseMs, { isOwn: !isTurnedAway });
+      if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone });
     }
   };
-}
-
-function readOrThrow<Input, Output>(
-  endpoint: Endpoint<Input, Output>,
-  input: Input,
-  { answer, transport }: { answer: Response; transport: Transport },
-): Output {
-  const output = endpoint.read(answer, input);
-  if (output !== undefined) return output;
-  transport.dropConnections?.();
-  throw describeBadAnswer(endpoint, { answer, isRepeatable: endpoint.isRepeatable(input) });
 }
 
 function dropStrays(transport: Transport, answer: Answer, decision: Decision): void {
   if (mayBeStray(answer, decision)) transport.dropConnections?.();
 }
 
-/** Undefined: do not retry. */
-function findPauseMs(decision: Decision, backoffMs: number): number | undefined {
-  if (decision.kind === 'wait') return decision.retryAfterMs ?? backoffMs;
-  return decision.kind === 'again' ? backoffMs : undefined;
+const RETRIED: ReadonlySet<Decision['kind']> = new Set(['wait', 'again']);
+
+function readOrThrow<Input, Output>(
+  endpoint: Endpoint<Input, Output>,
+  input: Input,
+  answer: Response,
+  transport: Transport,
+): Output {
+  const output = endpoint.read(answer, input);
+  if (output !== undefined) return output;
+  transport.dropConnections?.();
+  throw describeBadAnswer(endpoint, answer);
 }

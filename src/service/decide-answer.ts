@@ -1,7 +1,5 @@
 import type { Area } from '../domain/areas.js';
-import type { Answer, Response } from './answer.js';
-import { isKeyFault, isOwnError, isResendTooEarly } from './error-body.js';
-import { readRetryAfterMs } from './retry-after.js';
+import { type Answer, isKeyFault, isOwnError, isResendTooEarly, type Response, readRetryAfterMs } from './answer.js';
 
 /** What an answer means for its request. Rows of a 2xx are read by the step's kind. */
 export type Decision =

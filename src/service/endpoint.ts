@@ -1,5 +1,5 @@
-import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
+import { type EndpointFacts, GATEWAY_ACCEPT } from '../domain/service-facts.js';
 import type { ServiceAddresses } from '../job/job.js';
 import type { Response } from './answer.js';
 
@@ -7,14 +7,7 @@ import type { Response } from './answer.js';
  * One endpoint of the service as a value: how a call to it looks on the wire, what its answer means, and whether it may
  * be repeated. Pure; caller.ts sends it, and the kinds of steps build on the same functions.
  */
-export interface Endpoint<Input, Output> {
-  /** Completes "Cannot …", such as "create a verification session". */
-  readonly name: string;
-  readonly area: Area;
-  /** After an unknown outcome: the service makes it safe to send the same call again (a read, an upsert). */
-  isRepeatable(input: Input): boolean;
-  /** What the call costs of limits in messages and SMS parts; absent where it has none. */
-  cost?(input: Input): { readonly messages: number; readonly segments: number };
+export interface Endpoint<Input, Output> extends Pick<EndpointFacts, 'area' | 'name' | 'isRepeatable'> {
   request(service: ServiceAddresses, input: Input): WireRequest;
   /** Reads a 2xx answer. Undefined when it is incomplete: the outcome is then unknown. */
   read(response: Response, input: Input): Output | undefined;
@@ -29,7 +22,7 @@ export type CallService = <Input, Output>(endpoint: Endpoint<Input, Output>, inp
 
 /** A call without its authentication. */
 export interface WireRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: EndpointFacts['method'];
   /** Origin and path prefix, without a trailing slash. */
   readonly base: string;
   /** Path and query, encoded. */
@@ -39,33 +32,55 @@ export interface WireRequest {
   readonly body: Buffer | undefined;
 }
 
-/** A POST (or `method`) of a body that is JSON text already. */
-export function jsonRequest(
-  address: { base: string; path: string; method?: 'POST' | 'PUT' | 'PATCH'; accept?: string },
-  body: Buffer,
+/** What one call adds to the facts of its endpoint. */
+interface Variables {
+  /** For `{…}` in the path; those of the account are known. */
+  readonly ids?: Readonly<Record<string, string>>;
+  /** Undefined ones are omitted. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** JSON text as it is, or an object, whose undefined members are omitted. */
+  readonly body?: Buffer | object;
+}
+
+/** A call to an endpoint as it goes over the wire. Refuses an id that may not stand in a path with UserError 'bad-input'. */
+export function buildRequest(
+  service: ServiceAddresses,
+  { area, method, path, gatewayPath }: EndpointFacts,
+  { ids = {}, query = {}, body }: Variables = {},
 ): WireRequest {
-  const { base, path, method = 'POST', accept = 'application/json' } = address;
-  return { method, base, path, headers: { accept, 'content-type': 'application/json' }, body };
-}
-
-export function getRequest(address: { base: string; path: string }): WireRequest {
-  return { method: 'GET', ...address, headers: { accept: 'application/json' }, body: undefined };
-}
-
-/** The bytes of a body; undefined members are omitted. */
-export function encodeJson(body: object): Buffer {
-  return Buffer.from(JSON.stringify(body));
+  const { account, accountId = account, subAccountId, bases, gatewayPaths } = service;
+  const form = gatewayPath === undefined ? path : gatewayPaths[gatewayPath];
+  const fill = (_: string, name: string) => {
+    if (name === 'accountId') return encodeURIComponent(accountId);
+    return name === 'subAccountId' ? encodeURIComponent(subAccountId) : encodePathId(ids[name], name);
+  };
+  const asked = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  const accept = area === 'gateway' ? GATEWAY_ACCEPT : 'application/json';
+  return {
+    method,
+    base: bases[area],
+    path: form.replace(/\{(\w+)\}/g, fill) + (asked.length === 0 ? '' : `?${asked.join('&')}`),
+    headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
+    body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
+  };
 }
 
 /** Ids allowed in a path: `..` survives encoding, so check before encoding. */
 export const PATH_ID = /^(?!\.{1,2}$)[\w.~:=+@-]{1,200}$/;
 
-/** The id as a part of a path; refuses an invalid one with UserError 'bad-input'. `what` names it: "a session id". */
-export function encodePathId(id: string, what: string): string {
-  if (!PATH_ID.test(id)) {
-    throw new UserError('bad-input', `Cannot form an address: ${JSON.stringify(id.slice(0, 60))} is not ${what}`, {
-      hint: 'Copy it from the service: letters, digits and . _ ~ : = + @ - without spaces.',
-    });
-  }
-  return encodeURIComponent(id);
+const NAMES: Readonly<Record<string, string>> = {
+  sessionId: 'a session id',
+  conversationId: 'a conversation id',
+  batchId: 'the id of a batch',
+};
+
+function encodePathId(id: string | undefined, name: string): string {
+  if (id !== undefined && PATH_ID.test(id)) return encodeURIComponent(id);
+  throw new UserError(
+    'bad-input',
+    `Cannot form an address: ${JSON.stringify(String(id).slice(0, 60))} is not ${NAMES[name] ?? `a ${name}`}`,
+    { hint: 'Copy it from the service: letters, digits and . _ ~ : = + @ - without spaces.' },
+  );
 }

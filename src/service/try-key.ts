@@ -1,22 +1,16 @@
 import type { Area } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
-import type { ServiceAddresses, Step } from '../job/job.js';
+import { ENDPOINTS, type EndpointFacts } from '../domain/service-facts.js';
+import type { Step } from '../job/job.js';
 import { readJsonBody } from './answer.js';
 import { readCampaign } from './areas/campaign.js';
 import { readMessages } from './areas/chat.js';
 import { readSession } from './areas/verification.js';
-import { type CallService, type Endpoint, getRequest } from './endpoint.js';
+import { buildRequest, type CallService, type Endpoint } from './endpoint.js';
 
 /** Of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
 const NO_SUCH_ID = '00000000-0000-0000-0000-000000000000';
-
-/** Documented: "Retrieve SMS details", "Get contact information by id", "Retrieves conversation details". */
-const READS: Readonly<Record<'sms' | 'contacts' | 'gateway', (service: ServiceAddresses) => string>> = {
-  sms: ({ subAccountId }) => `/api/v1/subaccounts/${encodeURIComponent(subAccountId)}/messages/${NO_SUCH_ID}`,
-  contacts: ({ account, accountId = account }) => `/accounts/${encodeURIComponent(accountId)}/contacts/0`,
-  gateway: ({ gatewayPaths }) => gatewayPaths.conversation.replaceAll('{conversationId}', NO_SUCH_ID),
-};
 
 /**
  * Whether the service takes the credentials of an area, by a read that changes nothing and sends nothing. Throws the ServiceError
@@ -41,17 +35,19 @@ async function readSomething(area: Area, steps: readonly Step[], call: CallServi
     }
     case 'chat':
       return call(readMessages, { pageSize: 1 });
-    default:
-      return call(readOf(area), undefined);
+    case 'sms':
+      return call(readPlainly(ENDPOINTS.readSms), { umid: NO_SUCH_ID });
+    case 'contacts':
+      return call(readPlainly(ENDPOINTS.readContact), { contactId: '0' });
+    case 'gateway':
+      return call(readPlainly(ENDPOINTS.readConversation), { conversationId: NO_SUCH_ID });
   }
 }
 
-function readOf(area: keyof typeof READS): Endpoint<undefined, true> {
+function readPlainly(facts: EndpointFacts): Endpoint<Readonly<Record<string, string>>, true> {
   return {
-    name: `read from ${area}`,
-    area,
-    isRepeatable: () => true,
-    request: (service) => getRequest({ base: service.bases[area], path: READS[area](service) }),
+    ...facts,
+    request: (service, ids) => buildRequest(service, facts, { ids }),
     read: (response) => (isObject(readJsonBody(response)) ? true : undefined),
   };
 }

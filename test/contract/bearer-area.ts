@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Region } from '../../src/job/regions.js';
+import type { Region } from '../../src/domain/service-facts.js';
 import { readOptions } from '../../src/library/service-options.js';
 import type { Service } from '../../src/library.js';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
+import { ENDPOINTS } from '../../src/domain/service-facts.js';
 import { parseJob } from '../../src/job/load.js';
 import { readSecret } from '../../src/job/secrets.js';
 import { normalizeCountry } from '../../src/normalize/country.js';
 import { isPlausibleEmail } from '../../src/normalize/email.js';
 import { normalizeNumber } from '../../src/normalize/number/number.js';
 import { readMessages } from '../../src/service/areas/chat.js';
-import { smsBatchRequest } from '../../src/service/areas/sms.js';
 import { checkCode } from '../../src/service/areas/verification.js';
-import { encodePathId } from '../../src/service/endpoint.js';
+import { buildRequest } from '../../src/service/endpoint.js';
 import { parseTemplate } from '../../src/template/parse.js';
 import { aJobFile, anSmsStep, aService } from '../job/a-job-file.js';
 import { NAUGHTY } from './naughty-strings.js';
@@ -55,7 +55,7 @@ describe('each naughty string', () => {
     }
     const accounts = accepted((account) => parse({ service: aService({ account }) }).service);
     for (const [account, service] of accounts) {
-      const { path } = smsBatchRequest(service, Buffer.alloc(0));
+      const { path } = buildRequest(service, ENDPOINTS.sendBatch);
       expect(new URL(`https://a.example${path}`).pathname).toBe(`/api/v1/subaccounts/${account}_hq/messages/batch`);
     }
     const names = accepted((name) => parse({ name }).name);
@@ -66,7 +66,9 @@ describe('each naughty string', () => {
   });
 
   test('as an id in a path is one part of the path, and comes back as it was', () => {
-    const ids = accepted((id) => encodePathId(id, 'an id'));
+    const { service } = parse({});
+    const ask = (sessionId: string) => buildRequest(service, ENDPOINTS.readSession, { ids: { sessionId } });
+    const ids = accepted((id) => ask(id).path.split('/').at(-1));
     expect(ids.length).toBeGreaterThan(50);
     for (const [id, encoded] of ids) {
       const parts = new URL(`https://a.example/sessions/${encoded}/end`).pathname.split('/');

@@ -3,6 +3,7 @@ import { ServiceError } from '../../src/domain/errors.js';
 import type { CampaignStep } from '../../src/job/job.js';
 import type { EarlierAction } from '../../src/kinds/action-kind.js';
 import { campaignKind } from '../../src/kinds/campaign.js';
+import { readCampaignBody } from '../../src/service/areas/campaign.js';
 import { someLimits } from '../plan/a-plan.js';
 import { anActionContext, someFigures } from './an-action.js';
 
@@ -24,7 +25,7 @@ function aStep(changes: Partial<CampaignStep> = {}): CampaignStep {
 
 /** As the service tells of it: running 3, paused 8, stopped 5. */
 function aCampaign(status: number) {
-  return { id: 101, status, isEnabled: true, isDynamic: true };
+  return readCampaignBody({ campaign: { 'campaign-id': 101, status, enabled: 'Y', 'dynamic-campaign': 'Y' } });
 }
 
 describe('turn of a campaign step', () => {

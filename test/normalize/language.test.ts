@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CUSTOMER_LANGUAGES } from '../../src/domain/documented.js';
+import { CUSTOMER_LANGUAGES } from '../../src/domain/service-facts.js';
 import { createLanguageReader } from '../../src/normalize/language.js';
 
 const read = createLanguageReader(CUSTOMER_LANGUAGES);

@@ -18,7 +18,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an error in JSON is believed whatever its form',
-    file: 'src/service/error-body.ts',
+    file: 'src/service/answer.ts',
     find: 'return isObject(body) && OWN_FORMS[area](body);',
     replace: 'return isObject(body) && area in OWN_FORMS;',
     tests: ['test/service/decide-answer.test.ts'],

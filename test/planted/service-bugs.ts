@@ -4,9 +4,9 @@ import type { PlantedBug } from './planted-bug.js';
 export const SERVICE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a job of one region sends to another',
-    file: 'src/job/regions.ts',
-    find: "contacts: 'https://contacts.8x8.uk',",
-    replace: "contacts: 'https://contacts.8x8.com',",
+    file: 'src/domain/service-facts.ts',
+    find: "europe: basesOf('8x8.uk')",
+    replace: "europe: basesOf('8x8.com')",
     tests: ['test/service/clients.test.ts'],
   },
   {
@@ -25,14 +25,14 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'of Retry-After only seconds count, and no date',
-    file: 'src/service/retry-after.ts',
+    file: 'src/service/answer.ts',
     find: 'if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;',
     replace: 'if (text.length > 0) return undefined;',
     tests: ['test/service/decide-answer.test.ts'],
   },
   {
     name: 'a purged campaign is taken for a paused one',
-    file: 'src/service/areas/campaign-states.ts',
+    file: 'src/service/areas/campaign.ts',
     find: "{ state: 'PURGED', meaning: 'schedule purged' }",
     replace: "{ state: 'PAUSED', meaning: 'schedule purged' }",
     tests: ['test/service/areas/campaign-plan.test.ts'],
@@ -53,7 +53,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a stray answer about something else counts as a new webhook',
-    file: 'src/service/areas/gateway-settings.ts',
+    file: 'src/service/areas/gateway.ts',
     find: 'return named === undefined ? readId(body[field]) : undefined;',
     replace: 'return readId(body[field] ?? body.id);',
     tests: ['test/service/areas/gateway.test.ts'],

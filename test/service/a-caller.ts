@@ -2,7 +2,6 @@ import { ServiceError } from '../../src/domain/errors.js';
 import type { Answer } from '../../src/service/answer.js';
 import { type CallerDeps, createCaller } from '../../src/service/caller.js';
 import type { Endpoint } from '../../src/service/endpoint.js';
-import { getRequest, jsonRequest } from '../../src/service/endpoint.js';
 import type { Call } from '../../src/service/transport.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aResponse, someAddresses } from './an-answer.js';
@@ -20,15 +19,21 @@ export const readOk: Endpoint<string, string>['read'] = ({ body }) =>
 export const WRITE: Endpoint<string, string> = {
   name: 'do it',
   area: 'gateway',
-  isRepeatable: () => false,
-  request: ({ bases }, text) => jsonRequest({ base: bases.gateway, path: '/do' }, Buffer.from(text)),
+  isRepeatable: false,
+  request: ({ bases }, text) => ({
+    method: 'POST',
+    base: bases.gateway,
+    path: '/do',
+    headers: {},
+    body: Buffer.from(text),
+  }),
   read: readOk,
 };
-export const UPSERT: Endpoint<string, string> = { ...WRITE, isRepeatable: () => true };
+export const UPSERT: Endpoint<string, string> = { ...WRITE, isRepeatable: true };
 export const READ: Endpoint<string, string> = {
   ...UPSERT,
   name: 'read it',
-  request: ({ bases }) => getRequest({ base: bases.gateway, path: '/it' }),
+  request: ({ bases }) => ({ method: 'GET', base: bases.gateway, path: '/it', headers: {}, body: undefined }),
 };
 
 /** A caller before a service that gives these answers, one after the other; its lane lets time pass where it would wait. */

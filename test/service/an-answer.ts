@@ -1,5 +1,5 @@
 import type { Area } from '../../src/domain/areas.js';
-import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/documented.js';
+import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
 

@@ -27,7 +27,7 @@ describe('a call', () => {
         method: 'POST',
         base: 'https://all.example',
         path: '/do',
-        headers: { accept: 'application/json', 'content-type': 'application/json', authorization: SECRET },
+        headers: { authorization: SECRET },
         body: Buffer.from(TEXT),
         hasOwnConnection: true,
       },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { basesByRegion, REGIONS } from '../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
-import { basesByRegion, REGIONS } from '../../src/job/regions.js';
 import { createContact } from '../../src/service/areas/contacts.js';
 import { sendBatch } from '../../src/service/areas/sms.js';
 import { createSession } from '../../src/service/areas/verification.js';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { AREAS, type Area } from '../../src/domain/areas.js';
-import type { Response } from '../../src/service/answer.js';
+import { type Response, readRetryAfterMs } from '../../src/service/answer.js';
 import { type Asked, type Decision, decideAnswer } from '../../src/service/decide-answer.js';
-import { readRetryAfterMs } from '../../src/service/retry-after.js';
 import { aResponse as aResponseWith } from './an-answer.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);

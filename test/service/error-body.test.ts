@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Response, readJsonBody } from '../../src/service/answer.js';
-import { isKeyFault, isResendTooEarly, readErrorBody } from '../../src/service/error-body.js';
+import { isKeyFault, isResendTooEarly, type Response, readErrorBody, readJsonBody } from '../../src/service/answer.js';
 
 function aRefusal(body: unknown, status = 400): Response {
   const text = typeof body === 'string' ? body : JSON.stringify(body);

@@ -1,7 +1,7 @@
 import type { WorkerJob } from '../../cluster/worker-job.js';
 import { UserError } from '../../domain/errors.js';
+import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../../job/base-address.js';
 import { isRowStep, type SecretSource } from '../../job/job.js';
-import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../../job/regions.js';
 import { areasOf } from '../../kinds/kinds.js';
 
 /**

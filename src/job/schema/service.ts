@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { REGIONS } from '../../domain/service-facts.js';
+import { findBaseFault, normalizeBase } from '../base-address.js';
 import { DEFAULT_GIVE_UP_AFTER_SECONDS, DEFAULT_TIMEOUTS, SUB_ACCOUNT_ID } from '../defaults.js';
 import { findPathFault } from '../gateway-paths.js';
 import { findPlatformFault } from '../platforms.js';
-import { DEFAULT_REGION, findBaseFault, normalizeBase, REGIONS } from '../regions.js';
 import { writtenCredentials } from './credentials.js';
 import { lineOfText } from './values.js';
 
@@ -57,7 +58,7 @@ export const writtenService = z
       .boolean()
       .default(false)
       .describe('Send to the embedded sandbox instead of the service; needs no account and no credentials.'),
-    region: z.enum(REGIONS).default(DEFAULT_REGION).describe('Region that the account was provisioned in.'),
+    region: z.enum(REGIONS).default(REGIONS[0]).describe('Region that the account was provisioned in.'),
     ccPlatform: checkedText(findPlatformFault)
       .optional()
       .describe('Platform of the contact center, such as na12: its address is https://vcc-<ccPlatform>.8x8.com.'),

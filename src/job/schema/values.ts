@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { StatedTime } from '../../domain/stated-time.js';
 import { parseDecimal } from '../../prices/decimal.js';
 import { parseAge } from '../age.js';
+import { isLoopback } from '../base-address.js';
 import { findEncodingName } from '../encoding-name.js';
 import { findLocalTimeFault, isLocalTime, readLocalTime } from '../local-time.js';
-import { isLoopback } from '../regions.js';
 import { isTimeZone, suggestTimeZone } from '../time-zone.js';
 
 /**

@@ -2,12 +2,13 @@ import { ROW_KINDS } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
 import type { BindProblems } from '../../domain/find-column.js';
 import type { RowOutcomes } from '../../domain/row.js';
+import { ENDPOINTS } from '../../domain/service-facts.js';
 import type { ContactsStep } from '../../job/job.js';
 import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
 import { maskAddress, maskNumbers } from '../../normalize/mask.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
-import { findContradiction } from '../../service/areas/contact-contradiction.js';
-import { contactRequest, readContactAnswer } from '../../service/areas/contacts.js';
+import { findContradiction, readContactAnswer } from '../../service/areas/contacts.js';
+import { buildRequest } from '../../service/endpoint.js';
 import { searchColumns } from '../column-search.js';
 import { oneRow, oneRowKind, planRequest } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
@@ -22,7 +23,7 @@ export const contactsKind = oneRowKind<ContactsStep>({
   pricedAs: 'contact',
   numberColumn: ({ fields }) => fields.msisdn,
   createPlanner: (step, context) => ({ bind: (columns) => bindColumns(step, columns, context) }),
-  call: contactRequest,
+  call: (service, body) => buildRequest(service, ENDPOINTS.createContact, { body }),
   answersWith: "a contact's id",
   readAnswer,
 });

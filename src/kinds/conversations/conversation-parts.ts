@@ -1,5 +1,5 @@
-import { MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../../domain/documented.js';
 import { isObject } from '../../domain/is-object.js';
+import { MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../../domain/service-facts.js';
 import type { ConversationRequest, ConversationUser } from '../../service/areas/gateway.js';
 
 /** Tagged, so that nothing that a row holds can be taken for a fault. */

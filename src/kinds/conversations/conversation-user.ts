@@ -1,5 +1,5 @@
-import { CUSTOMER_LANGUAGES } from '../../domain/documented.js';
 import type { Rejection } from '../../domain/row.js';
+import { CUSTOMER_LANGUAGES } from '../../domain/service-facts.js';
 import type { ConversationsStep, UserColumns } from '../../job/job.js';
 import { readField } from '../../normalize/contact.js';
 import { createLanguageReader, type LanguageResult } from '../../normalize/language.js';

@@ -1,6 +1,6 @@
-import { QUEUE_ASSIGNMENT } from '../../domain/documented.js';
 import { InternalError } from '../../domain/errors.js';
 import type { BindProblems } from '../../domain/find-column.js';
+import { QUEUE_ASSIGNMENT } from '../../domain/service-facts.js';
 import type { ConversationsStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import type { ConversationRequest } from '../../service/areas/gateway.js';

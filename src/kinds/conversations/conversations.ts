@@ -1,11 +1,11 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
 import type { RowOutcomes } from '../../domain/row.js';
+import { ENDPOINTS } from '../../domain/service-facts.js';
 import type { ConversationsStep } from '../../job/job.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
-import { conversationRequest, readConversationBody } from '../../service/areas/gateway.js';
-import { createChannel, createWebhook } from '../../service/areas/gateway-settings.js';
-import type { CallService } from '../../service/endpoint.js';
+import { createChannel, createWebhook, readConversationBody } from '../../service/areas/gateway.js';
+import { buildRequest, type CallService } from '../../service/endpoint.js';
 import { oneRow, oneRowKind } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import type { StepKind } from '../step-kind.js';
@@ -29,7 +29,8 @@ function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
       isNeeded: ({ channel }) => !('id' in channel),
       makers: [makeWebhook, makeChannel],
     },
-    call: (service, body, provisionedIds) => conversationRequest(service, addChannel(body, provisionedIds[1])),
+    call: (service, body, provisionedIds) =>
+      buildRequest(service, ENDPOINTS.createConversation, { body: addChannel(body, provisionedIds[1]) }),
     answersWith: "a conversation's id",
     readAnswer: (response) => readAnswer(response, takenIds()),
     forRun: () => {

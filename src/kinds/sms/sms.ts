@@ -1,9 +1,10 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import type { RowOutcomes } from '../../domain/row.js';
+import { ENDPOINTS } from '../../domain/service-facts.js';
 import type { SmsStep } from '../../job/job.js';
-import { readJsonBody } from '../../service/answer.js';
-import { isAnotherNumber } from '../../service/areas/named-number.js';
-import { readSmsBatchAnswer, type SmsBatchAnswer, smsBatchRequest } from '../../service/areas/sms.js';
+import { isAnotherNumber, readJsonBody } from '../../service/answer.js';
+import { readSmsBatchAnswer, type SmsBatchAnswer } from '../../service/areas/sms.js';
+import { buildRequest } from '../../service/endpoint.js';
 import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from '../ids.js';
 import { ANOTHER_NUMBER, inDoubt, OutcomeBuilder, sameVerdictForAll } from '../outcomes.js';
 import { findTimeFault } from '../schedule.js';
@@ -30,7 +31,7 @@ export const smsKind: StepKind<SmsStep> = {
   createPlanner: createSmsPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter: createSmsDrafter,
-  call: smsBatchRequest,
+  call: (service, body) => buildRequest(service, ENDPOINTS.sendBatch, { body }),
   splitBody,
   wholeRequestCodes: SMS_WHOLE_REQUEST,
   findTimeFault: ({ template }, nowMs) => findTimeFault(template, nowMs),

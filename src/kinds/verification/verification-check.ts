@@ -1,13 +1,12 @@
 import { ROW_KINDS } from '../../domain/areas.js';
-import { CODE_LENGTH } from '../../domain/documented.js';
 import type { BindProblems } from '../../domain/find-column.js';
 import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
+import { CODE_LENGTH } from '../../domain/service-facts.js';
 import type { VerificationCheckStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
-import type { Response } from '../../service/answer.js';
-import { isAnotherNumber } from '../../service/areas/named-number.js';
+import { isAnotherNumber, type Response } from '../../service/answer.js';
 import {
   checkCode,
   foldSessionId,

@@ -1,12 +1,12 @@
 import { ROW_KINDS } from '../../domain/areas.js';
-import { RESEND_TOO_EARLY } from '../../domain/documented.js';
 import type { RowOutcomes } from '../../domain/row.js';
+import { ENDPOINTS, RESEND_TOO_EARLY } from '../../domain/service-facts.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import { createNumberSet } from '../../normalize/number/number-set.js';
-import { type Response, readJsonBody } from '../../service/answer.js';
-import { isAnotherNumber } from '../../service/areas/named-number.js';
-import { readSessionBody, sessionRequest } from '../../service/areas/verification.js';
+import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
+import { readSessionBody } from '../../service/areas/verification.js';
+import { buildRequest } from '../../service/endpoint.js';
 import { oneRow, oneRowKind } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
 import { planByDrafts } from '../plan-drafts.js';
@@ -37,7 +37,7 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   createPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter,
-  call: sessionRequest,
+  call: (service, body) => buildRequest(service, ENDPOINTS.createSession, { body }),
   wholeRequestCodes: SESSION_WHOLE_REQUEST,
   answersWith: 'a session for the number',
   readAnswer,

@@ -86,6 +86,6 @@ function askForLock(lane: Lane, lock: Lock, notices: StepNotices | undefined): C
 }
 
 /** Whether a call that is not repeatable was refused because the lock was lost, and so certainly was not done. */
-export function isTurnedAway<Input, Output>(error: unknown, endpoint: Endpoint<Input, Output>, input: Input): boolean {
-  return isLockLost(error) && !endpoint.isRepeatable(input);
+export function isTurnedAway(error: unknown, endpoint: Endpoint<never, unknown>): boolean {
+  return isLockLost(error) && !endpoint.isRepeatable;
 }

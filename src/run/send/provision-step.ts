@@ -59,7 +59,7 @@ function noteEachCall(call: CallService, { deps, journal, planned }: StepContext
     const what = `${endpoint.name}${describeName(input)}`;
     await journal.append({ type: 'preparing', step: planned.number, at: deps.clock.now(), what });
     return call(endpoint, input).catch(async (error: unknown) => {
-      if (isTurnedAway(error, endpoint, input)) {
+      if (isTurnedAway(error, endpoint)) {
         await journal.append({ type: 'unprepared', step: planned.number, at: deps.clock.now(), why: 'not-made' });
       }
       throw error;

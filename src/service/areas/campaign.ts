@@ -1,10 +1,9 @@
-import { CAMPAIGN_TIMED_OUT_STATUS, type CampaignTarget } from '../../domain/documented.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
-import { type Response, readJsonBody } from '../answer.js';
-import { type Endpoint, encodeJson, getRequest, jsonRequest } from '../endpoint.js';
-import { readInteger, readText } from '../json-value.js';
-import { isCampaignStatus } from './campaign-states.js';
+import { CAMPAIGN_TIMED_OUT_STATUS, type CampaignTarget, ENDPOINTS } from '../../domain/service-facts.js';
+import type { CampaignState } from '../../job/job.js';
+import { readInteger, readJsonBody, readText } from '../answer.js';
+import { buildRequest, type Endpoint } from '../endpoint.js';
 
 export interface CampaignInput {
   readonly campaignId: number;
@@ -14,19 +13,33 @@ export interface CampaignChange extends CampaignInput {
   readonly target: CampaignTarget;
 }
 
-/** Contract: "Campaign (status read response)". */
-export interface Campaign {
-  readonly id: number;
-  /** '' where the answer has none. */
-  readonly name: string;
-  /** 0 to 11; campaign-states.ts says what they mean. */
-  readonly status: number;
-  /** Undefined where the answer says neither Y nor N. */
-  readonly isEnabled: boolean | undefined;
-  readonly isDynamic: boolean | undefined;
-  readonly recordCount: number | undefined;
-  /** All that the answer has, under the contract's names. */
-  readonly fields: Readonly<Record<string, unknown>>;
+export const readCampaign: Endpoint<CampaignInput, Campaign> = {
+  ...ENDPOINTS.readCampaign,
+  request: (service, input) => buildRequest(service, ENDPOINTS.readCampaign, { ids: writeId(input) }),
+  read: (response, { campaignId }) => {
+    const campaign = readCampaignBody(readJsonBody(response));
+    return campaign?.id === campaignId ? campaign : undefined;
+  },
+};
+
+export const changeCampaign: Endpoint<CampaignChange, { readonly message: string }> = {
+  ...ENDPOINTS.changeCampaign,
+  request: (service, { target, ...input }) =>
+    buildRequest(service, ENDPOINTS.changeCampaign, { ids: writeId(input), body: { status: target } }),
+  read: (response) => {
+    if (response.status === CAMPAIGN_TIMED_OUT_STATUS) return undefined;
+    const body = readJsonBody(response);
+    const message = isObject(body) ? readText(body.message) : undefined;
+    return message === undefined ? undefined : { message };
+  },
+};
+
+function writeId({ campaignId }: CampaignInput): { campaignId: string } {
+  if (Number.isSafeInteger(campaignId) && campaignId > 0) return { campaignId: String(campaignId) };
+  throw new UserError(
+    'bad-input',
+    `Cannot form an address: ${campaignId} is not a campaign id, expected a whole number`,
+  );
 }
 
 /** Contract: "Campaign (status read response)", all of it, in its order. */
@@ -56,76 +69,92 @@ export const CAMPAIGN_FIELDS = [
   'sequential',
 ] as const;
 
-/** Endpoint 6, with the Data Request Token: `stats`, and `.json` at the end. */
-export const readCampaign: Endpoint<CampaignInput, Campaign> = {
-  name: 'read a campaign',
-  area: 'campaign',
-  isRepeatable: () => true,
-  request: ({ bases }, { campaignId }) =>
-    getRequest({ base: bases.campaign, path: `/api/stats/campaigns/${encodeCampaignId(campaignId)}.json` }),
-  read: (response, { campaignId }) => {
-    const campaign = readCampaignBody(readJsonBody(response));
-    return campaign?.id === campaignId ? campaign : undefined;
-  },
-};
-
 /**
- * Endpoint 7, with the Action Request Token: `tstats`, and nothing at the end. Not idempotent: repeated, it is refused
- * or overwrites a later change. An unknown outcome, also HTTP 206, is resolved by `readCampaign`.
+ * The twelve numbers of a campaign's status. Contract: "States and transitions", Campaign; the words are its own.
  */
-export const changeCampaign: Endpoint<CampaignChange, { readonly message: string }> = {
-  name: 'change a campaign',
-  area: 'campaign',
-  isRepeatable: () => false,
-  request: ({ bases }, { campaignId, target }) =>
-    jsonRequest(
-      { base: bases.campaign, path: `/api/tstats/campaigns/${encodeCampaignId(campaignId)}` },
-      encodeJson({ status: target }),
-    ),
-  read: readChange,
-};
+const STATUSES: readonly { readonly state: CampaignState; readonly meaning: string }[] = [
+  { state: 'NEW', meaning: 'new: created, not started or scheduled' },
+  { state: 'RUNNING', meaning: 'manual started: started manually' },
+  { state: 'SCHEDULED', meaning: 'scheduled: started with a scheduled start time not yet reached' },
+  { state: 'RUNNING', meaning: 'manual running: started manually without schedule, runs at once' },
+  { state: 'RUNNING', meaning: 'schedule running: scheduled start time reached, running' },
+  { state: 'STOPPED', meaning: 'manual stopped: stopped manually' },
+  { state: 'STOPPED', meaning: 'completed: all records completed, stopped' },
+  { state: 'STOPPED', meaning: 'schedule stopped: stopped because the scheduled stop time was reached' },
+  { state: 'PAUSED', meaning: 'manual paused: paused, queued records continue to be processed' },
+  { state: 'PAUSED', meaning: 'schedule paused' },
+  { state: 'PURGED', meaning: 'manual purged: paused and records in the queues flushed as appropriate' },
+  { state: 'PURGED', meaning: 'schedule purged' },
+];
+
+/** Contract: "Campaign (status read response)". */
+export type Campaign = Readonly<NonNullable<ReturnType<typeof readCampaignBody>>>;
 
 /** Undefined for a body that does not say which campaign it is, or has no status that the contract lists. */
-export function readCampaignBody(body: unknown): Campaign | undefined {
-  const campaign = isObject(body) ? body.campaign : undefined;
-  if (!isObject(campaign)) return undefined;
-  const {
-    'campaign-id': writtenId,
-    'campaign-name': name,
-    status: writtenStatus,
-    enabled,
-    'dynamic-campaign': dynamic,
-    'no-of-records': records,
-  } = campaign;
-  const id = readInteger(writtenId);
-  const status = readInteger(writtenStatus);
-  if (id === undefined || status === undefined || !isCampaignStatus(status)) return undefined;
+export function readCampaignBody(body: unknown) {
+  const fields = isObject(body) ? body.campaign : undefined;
+  if (!isObject(fields)) return undefined;
+  const id = readInteger(fields['campaign-id']);
+  const status = readInteger(fields.status);
+  const found = STATUSES[status ?? -1];
+  if (id === undefined || status === undefined || found === undefined) return undefined;
   return {
     id,
-    name: readText(name) ?? '',
+    /** '' where the answer has none. */
+    name: readText(fields['campaign-name']) ?? '',
+    /** 0 to 11. */
     status,
-    isEnabled: readYesOrNo(enabled),
-    isDynamic: readYesOrNo(dynamic),
-    recordCount: readInteger(records),
-    fields: campaign,
+    /** What that number amounts to. */
+    state: found.state,
+    /** The contract's name for it. */
+    meaning: found.meaning,
+    /** Undefined where the answer says neither Y nor N. */
+    isEnabled: readYesOrNo(fields.enabled),
+    isDynamic: readYesOrNo(fields['dynamic-campaign']),
+    recordCount: readInteger(fields['no-of-records']),
+    /** All that the answer has, under the contract's names. */
+    fields,
   };
-}
-
-function readChange(response: Response): { message: string } | undefined {
-  if (response.status === CAMPAIGN_TIMED_OUT_STATUS) return undefined;
-  const body = readJsonBody(response);
-  const message = isObject(body) ? readText(body.message) : undefined;
-  return message === undefined ? undefined : { message };
 }
 
 function readYesOrNo(value: unknown): boolean | undefined {
   return value === 'Y' || value === 'N' ? value === 'Y' : undefined;
 }
 
-function encodeCampaignId(campaignId: number): string {
-  if (Number.isSafeInteger(campaignId) && campaignId > 0) return String(campaignId);
-  throw new UserError(
-    'bad-input',
-    `Cannot form an address: ${campaignId} is not a campaign id, expected a whole number`,
-  );
+/** Documented, in the guide's words for a state. Nothing leads out of stopped. */
+export const CAMPAIGN_CHANGES: Readonly<Record<CampaignTarget, readonly CampaignState[]>> = {
+  RUNNING: ['NEW', 'PAUSED', 'PURGED'],
+  PAUSED: ['RUNNING'],
+  PURGED: ['PAUSED'],
+  STOPPED: ['RUNNING', 'PAUSED', 'PURGED'],
+};
+
+/**
+ * Whether a campaign can be brought to `target`, without asking the service: `none` where it is there already, `refused`
+ * where the service would refuse it.
+ *
+ * SCHEDULED (2) is not NEW: the contract calls it "started", and NEW "not started or scheduled". So it counts as
+ * running where the table says running: it can be paused and stopped. It is not RUNNING either, since it does not dial
+ * yet: it has not reached RUNNING, and RUNNING is not allowed from it.
+ */
+export function planChange(
+  campaign: Campaign,
+  target: CampaignTarget,
+): { readonly kind: 'none' | 'change' } | { readonly kind: 'refused'; readonly reason: string } {
+  if (campaign.state === target) return { kind: 'none' };
+  const reason = findObstacle(campaign, target);
+  return reason === undefined ? { kind: 'change' } : { kind: 'refused', reason };
+}
+
+function findObstacle(campaign: Campaign, target: CampaignTarget): string | undefined {
+  const { state, meaning } = campaign;
+  const name = `campaign ${campaign.id}`;
+  if (campaign.isDynamic === false) return `${name} is not a dynamic campaign: its status cannot be changed by a call`;
+  if (campaign.isEnabled === false) return `${name} is not enabled: enable it in the configuration manager first`;
+  if (state === 'STOPPED') return `${name} is stopped (${meaning}) and cannot be restarted`;
+  if (CAMPAIGN_CHANGES[target].includes(state === 'SCHEDULED' ? 'RUNNING' : state)) return undefined;
+  const from = CAMPAIGN_CHANGES[target].join(', ');
+  if (state === 'SCHEDULED')
+    return `${name} is scheduled and begins at its time: ${target} is allowed from ${from} only`;
+  return `${name} is ${state} (${meaning}): ${target} is allowed from ${from} only`;
 }

@@ -1,6 +1,7 @@
-import type { ServiceAddresses } from '../../job/job.js';
-import { type Response, readJsonBody } from '../answer.js';
-import { type Endpoint, encodeJson, jsonRequest, type WireRequest } from '../endpoint.js';
+import { isObject } from '../../domain/is-object.js';
+import { ENDPOINTS } from '../../domain/service-facts.js';
+import { isAnotherNumber, type Response, readJsonBody, readNamedNumber } from '../answer.js';
+import { buildRequest, type Endpoint } from '../endpoint.js';
 
 /** A contact as it is posted. Contract: "Contact (creation request body)". */
 export interface Contact {
@@ -15,62 +16,85 @@ export interface Contact {
   readonly customAttributes?: Readonly<Record<string, string>>;
 }
 
-/** Endpoint 4. A repeated create merges by address, so it is safe to repeat. */
 export const createContact: Endpoint<Contact, ContactAnswer> = {
-  name: 'create a contact',
-  area: 'contacts',
-  isRepeatable: () => true,
-  request: (service, contact) => contactRequest(service, encodeJson(contact)),
+  ...ENDPOINTS.createContact,
+  request: (service, contact) => buildRequest(service, ENDPOINTS.createContact, { body: contact }),
   read: (response) => readContactAnswer(response),
 };
 
-/**
- * How a contact is posted, from its JSON text. Contract: endpoint 4 (without the `/api/v1` of the OpenAPI file).
- * Documented: the account of this area is a UUID; a job sets it as `accountId`.
- */
-export function contactRequest(service: ServiceAddresses, body: Buffer): WireRequest {
-  const account = encodeURIComponent(service.accountId ?? service.account);
-  return jsonRequest({ base: service.bases.contacts, path: `/accounts/${account}/contacts` }, body);
-}
+export type ContactAnswer = Readonly<NonNullable<ReturnType<typeof readContactAnswer>>>;
 
 /**
  * Undefined when neither body nor header says which contact it is, or when they name two different ones: the answer is
  * then foreign, and the row not accounted for.
  */
-export function readContactAnswer(
-  response: Response,
-  body: unknown = readJsonBody(response),
-): ContactAnswer | undefined {
-  const id = typeof body === 'object' && body !== null ? Reflect.get(body, 'id') : undefined;
+export function readContactAnswer(response: Response, body: unknown = readJsonBody(response)) {
+  const { id, addresses } = isObject(body) ? body : {};
   const header = response.headers.location;
   const location = (Array.isArray(header) ? header[0] : header) ?? '';
   const fromLocation = /\/contacts\/([^/?#]+)$/.exec(location)?.[1];
   const fromBody = typeof id === 'number' || (typeof id === 'string' && id !== '') ? String(id) : undefined;
   if (fromBody !== undefined && fromLocation !== undefined && fromBody !== fromLocation) return undefined;
   const contactId = fromBody ?? fromLocation;
-  return contactId === undefined
-    ? undefined
-    : { contactId, isNew: response.status === 201, location, addresses: readAddresses(body) };
-}
-
-export interface ContactAnswer {
-  readonly contactId: string;
-  /** False: merged into the contact that has one of the addresses. */
-  readonly isNew: boolean;
-  /** '' when the answer has no such header. */
-  readonly location: string;
-  /** The contact's addresses as `foldAddress` writes them; none when the answer does not repeat them. */
-  readonly addresses: readonly string[];
-}
-
-/** The values of `addresses` in a contact's body, the request's or the answer's, made comparable. */
-export function readAddresses(body: unknown): string[] {
-  const addresses = typeof body === 'object' && body !== null ? Reflect.get(body, 'addresses') : undefined;
-  if (typeof addresses !== 'object' || addresses === null) return [];
-  return Object.values(addresses).flatMap((value) => (typeof value === 'string' ? [foldAddress(value)] : []));
+  if (contactId === undefined) return undefined;
+  return {
+    contactId,
+    /** False: merged into the contact that has one of the addresses. */
+    isNew: response.status === 201,
+    /** '' when the answer has no such header. */
+    location,
+    /** The contact's addresses, without the plus and in lower case; none when the answer does not repeat them. */
+    addresses: isObject(addresses) ? Object.values(addresses).flatMap(foldAddress) : [],
+  };
 }
 
 /** The service drops the plus of a number. */
-function foldAddress(address: string): string {
-  return address.trim().replace(/^\+/, '').toLowerCase();
+function foldAddress(address: unknown): string[] {
+  return typeof address === 'string' ? [address.trim().replace(/^\+/, '').toLowerCase()] : [];
+}
+
+/** Fields that the service keeps as sent, beside the addresses. */
+const TEXTS = ['externalId', 'firstName', 'lastName'] as const;
+
+/**
+ * Why an answer contradicts the contact that was sent; undefined if it does not. A created contact has exactly what
+ * was sent; a merged one shares an address, and may keep its own names.
+ */
+export function findContradiction(sent: unknown, answer: unknown, isNew: boolean): string | undefined {
+  if (!isObject(sent) || !isObject(answer)) return undefined;
+  const told = compareAddresses(sent.addresses, answer.addresses);
+  if (told.length > 0 && told.every((each) => each === 'other' || each === 'not-sent')) {
+    return 'the answer names a contact with none of the addresses sent';
+  }
+  if (!isNew) return undefined;
+  if (told.includes('other')) return 'the answer names an address other than the one that was sent';
+  const text = TEXTS.find((field) => isAnotherText(answer[field], sent[field]));
+  return text === undefined ? undefined : `the answer names a ${text} other than the one that was sent`;
+}
+
+type Compared = 'same' | 'other' | 'not-sent' | 'masked';
+
+/** What each address of the answer is. */
+function compareAddresses(sent: unknown, answer: unknown): Compared[] {
+  if (!isObject(sent) || !isObject(answer)) return [];
+  return Object.entries(answer).flatMap(([channel, named]) =>
+    typeof named === 'string' && named.trim() !== '' ? [compareAddress(channel, named, sent[channel])] : [],
+  );
+}
+
+function compareAddress(channel: string, named: string, sent: unknown): Compared {
+  if (sent === undefined) return 'not-sent';
+  if (channel !== 'msisdn') return isAnotherText(named, sent) ? 'other' : 'same';
+  if (readNamedNumber(named) === undefined) return 'masked';
+  return isAnotherNumber(named, sent) ? 'other' : 'same';
+}
+
+/** Case and blanks aside, which a service may change. */
+function isAnotherText(named: unknown, sent: unknown): boolean {
+  if (typeof named !== 'string' || typeof sent !== 'string' || named.trim() === '') return false;
+  return fold(named) !== fold(sent);
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 }

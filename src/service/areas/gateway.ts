@@ -1,12 +1,83 @@
-import { CONVERSATIONS_PATH, GATEWAY_ACCEPT, type QUEUE_ASSIGNMENT } from '../../domain/documented.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
-import type { ServiceAddresses } from '../../job/job.js';
-import { type Response, readJsonBody } from '../answer.js';
-import { type Endpoint, encodeJson, encodePathId, jsonRequest, type WireRequest } from '../endpoint.js';
-import { readId, readObjectOrNothing, readText, readTime } from '../json-value.js';
+import {
+  CHANNEL_TYPE,
+  ENDPOINTS,
+  QUEUE_ASSIGNMENT,
+  WEBHOOK_VERSION,
+  WEBHOOK_VERSION_FIELDS,
+} from '../../domain/service-facts.js';
+import { type Response, readId, readJsonBody, readObjectOrNothing, readText, readTime } from '../answer.js';
+import { buildRequest, type Endpoint } from '../endpoint.js';
 
-/** A conversation as it is posted. Contract: "Conversation (creation request body, chat gateway)"; limits: documented.ts. */
+// What is set up once: webhooks and channels.
+
+/** Where the gateway sends the events of a channel. Contract: "Webhook and channel (configuration objects)". */
+export interface WebhookInput {
+  readonly name: string;
+  /** Where the client application listens. */
+  readonly url: string;
+  /** The contract's "Chat API Version"; defaults to WEBHOOK_VERSION. */
+  readonly version?: string | undefined;
+}
+
+export interface CreatedWebhook {
+  readonly webhookId: string;
+}
+
+export interface ChannelInput {
+  readonly name: string;
+  readonly description?: string;
+  /** Of a webhook that was made before. */
+  readonly webhookId: string;
+  /** Id of the queue for conversations that name none. */
+  readonly queue: string;
+}
+
+export interface CreatedChannel {
+  readonly channelId: string;
+}
+
+export const createWebhook: Endpoint<WebhookInput, CreatedWebhook> = {
+  ...ENDPOINTS.createWebhook,
+  request: (service, { name, url, version = WEBHOOK_VERSION }) => {
+    const versions = Object.fromEntries(WEBHOOK_VERSION_FIELDS.map((field) => [field, version]));
+    return buildRequest(service, ENDPOINTS.createWebhook, { body: { name, uri: url, ...versions } });
+  },
+  read: (response, { name }) => {
+    const webhookId = readNewId(response, name, 'webHookId');
+    return webhookId === undefined ? undefined : { webhookId };
+  },
+};
+
+export const createChannel: Endpoint<ChannelInput, CreatedChannel> = {
+  ...ENDPOINTS.createChannel,
+  request: (service, { name, description, webhookId, queue }) => {
+    const routingOptions = { type: QUEUE_ASSIGNMENT, id: queue };
+    const body = { name, description, type: CHANNEL_TYPE, webHookId: webhookId, routingOptions };
+    return buildRequest(service, ENDPOINTS.createChannel, { body });
+  },
+  read: (response, { name }) => {
+    const channelId = readNewId(response, name, 'channelId');
+    return channelId === undefined ? undefined : { channelId };
+  },
+};
+
+/**
+ * Undefined for an answer without an id, or with another name. An `id` counts only beside the name that was sent,
+ * which the documentation requires in the answer: stray answers about other things have an id too.
+ */
+function readNewId(response: Response, name: string, field: string): string | undefined {
+  const body = readJsonBody(response);
+  if (!isObject(body)) return undefined;
+  const named = readText(body.name);
+  if (named === name) return readId(body.id ?? body[field]);
+  return named === undefined ? readId(body[field]) : undefined;
+}
+
+// Conversations.
+
+/** A conversation as it is posted. Contract: "Conversation (creation request body, chat gateway)"; limits: service-facts.ts. */
 export interface ConversationRequest {
   readonly channelId: string;
   /** Without it the channel's own queue. */
@@ -38,12 +109,6 @@ export interface HistoryMessage {
   readonly cards?: readonly unknown[];
 }
 
-export interface CreatedConversation {
-  readonly conversationId: string;
-  /** ISO 8601, as the service wrote it; undefined where it wrote none. */
-  readonly createdAt: string | undefined;
-}
-
 /** Names a queue, a user, or both; what it does not name stays. */
 export interface ConversationChange {
   readonly conversationId: string;
@@ -68,84 +133,53 @@ export interface SentMessage {
   readonly messageId: string | undefined;
 }
 
-/** Endpoint 5. Not idempotent: each call queues a customer. */
 export const createConversation: Endpoint<ConversationRequest, CreatedConversation> = {
-  name: 'create a conversation',
-  area: 'gateway',
-  isRepeatable: () => false,
-  request: (service, conversation) => conversationRequest(service, encodeJson(conversation)),
+  ...ENDPOINTS.createConversation,
+  request: (service, conversation) => buildRequest(service, ENDPOINTS.createConversation, { body: conversation }),
   read: (response) => readConversationBody(readJsonBody(response)),
 };
 
-/** A PATCH, since only that changes a part of a conversation; it sets the same values again when repeated. Refuses to change nothing. */
+/** Refuses to change nothing. */
 export const updateConversation: Endpoint<ConversationChange, ConversationState> = {
-  name: 'update a conversation',
-  area: 'gateway',
-  isRepeatable: () => true,
+  ...ENDPOINTS.updateConversation,
   request: (service, { conversationId, assignment, user }) => {
     if (assignment === undefined && user === undefined) {
       throw new UserError('bad-input', 'Cannot update a conversation: it changes nothing, expected a queue or a user');
     }
-    const path = formConversationPath(service.gatewayPaths.conversation, conversationId);
-    return gatewayRequest({ service, path, method: 'PATCH' }, encodeJson({ assignment, user }));
+    return buildRequest(service, ENDPOINTS.updateConversation, { ids: { conversationId }, body: { assignment, user } });
   },
-  read: readUpdatedConversation,
+  // The contract does not show the body: any but a page, or another conversation's, will do.
+  read: (response, { conversationId }) => {
+    const body = readObjectOrNothing(response);
+    if (body === undefined || !isAbout(body.conversationId ?? body.id, conversationId)) return undefined;
+    return { conversationId, state: readText(body.state) };
+  },
 };
 
-/** Sends a message as the conversation's customer. Not idempotent: repeated, the agent reads it twice. */
+/** Sends a message as the conversation's customer. */
 export const sendMessage: Endpoint<MessageInput, SentMessage> = {
-  name: 'send a message into a conversation',
-  area: 'gateway',
-  isRepeatable: () => false,
-  request: (service, { conversationId, text }) => {
-    const path = formConversationPath(service.gatewayPaths.messages, conversationId);
-    return gatewayRequest({ service, path }, encodeJson({ authorType: 'user', text }));
+  ...ENDPOINTS.sendMessage,
+  request: (service, { conversationId, text }) =>
+    buildRequest(service, ENDPOINTS.sendMessage, { ids: { conversationId }, body: { authorType: 'user', text } }),
+  // The service documents an answer without a body.
+  read: (response, { conversationId }) => {
+    const body = readObjectOrNothing(response);
+    if (body === undefined || !isAbout(body.conversationId, conversationId)) return undefined;
+    return { conversationId, messageId: readId(body.messageId ?? body.id) };
   },
-  read: readSentMessage,
 };
 
-/** How a conversation is posted, from its JSON text. Contract: endpoint 5. */
-export function conversationRequest(service: ServiceAddresses, body: Buffer): WireRequest {
-  return gatewayRequest({ service, path: CONVERSATIONS_PATH }, body);
-}
-
-/** How anything is sent to the gateway. */
-export function gatewayRequest(
-  { service, path, method = 'POST' }: { service: ServiceAddresses; path: string; method?: 'POST' | 'PATCH' },
-  body: Buffer,
-): WireRequest {
-  return jsonRequest({ base: service.bases.gateway, path, method, accept: GATEWAY_ACCEPT }, body);
-}
+export type CreatedConversation = Readonly<NonNullable<ReturnType<typeof readConversationBody>>>;
 
 /** The answer to a creation; undefined for a body that does not say which conversation it is. */
-export function readConversationBody(body: unknown): CreatedConversation | undefined {
+export function readConversationBody(body: unknown) {
   if (!isObject(body)) return undefined;
   const conversationId = readId(body.conversationId ?? body.id);
-  return conversationId === undefined ? undefined : { conversationId, createdAt: readTime(body.createdAt) };
-}
-
-/** The contract does not show the body: any but a page, or another conversation's, will do. */
-function readUpdatedConversation(
-  response: Response,
-  { conversationId }: ConversationChange,
-): ConversationState | undefined {
-  const body = readObjectOrNothing(response);
-  if (body === undefined || !isAbout(body.conversationId ?? body.id, conversationId)) return undefined;
-  return { conversationId, state: readText(body.state) };
-}
-
-/** The service documents an answer without a body. */
-function readSentMessage(response: Response, { conversationId }: MessageInput): SentMessage | undefined {
-  const body = readObjectOrNothing(response);
-  if (body === undefined || !isAbout(body.conversationId, conversationId)) return undefined;
-  return { conversationId, messageId: readId(body.messageId ?? body.id) };
+  if (conversationId === undefined) return undefined;
+  /** `createdAt`: ISO 8601, as the service wrote it; undefined where it wrote none. */
+  return { conversationId, createdAt: readTime(body.createdAt) };
 }
 
 function isAbout(named: unknown, conversationId: string): boolean {
   return named === undefined || named === null || readId(named) === conversationId;
-}
-
-function formConversationPath(path: string, conversationId: string): string {
-  const id = encodePathId(conversationId, 'a conversation id');
-  return path.replaceAll('{conversationId}', () => id);
 }

@@ -1,8 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
-import type { ServiceAddresses } from '../../job/job.js';
-import { readJsonBody } from '../answer.js';
-import { type Endpoint, encodeJson, encodePathId, getRequest, jsonRequest, type WireRequest } from '../endpoint.js';
-import { readId } from '../json-value.js';
+import { ENDPOINTS } from '../../domain/service-facts.js';
+import { readId, readJsonBody } from '../answer.js';
+import { buildRequest, type Endpoint } from '../endpoint.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body". */
 export interface SmsBatch {
@@ -28,30 +27,15 @@ export interface SmsMessage {
   readonly dlrCallbackUrl?: string;
 }
 
-/** Endpoint 3. Not idempotent. */
 export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
-  name: 'send an SMS batch',
-  area: 'sms',
-  isRepeatable: () => false,
-  // Parts are not counted here: one for each message, at least.
-  cost: ({ messages }) => ({ messages: messages.length, segments: messages.length }),
-  request: (service, batch) => smsBatchRequest(service, encodeJson(batch)),
+  ...ENDPOINTS.sendBatch,
+  request: (service, batch) => buildRequest(service, ENDPOINTS.sendBatch, { body: batch }),
   read: (response) => readSmsBatchAnswer(readJsonBody(response)),
 };
 
-/**
- * Endpoint "Cancel batch": takes back what is scheduled and not sent yet. A second call cannot tell what the first one took back:
- * it is not repeated.
- */
 export const cancelBatch: Endpoint<{ readonly batchId: string }, { readonly cancelledCount: number }> = {
-  name: 'cancel an SMS batch',
-  area: 'sms',
-  isRepeatable: () => false,
-  request: ({ bases, subAccountId }, { batchId }) => {
-    const batch = encodePathId(batchId, 'the id of a batch');
-    const path = `/api/v1/subaccounts/${encodeURIComponent(subAccountId)}/messages/batch/${batch}`;
-    return { ...getRequest({ base: bases.sms, path }), method: 'DELETE' };
-  },
+  ...ENDPOINTS.cancelBatch,
+  request: (service, ids) => buildRequest(service, ENDPOINTS.cancelBatch, { ids }),
   read: (response) => {
     const body = readJsonBody(response);
     const cancelledCount = isObject(body) ? countOf(body.cancelledCount) : undefined;
@@ -59,34 +43,12 @@ export const cancelBatch: Endpoint<{ readonly batchId: string }, { readonly canc
   },
 };
 
-/** How a batch is posted, from its JSON text. Contract: endpoint 3. */
-export function smsBatchRequest(service: ServiceAddresses, body: Buffer): WireRequest {
-  const account = encodeURIComponent(service.subAccountId);
-  return jsonRequest({ base: service.bases.sms, path: `/api/v1/subaccounts/${account}/messages/batch` }, body);
-}
-
 /** The answer to a batch, as far as it can be relied on. Contract: "SMS batch response body". */
-export interface SmsBatchAnswer {
-  readonly batchId: string;
-  readonly clientBatchId: string | undefined;
-  readonly acceptedCount: number | undefined;
-  readonly rejectedCount: number | undefined;
-  /** Undefined when the service gave none. Their order is not promised. */
-  readonly messages: readonly SmsMessageAnswer[] | undefined;
-}
-
-export interface SmsMessageAnswer {
-  readonly umid: string;
-  readonly clientMessageId: unknown;
-  /** As the service writes it, with or without a plus; '' when the answer has none. */
-  readonly destination: string;
-  /** `QUEUED` or `REJECTED`; '' when the answer has none. */
-  readonly code: string;
-  readonly description: string;
-}
+export type SmsBatchAnswer = Readonly<NonNullable<ReturnType<typeof readSmsBatchAnswer>>>;
+export type SmsMessageAnswer = Readonly<ReturnType<typeof readMessage>>;
 
 /** Undefined for a body that is no batch answer at all. */
-export function readSmsBatchAnswer(body: unknown): SmsBatchAnswer | undefined {
+export function readSmsBatchAnswer(body: unknown) {
   if (!isObject(body)) return undefined;
   const { messages } = body;
   if (!Array.isArray(messages) && messages !== null && messages !== undefined) return undefined;
@@ -95,16 +57,19 @@ export function readSmsBatchAnswer(body: unknown): SmsBatchAnswer | undefined {
     clientBatchId: typeof body.clientBatchId === 'string' ? body.clientBatchId : undefined,
     acceptedCount: countOf(body.acceptedCount),
     rejectedCount: countOf(body.rejectedCount),
+    /** Undefined when the service gave none. Their order is not promised. */
     messages: Array.isArray(messages) ? messages.filter(isObject).map(readMessage) : undefined,
   };
 }
 
-function readMessage(message: Record<string, unknown>): SmsMessageAnswer {
+function readMessage(message: Record<string, unknown>) {
   const status = isObject(message.status) ? message.status : {};
   return {
     umid: textOf(message.umid),
     clientMessageId: message.clientMessageId,
+    /** As the service writes it, with or without a plus; '' when the answer has none. */
     destination: readId(message.destination) ?? '',
+    /** `QUEUED` or `REJECTED`; '' when the answer has none. */
     code: textOf(status.code),
     description: textOf(status.description),
   };

@@ -6,7 +6,7 @@ import { type Called, callService } from '../../../src/commands/support/call-ser
 import { ServiceError } from '../../../src/domain/errors.js';
 import { readCampaign } from '../../../src/service/areas/campaign.js';
 import { postMessage, readMessages } from '../../../src/service/areas/chat.js';
-import { createChannel } from '../../../src/service/areas/gateway-settings.js';
+import { createChannel } from '../../../src/service/areas/gateway.js';
 import { acquireLock } from '../../../src/storage/lock.js';
 import { aCaller, aSandbox, aServer, aService, CREDENTIALS, KEYS } from '../a-single-call.js';
 

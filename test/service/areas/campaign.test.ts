@@ -43,6 +43,8 @@ describe('a campaign', () => {
       id: 101,
       name: 'spring',
       status: 3,
+      state: 'RUNNING',
+      meaning: expect.stringContaining('manual running'),
       isEnabled: true,
       isDynamic: false,
       recordCount: 1200,
@@ -61,6 +63,8 @@ describe('a campaign', () => {
       id: 101,
       name: '',
       status: 0,
+      state: 'NEW',
+      meaning: expect.any(String),
       isEnabled: undefined,
       isDynamic: undefined,
       recordCount: undefined,
@@ -111,7 +115,7 @@ describe('a call about a campaign', () => {
   });
 
   test('may be repeated when it reads, and not when it changes', () => {
-    expect(readCampaign.isRepeatable({ campaignId: 101 })).toBe(true);
-    expect(changeCampaign.isRepeatable(CHANGE)).toBe(false);
+    expect(readCampaign.isRepeatable).toBe(true);
+    expect(changeCampaign.isRepeatable).toBe(false);
   });
 });

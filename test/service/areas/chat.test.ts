@@ -73,7 +73,7 @@ describe('a call to the chat', () => {
   });
 
   test('may be repeated when it reads, and not when it posts', () => {
-    expect(readMessages.isRepeatable({})).toBe(true);
-    expect(postMessage.isRepeatable({ messageRaw: 'Hello' })).toBe(false);
+    expect(readMessages.isRepeatable).toBe(true);
+    expect(postMessage.isRepeatable).toBe(false);
   });
 });

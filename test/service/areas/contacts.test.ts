@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Response } from '../../../src/service/answer.js';
-import { contactRequest, readContactAnswer } from '../../../src/service/areas/contacts.js';
+import { createContact, readContactAnswer } from '../../../src/service/areas/contacts.js';
 import { aService } from '../../plan/a-plan.js';
 
-const BODY = Buffer.from('{}');
+const CONTACT = { addresses: { msisdn: '+6591234567' } };
 
 function anAnswer(body: unknown, location?: string | string[]): Response {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -13,12 +13,11 @@ function anAnswer(body: unknown, location?: string | string[]): Response {
 describe('contact call', () => {
   test('posts to the account’s contacts, behind the prefix that the base may have', () => {
     expect(
-      contactRequest(
+      createContact.request(
         aService({ account: 'acme', bases: { ...aService().bases, contacts: 'https://contacts.example/api/v1' } }),
-        BODY,
+        CONTACT,
       ),
     ).toMatchObject({
-      body: BODY,
       method: 'POST',
       base: 'https://contacts.example/api/v1',
       path: '/accounts/acme/contacts',
@@ -27,8 +26,12 @@ describe('contact call', () => {
 
   test('encodes the account', () => {
     const accountId = '0a1b2c3d-0000-4000-8000-0123456789ab';
-    expect(contactRequest(aService({ account: 'acme', accountId }), BODY).path).toBe(`/accounts/${accountId}/contacts`);
-    expect(contactRequest(aService({ account: 'a&b/c?d#e' }), BODY).path).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
+    expect(createContact.request(aService({ account: 'acme', accountId }), CONTACT).path).toBe(
+      `/accounts/${accountId}/contacts`,
+    );
+    expect(createContact.request(aService({ account: 'a&b/c?d#e' }), CONTACT).path).toBe(
+      '/accounts/a%26b%2Fc%3Fd%23e/contacts',
+    );
   });
 });
 

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import type { GatewayPaths } from '../../../src/domain/documented.js';
+import { ENDPOINTS, type GatewayPaths } from '../../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../../src/job/job.js';
 import {
-  conversationRequest,
+  createChannel,
   createConversation,
+  createWebhook,
   sendMessage,
   updateConversation,
 } from '../../../src/service/areas/gateway.js';
-import { createChannel, createWebhook } from '../../../src/service/areas/gateway-settings.js';
+import { buildRequest } from '../../../src/service/endpoint.js';
 import { aResponse, NO_OBJECTS, someAddresses } from '../an-answer.js';
 
 const CHANGE = { conversationId: 'c-1', assignment: { type: 'queue', id: '101' } } as const;
@@ -94,7 +95,7 @@ describe('the answer to a new webhook or channel', () => {
 describe('a call to the gateway', () => {
   test('for a new conversation carries the body byte for byte', () => {
     const body = Buffer.from('{ "channelId":"25", "user":{"name":"Zoë"} }');
-    expect(conversationRequest(someAddresses(), body).body).toBe(body);
+    expect(buildRequest(someAddresses(), ENDPOINTS.createConversation, { body }).body).toBe(body);
   });
 
   test('omits what is not given', () => {
@@ -137,10 +138,10 @@ describe('a call to the gateway', () => {
   });
 
   test('may be repeated only where it sets the same values again', () => {
-    expect(updateConversation.isRepeatable(CHANGE)).toBe(true);
-    expect(createConversation.isRepeatable({ channelId: '25', user: {} })).toBe(false);
-    expect(sendMessage.isRepeatable(MESSAGE)).toBe(false);
-    expect(createWebhook.isRepeatable(WEBHOOK)).toBe(false);
+    expect(updateConversation.isRepeatable).toBe(true);
+    expect(createConversation.isRepeatable).toBe(false);
+    expect(sendMessage.isRepeatable).toBe(false);
+    expect(createWebhook.isRepeatable).toBe(false);
   });
 
   test('names its version under both names of the documentation, that of the reference where none is given', () => {
@@ -148,6 +149,6 @@ describe('a call to the gateway', () => {
       JSON.parse(createWebhook.request(someAddresses(), { ...WEBHOOK, version }).body?.toString() ?? '');
     expect(bodyOf()).toMatchObject({ version: 'Chat Gateway', notificationVersion: 'Chat Gateway' });
     expect(bodyOf('v1.0')).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
-    expect(createChannel.isRepeatable(CHANNEL)).toBe(false);
+    expect(createChannel.isRepeatable).toBe(false);
   });
 });

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { readSmsBatchAnswer, smsBatchRequest } from '../../../src/service/areas/sms.js';
+import { ENDPOINTS } from '../../../src/domain/service-facts.js';
+import { readSmsBatchAnswer } from '../../../src/service/areas/sms.js';
+import { buildRequest } from '../../../src/service/endpoint.js';
 import { aService } from '../../plan/a-plan.js';
 
 const BODY = Buffer.from('{}');
 
 describe('sms batch call', () => {
   test('posts to the subaccount’s batches', () => {
-    expect(smsBatchRequest(aService({ subAccountId: 'acme_hq' }), BODY)).toMatchObject({
+    expect(buildRequest(aService({ subAccountId: 'acme_hq' }), ENDPOINTS.sendBatch, { body: BODY })).toMatchObject({
       body: BODY,
       method: 'POST',
       base: 'https://sms.test',
@@ -15,7 +17,7 @@ describe('sms batch call', () => {
   });
 
   test('encodes the subaccount', () => {
-    expect(smsBatchRequest(aService({ subAccountId: 'a&b/c' }), BODY).path).toBe(
+    expect(buildRequest(aService({ subAccountId: 'a&b/c' }), ENDPOINTS.sendBatch, { body: BODY }).path).toBe(
       '/api/v1/subaccounts/a%26b%2Fc/messages/batch',
     );
   });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { checkCode, createSession, readSession, sessionRequest } from '../../../src/service/areas/verification.js';
+import { ENDPOINTS } from '../../../src/domain/service-facts.js';
+import { checkCode, createSession, readSession } from '../../../src/service/areas/verification.js';
+import { buildRequest } from '../../../src/service/endpoint.js';
 import { aResponse, NO_OBJECTS, someAddresses } from '../an-answer.js';
 
 const ID = 'a44a91be5ea5ea118169020897df5459';
@@ -82,7 +84,7 @@ describe('a session', () => {
 describe('a call', () => {
   test('for a new session carries the body byte for byte', () => {
     const body = Buffer.from('{ "destination":"+6591234567", "template":"Grüße {code}" }');
-    expect(sessionRequest(someAddresses(), body).body).toBe(body);
+    expect(buildRequest(someAddresses(), ENDPOINTS.createSession, { body }).body).toBe(body);
   });
 
   test.each(['..', '.', '', 'a/b', 'a?b', 'a b', 'a%2e', '../sessions', 'x'.repeat(201), 'ä'])(
@@ -109,8 +111,8 @@ describe('a call', () => {
   });
 
   test('may be repeated when it reads, and not when it sends an SMS or uses up an attempt', () => {
-    expect(readSession.isRepeatable({ sessionId: ID })).toBe(true);
-    expect(createSession.isRepeatable({ destination: '+6591234567' })).toBe(false);
-    expect(checkCode.isRepeatable({ sessionId: ID, code: '1234' })).toBe(false);
+    expect(readSession.isRepeatable).toBe(true);
+    expect(createSession.isRepeatable).toBe(false);
+    expect(checkCode.isRepeatable).toBe(false);
   });
 });

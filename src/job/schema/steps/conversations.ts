@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/documented.js';
+import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/service-facts.js';
 import { columnName, lineOfText, webAddress } from '../values.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';

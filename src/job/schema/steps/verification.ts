@@ -4,7 +4,7 @@ import {
   CODE_VALIDITY_SECONDS,
   MAX_BRAND_LENGTH,
   RESENDING_INTERVAL_SECONDS,
-} from '../../../domain/documented.js';
+} from '../../../domain/service-facts.js';
 import { columnName, duplicates, lineOfText, senderId, within } from '../values.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';

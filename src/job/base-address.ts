@@ -1,43 +1,7 @@
-import { GATEWAY_BASE } from '../domain/documented.js';
+import { basesByRegion, GATEWAY_BASE } from '../domain/service-facts.js';
 import { trimEndOf } from '../domain/trim-end.js';
 
-/**
- * The service's addresses by region, and what a base address may be. The contract names asia (default), europe and
- * indonesia; north-america is newer and stands in the public documentation only, as do the host names.
- */
-
-export const REGIONS = ['asia', 'europe', 'indonesia', 'north-america'] as const;
-export type Region = (typeof REGIONS)[number];
-
-export const DEFAULT_REGION: Region = 'asia';
-
-/** The areas whose address depends on the region. */
-export const REGIONAL_AREAS = ['sms', 'contacts', 'verification'] as const;
-export type RegionalArea = (typeof REGIONAL_AREAS)[number];
-
-/** Host names of the service's public documentation, "Regions"; no trailing slash. */
-export const basesByRegion: Readonly<Record<Region, Readonly<Record<RegionalArea, string>>>> = {
-  asia: {
-    sms: 'https://sms.8x8.com',
-    contacts: 'https://contacts.8x8.com',
-    verification: 'https://verify.8x8.com',
-  },
-  europe: {
-    sms: 'https://sms.8x8.uk',
-    contacts: 'https://contacts.8x8.uk',
-    verification: 'https://verify.8x8.uk',
-  },
-  indonesia: {
-    sms: 'https://sms.8x8.id',
-    contacts: 'https://contacts.8x8.id',
-    verification: 'https://verify.8x8.id',
-  },
-  'north-america': {
-    sms: 'https://sms.us.8x8.com',
-    contacts: 'https://contacts.us.8x8.com',
-    verification: 'https://verify.us.8x8.com',
-  },
-};
+/** What a base address of the service may be. */
 
 const SERVICE_ORIGINS: ReadonlySet<string> = new Set([
   ...Object.values(basesByRegion).flatMap((bases) => Object.values(bases)),
