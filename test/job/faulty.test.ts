@@ -6,7 +6,7 @@ import { parseJob } from '../../src/job/load.js';
 
 /**
  * Faulty job files, and beside each what `volley check` says of it. A file holds several jobs: a line `#=== title` begins each.
- * `npx vitest run test/job/faulty -u` writes what is said now; read what git shows then.
+ * `npx vitest run test/job/faulty.test.ts -u` writes what is said now; read what git shows then.
  */
 const DIRECTORY = join(import.meta.dirname, 'faulty');
 const NAMES = readdirSync(DIRECTORY).filter((name) => name.endsWith('.yaml'));

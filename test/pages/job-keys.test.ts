@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { ceilings, defaultLimits } from '../../src/job/limits.js';
 import { jobJsonSchema } from '../../src/job/schema/json-schema.js';
-import { listNames, REFERENCE_PAGES, readPage, readSection, readTables, type Table } from './page.js';
+import { listNames, REFERENCE_PAGES, readPage, readTables, type Table } from './page.js';
 import { listSchemaKeys } from './schema-keys.js';
 
 const tables = REFERENCE_PAGES.flatMap((path) => readTables(readPage(path).prose));
@@ -55,40 +54,6 @@ test('the reference shows the keys in bold that must be given', () => {
 
   expect(required.length).toBeGreaterThan(10);
   expect(plain.map(nameKey)).toEqual([]);
-});
-
-const show = (limit: number | undefined, otherwise: string) => limit?.toLocaleString('en-US') ?? otherwise;
-const limitTables = readTables(readSection(readPage('jobs/reference/limits-and-answers.md'), 'Limits'));
-
-test('the reference gives the limits of sms and contacts that the code has', () => {
-  const names = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;
-
-  expect(limitTables[0]?.rows.map((cells) => cells.slice(0, 5))).toEqual(
-    names.map((name) => [
-      `\`${name}\``,
-      show(defaultLimits.sms[name], 'none'),
-      show(ceilings.sms[name], '–'),
-      show(defaultLimits.contacts[name], '–'),
-      show(ceilings.contacts[name], '–'),
-    ]),
-  );
-});
-
-test('the reference gives the limits of the other kinds that the code has', () => {
-  const areas = {
-    'verification.start': 'verification',
-    'verification.check': 'verification',
-    conversations: 'gateway',
-    campaign: 'campaign',
-    chat: 'chat',
-  } as const;
-  const rows = Object.entries(areas).map(([kind, area]) => {
-    const limits = defaultLimits[kind as keyof typeof areas];
-    const ofConcurrency = limits.concurrency === 1 ? ['', ''] : [limits.concurrency, ceilings[area].concurrency];
-    return [`\`${kind}\``, limits.requestsPerSecond, ceilings[area].requestsPerSecond, ...ofConcurrency].map(String);
-  });
-
-  expect(limitTables[1]?.rows).toEqual(rows);
 });
 
 interface DocumentedKey {
