@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT, readPage } from './page.js';
+import { listNames, ROOT, readPage, readRows, readSection } from './page.js';
 
 const page = readPage('src/README.md');
 
@@ -25,3 +25,21 @@ test('every source file that src/README.md names is there, in whatever folder', 
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter((name) => !names.has(name))).toEqual([]);
 });
+
+test.each(['Where do I change …\\?', 'Who holds what'])(
+  'what src/README.md names under "%s" is there, under that name',
+  (heading) => {
+    const named = readRows(readSection(page, heading)).flatMap((cells) =>
+      cells.map(listNames).flatMap((names) => (names[0]?.includes('/') ? names : [])),
+    );
+    let path = '';
+    const missing = named.filter((name) => {
+      if (!/[/.]/.test(name)) return path !== '' && !new RegExp(`\\b${name}\\b`).test(readFileSync(path, 'utf8'));
+      path = `${ROOT}src/${name}`;
+      return !existsSync(path);
+    });
+
+    expect(named.length).toBeGreaterThan(10);
+    expect(missing).toEqual([]);
+  },
+);
