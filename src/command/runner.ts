@@ -17,6 +17,8 @@ export interface Verb<F> {
   readonly examples: readonly (readonly [given: string, does: string])[];
   /** Its fields of the log; by default the job or the run that it was given. */
   readonly names?: (flags: F) => LogFields;
+  /** A text option that is given several times is a list of all, not the last: read it with `takeAll` or `takeOne`. */
+  readonly keepsEach?: true;
   /** It only looks: the log does not mention it. */
   readonly isLook?: true;
   run(flags: F, context: Context): Promise<Result>;
@@ -43,7 +45,10 @@ export function runVerb<F>(
   const context = createContext(terminal, flags.adopt === true);
   const run = async () => {
     const result = await verb.run(flags, context);
-    await printResult(terminal, flags.json, result);
+    const printing = printResult(terminal, flags.json, result);
+    if (result.failure === undefined) await printing;
+    // A closed stdout must not hide why it failed.
+    else await printing.catch(() => {});
     if (result.failure !== undefined) throw result.failure;
     return result;
   };

@@ -1,7 +1,12 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { openRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { checkNames } from '../report/name-check.js';
+import type { Summary } from '../report/summary.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
@@ -41,4 +46,33 @@ export const SANDBOX_DIRECTORY = 'sandbox';
 /** What an embedded sandbox accepted of a job. */
 export function sandboxLedgerOf(jobDirectory: string): string {
   return join(jobDirectory, SANDBOX_DIRECTORY, 'ledger.ndjson');
+}
+
+/** A run that has begun, or a plan, as one process at a time holds it. */
+export interface HeldRun extends Omit<HeldJob, 'directory'> {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Writes its outputs again, and has the memory know its end. */
+  report(): Promise<Summary>;
+}
+
+/** The same of a run: it was found as it was left, and its plan whole. The log's last line, and each from now on, names it. */
+export function withRun<T>(
+  context: Context,
+  { directory, plan }: Pick<HeldRun, 'directory' | 'plan'>,
+  task: (run: HeldRun) => Promise<T>,
+): Promise<T> {
+  context.name({ job: plan.job.name, run: plan.id });
+  return withJob(context, dirname(directory), async ({ lock, registry }) => {
+    const { files } = context.env;
+    await registry.assertOwn(plan.id);
+    const outputs = checkNames(files, () => lock.assertHeld());
+    await assertPlanWhole(files, directory, plan);
+    const report = async () => {
+      const summary = await writeRunReport(outputs, directory, plan);
+      await registry.noteEnded(summary);
+      return summary;
+    };
+    return task({ directory, plan, lock, registry, report });
+  });
 }

@@ -48,6 +48,7 @@ export function addVerb<F>(
     about,
     (builder) => {
       let built = brief(builder, usage, terminal).options(verb.flags);
+      if (verb.keepsEach === true) built = built.parserConfiguration(KEEP_EACH);
       for (const [argument, options] of Object.entries(verb.args)) built = built.positional(argument, options);
       for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
       return built;
@@ -65,6 +66,7 @@ export const json = {
   type: 'boolean',
 } as const;
 
+export const theRun = textArgument('A run directory, as plan and run print it');
 export const namedRun = textArgument(
   'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run',
 );

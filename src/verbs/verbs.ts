@@ -9,11 +9,8 @@ import { addPlanVerb } from './job/plan-verb.js';
 import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
 import { addTestVerb } from './job/test-verb.js';
-import { addAbandonVerb } from './run/abandon-verb.js';
 import { addApplyVerb } from './run/apply-verb.js';
-import { addCancelVerb } from './run/cancel-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
-import { addSettleVerb } from './run/settle-verb.js';
 import { addListenVerb } from './serve/listen-verb.js';
 import { addSandboxVerb } from './serve/sandbox-verb.js';
 import { addCampaignVerbs } from './service/campaign.js';
@@ -56,10 +53,26 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
       about: 'Write the outputs of a run again, its page report.html among them',
       load: async () => (await import('./report.js')).report,
     },
-    { name: 'settle', add: addSettleVerb },
+    {
+      name: 'settle',
+      command: 'settle <run>',
+      about: "Settle rows in doubt, by the service's message export or by your own decision; sends nothing",
+      load: async () => (await import('./settle.js')).settle,
+    },
     { name: 'retry', add: addRetryVerb },
-    { name: 'cancel', add: addCancelVerb },
-    { name: 'abandon', add: addAbandonVerb },
+    {
+      name: 'cancel',
+      command: 'cancel <run>',
+      about: 'Take back scheduled messages that the service has accepted and not sent yet; sends nothing',
+      load: async () => (await import('./cancel.js')).cancel,
+    },
+    {
+      name: 'abandon',
+      command: 'abandon <run>',
+      about:
+        'Let a plan, or a run that stopped, go for good: it never sends again; what it did not send is free for another plan',
+      load: async () => (await import('./abandon.js')).abandon,
+    },
     {
       name: 'prune',
       command: 'prune <job>',

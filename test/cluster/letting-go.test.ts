@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
 import { nodeEnv } from '../../src/command/env.js';
-import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
+import { runVerb } from '../../src/command/runner.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { abandon } from '../../src/verbs/abandon.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -27,7 +28,9 @@ test('a run that its leader left is abandoned when no worker can begin any more 
 
   const { terminal, said } = aTerminal({ env: {}, isStderrTerminal: false });
   const host = { ...terminal, runtime: { ...nodeEnv, clock } };
-  expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
+  expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host)).toBe(
+    0,
+  );
 
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
   expect(said.stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
@@ -36,7 +39,9 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   expect(await late.findRun()).toBeUndefined();
 
   // Now no one is at work, and nothing is under way: it is said at once.
-  await expect(abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).resolves.toBe(0);
+  await expect(
+    runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host),
+  ).resolves.toBe(0);
   expect(slept).toHaveLength(1);
 });
 
@@ -44,11 +49,11 @@ test('a dry run says what abandoning does: how long it waits, and what is in dou
   const { directory, clock, slept, store } = await aLeftRun();
   const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
   const host = { ...terminal, runtime: { ...nodeEnv, clock, loadStore: async () => store } };
-  const flags = { run: directory(), json: true };
+  const flags = { run: directory(), adopt: false, json: true };
 
-  expect(await abandonNamedRun({ ...flags, dryRun: true }, host)).toBe(0);
+  expect(await runVerb('abandon', abandon, { ...flags, dryRun: true }, host)).toBe(0);
   expect(slept).toEqual([]);
-  expect(await abandonNamedRun({ ...flags, dryRun: false }, host)).toBe(0);
+  expect(await runVerb('abandon', abandon, { ...flags, dryRun: false }, host)).toBe(0);
 
   const [dry, real] = said.stdout
     .trim()
@@ -63,7 +68,9 @@ test('what its database has let go needs no drop', async () => {
   const abandonWith = async (runtime: object) => {
     const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
     const host = { ...terminal, runtime: { ...nodeEnv, clock, ...runtime } };
-    expect(await abandonNamedRun({ run: directory(), json: true, dryRun: true }, host)).toBe(0);
+    expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: true }, host)).toBe(
+      0,
+    );
     return said.stderr;
   };
   const isAway = async () => Promise.reject(new StoreLost('away'));
@@ -115,7 +122,9 @@ test('the clock of the machine that it was led on may be an hour behind', async 
 
   const { terminal } = aTerminal({ env: {}, isStderrTerminal: false });
   const host = { ...terminal, runtime: { ...nodeEnv, clock } };
-  expect(await abandonNamedRun({ run: directory(), json: true, dryRun: false }, host)).toBe(0);
+  expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host)).toBe(
+    0,
+  );
 
   expect(slept).toHaveLength(1);
   expect(await late.begin()).toMatchObject({ refused: [0] });

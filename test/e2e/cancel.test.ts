@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
-import { cancelRun } from '../../src/commands/cancel/cancel-run.js';
+import { runVerb } from '../../src/command/runner.js';
+import { cancel } from '../../src/verbs/cancel.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -138,8 +139,10 @@ test('each scheduled step is taken back under its own limits', async () => {
   };
   const { terminal, said } = aTerminal({ env: workspace.env, isStderrTerminal: false });
 
-  const code = await cancelRun(
-    { run: summary.directory, json: true },
+  const code = await runVerb(
+    'cancel',
+    cancel,
+    { run: summary.directory, adopt: false, json: true },
     { ...terminal, runtime: { ...nodeEnv, loadLane } },
   );
 

@@ -60,7 +60,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a cancel that a firewall refuses goes on with the next batch, until all are in doubt',
-    file: 'src/commands/cancel/cancel-run.ts',
+    file: 'src/verbs/cancel.ts',
     find: '(isUnknown && !isBarred(error))',
     replace: 'isUnknown',
     tests: ['test/faults/what-stands-between.test.ts'],

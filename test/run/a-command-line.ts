@@ -6,11 +6,11 @@ import { applyRun } from '../../src/commands/apply-run.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runJob } from '../../src/commands/run-job.js';
-import { settleRun } from '../../src/commands/settle-run.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { report } from '../../src/verbs/report.js';
+import { settle } from '../../src/verbs/settle.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';
@@ -81,7 +81,14 @@ export async function aCommandLine(step: object = {}) {
       give((host) => applyRun({ run, confirm: undefined, ignoreChangedInputs: true, json }, host)),
     retry: (run: string, only: string) => give((host) => retryRows({ run, only, code: undefined, json }, host)),
     settle: (run: string, assume: string, confirm: number) =>
-      give((host) => settleRun({ run, exported: undefined, assume, confirm: String(confirm), json }, host)),
+      give((host) =>
+        runVerb(
+          'settle',
+          settle,
+          { run, export: undefined, assume, confirm: String(confirm), adopt: false, json },
+          host,
+        ),
+      ),
     rowsOf,
     /** The rejections file of a run, as it would be written now. */
     rejectionsOf: async (run: string) => {

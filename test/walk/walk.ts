@@ -4,9 +4,7 @@ import { runVerb } from '../../src/command/runner.js';
 import { applyRun } from '../../src/commands/apply-run.js';
 import { retryRows } from '../../src/commands/retry-run-rows.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
-import { abandonNamedRun } from '../../src/commands/runs/abandon-named-run.js';
 import { planJobInput } from '../../src/commands/session/session.js';
-import { settleRun } from '../../src/commands/settle-run.js';
 import { sendTest } from '../../src/commands/test-run/send-test.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
@@ -14,8 +12,10 @@ import { readPlan } from '../../src/plan/format/plan-file.js';
 import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { abandon } from '../../src/verbs/abandon.js';
 import { prune } from '../../src/verbs/prune.js';
 import { report } from '../../src/verbs/report.js';
+import { settle } from '../../src/verbs/settle.js';
 import { Violation } from '../simulation/watch.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
@@ -121,7 +121,7 @@ export class Walk {
     const names = ['umid', 'subaccountid', 'direction', 'status_value', 'msisdn', 'clientmessageid'] as const;
     const path = `/exports/${seed}.csv`;
     this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
-    await this.#settle(run, { exported: [path], assume: undefined, confirm: undefined }, death);
+    await this.#settle(run, { export: path, assume: undefined, confirm: undefined }, death);
   }
 
   /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
@@ -131,7 +131,7 @@ export class Walk {
     const sent = ids.filter((id) => service.hasSeen(id)).length;
     const assume = !isHonest || sent === ids.length ? 'sent' : 'not-sent';
     if (assume === 'not-sent' && sent > 0) return;
-    await this.#settle(run, { exported: undefined, assume, confirm: String(ids.length) }, death);
+    await this.#settle(run, { export: undefined, assume, confirm: String(ids.length) }, death);
   }
 
   /** Delivery receipts of some of the run's messages come in. */
@@ -173,7 +173,7 @@ export class Walk {
   async abandon(run: string, death?: Death): Promise<Ended> {
     this.#abandoned.add(run);
     const flags = { run: this.runs.directoryOf(run), dryRun: false, adopt: this.#adopts, json: true };
-    const ended = await this.#give(`abandon ${run}`, (host) => abandonNamedRun(flags, host), death);
+    const ended = await this.#give(`abandon ${run}`, (host) => runVerb('abandon', abandon, flags, host), death);
     if (ended.exitCode === 0) this.counts.abandoned += 1;
     return ended;
   }
@@ -254,11 +254,11 @@ export class Walk {
   }
 
   async #settle(run: string, means: object, death?: Death): Promise<void> {
-    const flags = { ...{ exported: undefined, assume: undefined, confirm: undefined }, ...means };
+    const flags = { ...{ export: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
-    const settle = (host: Host) =>
-      settleRun({ run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
-    const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, settle, death);
+    const decide = (host: Host) =>
+      runVerb('settle', settle, { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
+    const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, decide, death);
     if (stdout === '') return;
     const { accepted, rejected, notSent } = JSON.parse(stdout).settled;
     this.counts.settled += accepted + rejected + notSent;

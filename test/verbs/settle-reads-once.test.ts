@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
 import { nodeEnv } from '../../src/command/env.js';
-import { settleRun } from '../../src/commands/settle-run.js';
+import { runVerb } from '../../src/command/runner.js';
 import type { Files } from '../../src/storage/files.js';
+import { settle } from '../../src/verbs/settle.js';
 import { aFolder } from '../plan/a-plan.js';
 import { anExported, aRunInDoubt, csvOf } from '../settle/an-export.js';
 
@@ -50,8 +51,15 @@ test('settling by an export reads the journal once before it appends to it, and 
     },
     runtime: { ...nodeEnv, files },
   };
-  const flags = { run: made.directory, exported: [exported], assume: undefined, confirm: undefined, json: true };
-  expect(await settleRun(flags, host)).toBe(0);
+  const flags = {
+    run: made.directory,
+    export: exported,
+    assume: undefined,
+    confirm: undefined,
+    adopt: false,
+    json: true,
+  };
+  expect(await runVerb('settle', settle, flags, host)).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ settled: { accepted: 2 }, inDoubt: 0 });
   // Its end and its claims for the registry, which is made, and knows the run for its own; then all of it.
   expect(opened.slice(0, opened.indexOf('append'))).toEqual(['read', 'read', 'read']);

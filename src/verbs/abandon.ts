@@ -1,0 +1,113 @@
+import type { Context } from '../command/context.js';
+import { namePerson } from '../command/env.js';
+import { openRunDirectory } from '../command/run-directory.js';
+import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { type HeldRun, withRun } from '../command/with-job.js';
+import { readAddress } from '../commands/cluster/read-address.js';
+import { countOf, format } from '../domain/count-of.js';
+import type { Balance } from '../domain/row.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { EXIT } from '../report/exit-code.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { balanceAtRest } from '../report/row-balance.js';
+import { addBalances } from '../report/summary.js';
+import { awaitWorkers, workersEndInMs } from '../run/await-workers.js';
+import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
+import { formatNextStep } from '../texts/text-lines.js';
+import { adopt, defineVerb, json, theRun } from './verb.js';
+
+/** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
+export const abandon = defineVerb({
+  args: { run: theRun },
+  flags: {
+    'dry-run': { describe: 'Show what would be let go, and change nothing', type: 'boolean', default: false },
+    adopt,
+    json,
+  },
+  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --dry-run', 'shows how many rows it has not sent']],
+  run: async ({ run: written, dryRun }, context) => {
+    const { env, screen } = context;
+    const { directory, plan } = await openRunDirectory(written, env.files, { adopt: context.adoptedBy !== undefined });
+    const end = await withRun(context, { directory, plan }, (run) => letGo(run, dryRun, context));
+    const { balance, isHolder, waitSeconds } = end;
+    const { unprocessed, inDoubt } = balance;
+    const about = { job: plan.job.name, plan: plan.id, directory, state: dryRun ? 'dry-run' : 'abandoned' };
+    context.name({ state: about.state, unprocessed, inDoubt });
+    return {
+      json: { ...about, filesAreFree: !isHolder, waitSeconds, balance },
+      text: formatAbandoned(about, end, screen),
+      exitCode: EXIT.ok,
+      reason: `${countOf(unprocessed, 'row')} ${dryRun ? 'would not be sent' : 'are not sent by it'}`,
+    };
+  },
+});
+
+/**
+ * `isHolder`: it has its files and rows; else they are free, as if it had never been planned. `waitSeconds`, of a dry run: how long the
+ * command would wait until no worker of a database sends any more of it.
+ */
+async function letGo(
+  run: HeldRun,
+  isDryRun: boolean,
+  context: Context,
+): Promise<{ balance: Balance; isHolder: boolean; waitSeconds: number }> {
+  const { env, log } = context;
+  const { files, clock } = env;
+  const { plan, lock } = run;
+  await assertUnfinished(run, env);
+  const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
+  const { lastRenewedAt, lastWrittenMsAgo } = lock;
+  const led = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
+  const waitMs = workersEndInMs(led, clock.now());
+  if (!isDryRun) {
+    await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
+    await abandonRun(run, namePerson(env), env);
+  }
+  const { state } = await readRunRows(files, run);
+  const held = state.leaseMs === undefined ? 'no' : await isInDatabase(plan, context);
+  if (held !== 'no') {
+    const so = `its database ${held === 'yes' ? 'still holds' : 'may still hold'} rows of people`;
+    log.warn(`${so} of this run: \`volley cluster drop ${plan.id}\` deletes them`);
+  }
+  const isHolder = holdsRows(run);
+  if (isHolder && !isDryRun) return { isHolder, balance: (await run.report()).balance, waitSeconds: 0 };
+  const balance = addBalances(plan.steps.map((step) => balanceAtRest(step, state, plan.job)));
+  return { isHolder, balance, waitSeconds: isDryRun ? Math.ceil(waitMs / 1000) : 0 };
+}
+
+/** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */
+async function isInDatabase({ id, job }: Plan, { env, terminal }: Context): Promise<'yes' | 'no' | 'unknown'> {
+  if (job.cluster === undefined) return 'unknown';
+  try {
+    const store = await env.loadStore(await readAddress(job.cluster.database, terminal), () => {});
+    const isThere = await store.hasRuns({ only: id }).finally(() => store.close());
+    return isThere ? 'yes' : 'no';
+  } catch {
+    return 'unknown';
+  }
+}
+
+function formatAbandoned(
+  { job, plan, directory, state }: { job: string; plan: string; directory: string; state: string },
+  { balance, isHolder, waitSeconds }: { balance: Balance; isHolder: boolean; waitSeconds: number },
+  screen: Screen,
+): string {
+  const { accepted, inDoubt, unprocessed } = balance;
+  const did = state === 'dry-run' ? 'would be abandoned' : 'is abandoned: it never sends again';
+  const lines = [
+    `Run ${plan} of job ${job} ${did}.\n`,
+    `  accepted    ${format(accepted).padStart(9)}${accepted > 0 ? '  they stay sent' : ''}\n`,
+    `  in doubt    ${format(inDoubt).padStart(9)}${inDoubt > 0 ? '  see volley settle' : ''}\n`,
+    `  not sent    ${format(unprocessed).padStart(9)}\n`,
+  ];
+  if (waitSeconds > 0) {
+    lines.push(`It would first wait up to ${waitSeconds} s: until then workers may still send what they have of it.\n`);
+  }
+  if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
+  else if (unprocessed > 0 && state !== 'dry-run') {
+    const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
+    const what = 'to send what it did not send; with --job and its file, under a corrected job';
+    lines.push(formatNextStep({ what, command }, screen));
+  }
+  return lines.join('');
+}

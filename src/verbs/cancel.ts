@@ -1,0 +1,221 @@
+import { dirname } from 'node:path';
+import type { Context } from '../command/context.js';
+import { namePerson } from '../command/env.js';
+import { describeFailure } from '../command/failure.js';
+import { openService } from '../command/open-service.js';
+import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import type { Screen } from '../command/screen.js';
+import { drainOnSignal } from '../command/signals.js';
+import { type HeldRun, withRun } from '../command/with-job.js';
+import { countOf } from '../domain/count-of.js';
+import { ServiceError, UserError } from '../domain/errors.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import type { SmsStep } from '../job/job.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { EXIT } from '../report/exit-code.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import type { Summary } from '../report/summary.js';
+import { AreaUse } from '../run/send/area-use.js';
+import { callOnLane } from '../run/send/call-on-lane.js';
+import { StopSwitch } from '../run/stop.js';
+import { cancelBatch } from '../service/areas/sms.js';
+import type { CallService } from '../service/endpoint.js';
+import { type CancelAnswer, type CancelCounts, cancelBatches } from '../settle/cancel-batches.js';
+import { isLockLost } from '../storage/lock.js';
+import { nextOfTakenBack } from '../texts/next-step.js';
+import { formatNextStep } from '../texts/text-lines.js';
+import { adopt, defineVerb, json, namedRun } from './verb.js';
+
+/** A step whose messages wait at the service for their time. */
+interface WaitingStep {
+  readonly number: number;
+  readonly step: SmsStep;
+}
+
+/**
+ * `volley cancel RUN`: takes back what the service has accepted and not yet sent, and writes the run's outputs again. Sends no
+ * message. Ends with 0 when all was taken back, 1 when some was sent before, 3 when some is in doubt.
+ */
+export const cancel = defineVerb({
+  args: { run: namedRun },
+  flags: { adopt, json },
+  examples: [['jobs/spring-sale.yaml', 'takes back the newest run, as far as its time has not come']],
+  run: async ({ run: written }, context) => {
+    const { env, adoptedBy, screen } = context;
+    const { files, clock } = env;
+    const { directory, plan } = await openNamedRun(written, { files, begun: true, adopt: adoptedBy !== undefined });
+    const waiting = findWaiting(plan, clock.now());
+    const ended = await withRun(context, { directory, plan }, (run) => takeBack(run, waiting, context));
+    const { summary, failure } = ended;
+    const counts = { ...ended.counts, ...countLeft(summary, waiting) };
+    const { batches, cancelled, kept, inDoubt, refusals } = counts;
+    context.name({ cancelled, kept, inDoubt });
+    const view = { screen, directory, job: await findNamedJob(written, files), takenBackAt: summary.takenBackAt };
+    const text = formatCancelled(plan.id, counts, view);
+    const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
+    const about = { job: plan.job.name, plan: plan.id, directory };
+    const reason = `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back`;
+    if (failure !== undefined) {
+      const object = { ...about, ...describeFailure(failure), ...figures };
+      return { json: object, text: batches === 0 ? '' : text, exitCode: object.exitCode, reason, failure };
+    }
+    const whole = batches + kept + inDoubt === 0 ? 'nothing-to-cancel' : 'cancelled';
+    const state = inDoubt > 0 ? 'in-doubt' : kept > 0 ? 'partly-cancelled' : whole;
+    const exitCode = inDoubt > 0 ? EXIT.inDoubt : kept > 0 ? EXIT.rejected : EXIT.ok;
+    return { json: { ...about, state, ...figures }, text, exitCode, reason };
+  },
+});
+
+/** Messages of the steps that were to be taken back. */
+interface LeftCounts {
+  /** Accepted still: sent, or refused by the service, or not asked for. */
+  readonly kept: number;
+  readonly inDoubt: number;
+}
+
+/** As the run stands then, whatever was asked for: no cancel takes back a message that has no known batch, or is in doubt. */
+function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): LeftCounts {
+  const left = steps.filter(({ number }) => waiting.some((each) => each.number === number));
+  const sum = (of: 'accepted' | 'inDoubt') => left.reduce((total, { balance }) => total + balance[of], 0);
+  return { kept: sum('accepted'), inDoubt: sum('inDoubt') };
+}
+
+interface TakenBackView {
+  readonly screen: Screen;
+  readonly directory: string;
+  /** The job file, where the person named it. */
+  readonly job: string | undefined;
+  readonly takenBackAt: string | undefined;
+}
+
+function formatCancelled(
+  id: string,
+  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts & LeftCounts,
+  { screen, directory, job, takenBackAt }: TakenBackView,
+): string {
+  if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
+  const why = Object.entries(refusals).map(
+    ([reason, count]) => `    ${countOf(count, 'batch', 'batches')}: ${reason}\n`,
+  );
+  return [
+    `Run ${id}: ${countOf(cancelled, 'message')} taken back${cancelled > 0 && takenBackAt !== undefined ? ` on ${formatTime({ at: takenBackAt })}` : ''} before they were sent.\n`,
+    ...(kept > 0
+      ? [`  ${countOf(kept, 'message')} not taken back: the service has sent them, refused, or was not asked.\n`]
+      : []),
+    ...why,
+    ...(inDoubt > 0
+      ? [
+          `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
+        ]
+      : []),
+    ...(cancelled > 0 ? [formatNextStep(nextOfTakenBack(directory, job, screen), screen)] : []),
+  ].join('');
+}
+
+/** Refuses a run of which nothing can wait at the service. */
+function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
+  const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: StatedTime })[] => {
+    const step = job.steps[number - 1];
+    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
+    return step?.kind === 'sms' && at !== undefined ? [{ number, step, at }] : [];
+  });
+  const waiting = scheduled.filter(({ at }) => millisecondsOf(at) > nowMs);
+  if (waiting.length > 0) return waiting;
+  const [first] = scheduled;
+  const why =
+    first === undefined
+      ? 'no step of it has template.scheduled, so the service sent at once what it accepted'
+      : `its messages were to be sent on ${formatTime(first.at)}, which has passed`;
+  throw new UserError('bad-plan', `Cannot cancel run ${id}: ${why}`, {
+    hint: 'Only what waits at the service for its time can be taken back. A run that is still sending stops with SIGTERM or Ctrl-C.',
+  });
+}
+
+/** `failure`: what kept it from asking for all of them. */
+async function takeBack(
+  run: HeldRun,
+  waiting: readonly WaitingStep[],
+  context: Context,
+): Promise<{ counts: CancelCounts; summary: Summary; failure: unknown }> {
+  const { env, log, terminal } = context;
+  const stop = new StopSwitch();
+  const stopListening = drainOnSignal(terminal, { log, stop, clock: env.clock });
+  try {
+    const ended = await askForEach(run, waiting, { context, stop });
+    return { ...ended, summary: await run.report() };
+  } finally {
+    stopListening();
+  }
+}
+
+async function askForEach(
+  { directory, plan, lock }: HeldRun,
+  waiting: readonly WaitingStep[],
+  { context, stop }: { context: Context; stop: StopSwitch },
+): Promise<{ counts: CancelCounts; failure: unknown }> {
+  const { env, log, terminal: host, secrets } = context;
+  const { files, clock, owner } = env;
+  const { state } = await readRunRows(files, { directory, plan }, {});
+  if (state.firstOpen === undefined) {
+    throw new UserError('bad-plan', `Cannot cancel ${directory}: its plan was never applied`, {
+      hint: 'Nothing of it was sent. To let it go: `volley abandon` with its directory.',
+    });
+  }
+  const createLane = await env.loadLane();
+  const service = await openService(plan.job, {
+    host,
+    secrets,
+    jobDirectory: dirname(directory),
+    signal: stop.nothingNew,
+  });
+  const { transport, authorize } = service;
+  const onNotice = (notice: string) => log.warn(notice);
+  const deps = { ...env, transport, authorize, createLane, onProgress: () => {}, onNotice };
+  const areas = new AreaUse(clock, { state, host: owner.host, othersSentMsAgo: lock.lastOwnedMsAgo });
+  const lane = { area: 'sms', service: service.settings, deps, lock, stop, areas, signal: stop.nothingNew } as const;
+  let failure: unknown;
+  const ask = async (call: CallService, batchId: string): Promise<CancelAnswer> => {
+    try {
+      const { cancelledCount } = await call(cancelBatch, { batchId });
+      return { kind: 'cancelled', count: cancelledCount };
+    } catch (error) {
+      if (isLockLost(error)) throw error;
+      const isUnknown = error instanceof ServiceError && error.code === 'in-doubt';
+      const isOfBatch = error instanceof ServiceError && (error.code === 'refused' || (isUnknown && !isBarred(error)));
+      if (!isOfBatch) {
+        // The next one would fail as well.
+        failure ??= error;
+        stop.request('interrupted', 'the cancel failed');
+      }
+      if (isUnknown) return { kind: 'unknown' };
+      return { kind: 'refused', reason: error instanceof Error ? error.message : String(error) };
+    }
+  };
+  try {
+    const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
+    const about = { person: namePerson(env), signal: stop.nothingNew };
+    // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
+    for (const { number, step } of waiting) {
+      const run = { ...(await readRunRows(files, { directory, plan }, {})), lock };
+      const more = await callOnLane({ ...lane, limits: step.limits }, (call) =>
+        cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env),
+      );
+      addCounts(counts, more);
+    }
+    return { counts, failure };
+  } finally {
+    await service.close();
+  }
+}
+
+/** By something in between, which lets no other call pass either. */
+function isBarred({ status = 0 }: ServiceError): boolean {
+  return status === 401 || status === 403 || (status >= 300 && status < 400);
+}
+
+function addCounts(counts: CancelCounts, { batches, cancelled, refusals }: CancelCounts): void {
+  counts.batches += batches;
+  counts.cancelled += cancelled;
+  for (const [reason, count] of Object.entries(refusals))
+    counts.refusals[reason] = (counts.refusals[reason] ?? 0) + count;
+}

@@ -1,0 +1,178 @@
+import { dirname, resolve } from 'node:path';
+import type { Context } from '../command/context.js';
+import { namePerson } from '../command/env.js';
+import { openNamedRun } from '../command/run-directory.js';
+import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { type HeldRun, withRun } from '../command/with-job.js';
+import { countOf, format } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { countUnderWay } from '../report/row-balance.js';
+import type { Summary } from '../report/summary.js';
+import { settleByDecision } from '../settle/operator-decision.js';
+import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
+import { settleByReceipts } from '../settle/settle-receipts.js';
+import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
+import { adopt, defineVerb, json, namedRun, takeAll, takeOne, textOption } from './verb.js';
+
+type Means =
+  | { readonly kind: 'export'; readonly paths: readonly string[] }
+  | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
+
+/**
+ * `volley settle RUN`: decides rows in doubt by the receipts on disk, then by the service's message export or an
+ * operator's decision, and writes the run's outputs again. Sends nothing. Ends with 3 while rows remain in doubt.
+ */
+export const settle = defineVerb({
+  args: { run: namedRun },
+  flags: {
+    export: textOption(
+      'CSV file of the message export; give the flag once for each file. It settles the rows that it holds; those that it lacks stay in doubt',
+    ),
+    assume: textOption(
+      'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time. Refused before their scheduled time',
+    ),
+    confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
+    adopt,
+    json,
+  },
+  keepsEach: true,
+  examples: [
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --export messages.csv', ''],
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
+  ],
+  run: async (given, context) => {
+    const { env, adoptedBy, screen } = context;
+    const means = chooseMeans(
+      takeAll('export', given.export),
+      takeOne('assume', given.assume),
+      takeOne('confirm', given.confirm),
+    );
+    const { directory, plan } = await openNamedRun(given.run, {
+      files: env.files,
+      begun: true,
+      adopt: adoptedBy !== undefined,
+    });
+    const { end, underWay, summary } = await withRun(context, { directory, plan }, (run) =>
+      settleRows(means, run, context),
+    );
+    const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
+    if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
+    const { inDoubt } = summary.balance;
+    const { accepted, rejected, notSent } = end.settled;
+    const about = { job: summary.job, plan: summary.plan, directory, state: inDoubt > 0 ? 'in-doubt' : 'settled' };
+    context.name({ state: about.state, accepted, rejected, notSent, inDoubt });
+    const object = { ...about, settled: end.settled, inDoubt, left };
+    const settled = `settled ${countOf(accepted + rejected + notSent, 'row')}`;
+    return {
+      json: object,
+      text: formatSettled(object, screen),
+      exitCode: inDoubt > 0 ? EXIT.inDoubt : EXIT.ok,
+      reason: inDoubt > 0 ? `${settled}; ${countOf(inDoubt, 'row')} in doubt` : settled,
+    };
+  },
+});
+
+function chooseMeans(
+  exported: readonly string[] | undefined,
+  assume: string | undefined,
+  confirm: string | undefined,
+): Means {
+  if ((exported === undefined) === (assume === undefined)) {
+    throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
+      hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
+    });
+  }
+  if (exported !== undefined) {
+    if (confirm !== undefined)
+      throw new UserError('bad-flag', 'Cannot settle: --confirm is given without --assume, expected both');
+    return { kind: 'export', paths: exported.map((path) => resolve(path)) };
+  }
+  if (assume !== 'sent' && assume !== 'not-sent') {
+    throw new UserError('bad-flag', `Cannot settle: --assume is ${JSON.stringify(assume)}, expected sent or not-sent`);
+  }
+  if (confirm === undefined || !/^\d{1,15}$/.test(confirm)) {
+    const found = confirm === undefined ? 'there is no --confirm' : `--confirm is ${JSON.stringify(confirm)}`;
+    throw new UserError('bad-flag', `Cannot settle: ${found}, expected the number of rows in doubt`, {
+      hint: '`volley status` shows it, and so does summary.json.',
+    });
+  }
+  return { kind: 'word', assume, confirm: Number(confirm) };
+}
+
+async function settleRows(
+  means: Means,
+  held: HeldRun,
+  context: Context,
+): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
+  const { env } = context;
+  const readRun = async () => ({ ...(await readRunRows(env.files, held)), lock: held.lock });
+  let run = await readRun();
+  const received = await settleByReceipts(run, env);
+  if (received !== NONE_SETTLED) run = await readRun();
+  try {
+    const { settled, left } = await settleBy(means, run, context);
+    const summary = await held.report();
+    return {
+      end: { settled: addSettled(received, settled), left },
+      underWay: countUnderWay(run.state, held.plan).rows,
+      summary,
+    };
+  } catch (error) {
+    if (received === NONE_SETTLED) throw error;
+    await held.report();
+    throw reportReceived(error, received);
+  }
+}
+
+async function settleBy(means: Means, run: LockedRun, { env }: Context): Promise<ExportEnd> {
+  if (means.kind === 'word') {
+    const settled = await settleByDecision(run, { ...means, person: namePerson(env) }, env);
+    return { settled, left: {} };
+  }
+  const reader = await env.loadReader();
+  const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
+  return settleByExport(run, exported, { ...env, reader });
+}
+
+const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';
+
+/** The decision is refused; rows that receipts settled before stay settled. */
+function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): unknown {
+  if (!(error instanceof UserError)) return error;
+  const { code, message, problems } = error;
+  const hint = `Delivery receipts have settled ${countOf(accepted + rejected, 'row')} by now; review the in-doubt files of the run again.`;
+  return new UserError(code, message, { hint, problems });
+}
+
+function formatSettled(
+  end: {
+    job: string;
+    plan: string;
+    directory: string;
+    settled: ExportEnd['settled'];
+    inDoubt: number;
+    left: readonly { reason: string; rows: number }[];
+  },
+  screen: Screen,
+): string {
+  const { accepted, rejected, notSent } = end.settled;
+  const count = accepted + rejected + notSent;
+  const run = showPath(screen, end.directory);
+  const decide = showCommand(screen, 'settle', run, '--assume', 'sent', '--confirm', String(end.inDoubt));
+  const lines = [
+    `Run ${end.plan} of job ${end.job}: ${countOf(count, 'row')} settled, ${format(end.inDoubt)} in doubt.`,
+    `  accepted    ${format(accepted).padStart(9)}`,
+    `  rejected    ${format(rejected).padStart(9)}`,
+    `  not sent    ${format(notSent).padStart(9)}`,
+    ...end.left.map(({ reason, rows }) => `  in doubt    ${format(rows).padStart(9)}  ${reason}`),
+    ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
+    ...(end.left.some(({ reason }) => reason !== UNDER_WAY)
+      ? [`Decide yourself, for all ${format(end.inDoubt)} in doubt (sent or not-sent): ${decide}`]
+      : []),
+    `The outputs were written again: ${run}`,
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}
