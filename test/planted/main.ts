@@ -14,6 +14,7 @@ import { REGISTRY_BUGS } from './registry-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 import { SANDBOX_BUGS } from './sandbox-bugs.js';
 import { SERVICE_BUGS } from './service-bugs.js';
+import { SINGLE_CALL_BUGS } from './single-call-bugs.js';
 import { WEBHOOK_BUGS } from './webhook-bugs.js';
 import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
@@ -176,6 +177,7 @@ const all = [
   ...WORKBOOK_BUGS,
   ...WEBHOOK_BUGS,
   ...LISTEN_BUGS,
+  ...SINGLE_CALL_BUGS,
 ].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
 assertPlaces(all);
 const bugs = flags.includes('--every-eighth') ? oneIn(8, all) : all;

@@ -1,0 +1,33 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** Verbs that make a single call, workers, and the library. */
+export const SINGLE_CALL_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a code is checked again where the answer was lost, and the person has lost a try',
+    file: 'src/commands/verification.ts',
+    find: 'await call(readSession, { sessionId: input.sessionId }).catch(',
+    replace: 'await call(checkCode, input).catch(',
+    tests: ['test/commands/verification.test.ts'],
+  },
+  {
+    name: 'campaign set exits with 0 though the campaign stays as it was',
+    file: 'src/commands/campaign.ts',
+    find: '  rejected: EXIT.rejected,\n',
+    replace: '  rejected: EXIT.ok,\n',
+    tests: ['test/commands/campaign.test.ts'],
+  },
+  {
+    name: 'a worker that is allowed one more address sends to any',
+    file: 'src/commands/cluster/worker-trust.ts',
+    find: 'origins.includes(origin)',
+    replace: 'origins.length > 0',
+    tests: ['test/commands/cluster/worker-trust.test.ts'],
+  },
+  {
+    name: 'a batch of the library counts as one message, and the limit of the account is exceeded',
+    file: 'src/library/cost.ts',
+    find: 'return { messages: messages.length, segments };',
+    replace: 'return { messages: 1, segments };',
+    tests: ['test/library/call.test.ts'],
+  },
+];
