@@ -29,6 +29,9 @@ export interface FailureError {
   readonly message: string;
   readonly hint: string | null;
   readonly problems: readonly FailureProblem[];
+  /** Of a call that the service did not do: its status, and its own word for the error. */
+  readonly status?: number | null;
+  readonly serviceCode?: string | null;
 }
 
 interface FailureProblem {
@@ -119,7 +122,17 @@ export function exitCodeOfError(error: unknown): number {
 export function describeFailure(error: unknown): Failure {
   const { exitCode, isOurs = false, code, message, hint, problems = [] } = judge(error);
   const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
-  return { state, exitCode, error: { code, ...maskWords(message, hint), problems: problems.map(toFailureProblem) } };
+  const own = error instanceof ServiceError ? describeAnswer(error) : {};
+  return {
+    state,
+    exitCode,
+    error: { code, ...maskWords(message, hint), problems: problems.map(toFailureProblem), ...own },
+  };
+}
+
+/** The service's own word may repeat what it was sent. */
+function describeAnswer({ status, serviceCode }: ServiceError) {
+  return { status: status ?? null, serviceCode: serviceCode === undefined ? null : maskNumbers(serviceCode) };
 }
 
 function toFailureProblem({ where, message, hint }: Problem): FailureProblem {

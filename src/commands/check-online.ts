@@ -1,11 +1,12 @@
+import { createContext } from '../command/context.js';
 import type { Host } from '../command/deps.js';
+import { callService } from '../command/single-call.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { Job, SecretSource } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { ProblemList } from '../plan/problems.js';
 import { tryKey } from '../service/try-key.js';
-import { callService } from './support/call-service.js';
 
 /** `check --online`: tries the key of each area that the job's steps use against the service. Sends nothing. Returns what it found. */
 export async function checkOnline(
@@ -16,7 +17,7 @@ export async function checkOnline(
   const taken: string[] = [];
   for (const area of areasOf(job.steps)) {
     await problems.gather(`service.credentials.${area}`, async () => {
-      await callService(host, { job: file, area, json: false }, ({ call }) =>
+      await callService(createContext(host), { job: file, area }, ({ call }) =>
         tryKey(area, job.steps, call).catch((error: unknown) => {
           throw explain(error, area, job);
         }),

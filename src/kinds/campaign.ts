@@ -1,7 +1,8 @@
 import { ACTION_KINDS } from '../domain/areas.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
-import type { CampaignState, CampaignStep } from '../job/job.js';
+import type { CampaignTarget } from '../domain/service-facts.js';
+import type { CampaignStep } from '../job/job.js';
 import { type Campaign, changeCampaign, planChange, readCampaign } from '../service/areas/campaign.js';
 import type { ActionContext, ActionKind, EarlierAction } from './action-kind.js';
 import { inDoubt, refuseAction } from './outcomes.js';
@@ -44,50 +45,52 @@ async function perform(step: CampaignStep, context: ActionContext): Promise<Verd
     return refuseAction('not-as-expected', reason);
   }
   if (step.set === undefined) return accepted(state, `Campaign ${step.campaign} is ${describe(campaign)}`);
-  const change = planChange(campaign, step.set);
-  if (change.kind === 'none') return accepted(state, `Campaign ${step.campaign} was ${step.set} already`);
-  if (change.kind === 'refused') return refuseAction('impossible-change', change.reason);
-  if (state === 'SCHEDULED' && step.set === 'PAUSED' && step.expect === undefined) {
-    const reason = `campaign ${step.campaign} is scheduled: after PAUSED and RUNNING it would dial before its time. Write \`expect: SCHEDULED\` if you mean that`;
+  return setFrom(campaign, step.set, { ...context, isExpected: step.expect !== undefined });
+}
+
+/** What a change needs of its surroundings. */
+type Change = Pick<ActionContext, 'call' | 'begin' | 'sleep'> & {
+  /** The state that the campaign is in was named by a person. */
+  readonly isExpected: boolean;
+};
+
+/** Brings a campaign from where it was found to a status, unless it is there, or the service would refuse it; a change without a clear answer is settled by its status. */
+export async function setFrom(found: Campaign, target: CampaignTarget, change: Change): Promise<Verdict> {
+  const { state } = found;
+  const plan = planChange(found, target);
+  if (plan.kind === 'none') return accepted(state, `Campaign ${found.id} was ${target} already`);
+  if (plan.kind === 'refused') return refuseAction('impossible-change', plan.reason);
+  if (state === 'SCHEDULED' && target === 'PAUSED' && !change.isExpected) {
+    const reason = `campaign ${found.id} is scheduled: after PAUSED and RUNNING it would dial before its time. Write \`expect: SCHEDULED\` if you mean that`;
     return refuseAction('impossible-change', reason);
   }
-  return setStatus({ campaign: step.campaign, target: step.set, from: state }, context);
-}
-
-interface Change {
-  readonly campaign: number;
-  readonly target: NonNullable<CampaignStep['set']>;
-  readonly from: CampaignState;
-}
-
-async function setStatus(change: Change, context: ActionContext): Promise<Verdict> {
-  const { campaign, target, from } = change;
-  await context.begin();
+  await change.begin();
   try {
-    await context.call(changeCampaign, { campaignId: campaign, target });
+    await change.call(changeCampaign, { campaignId: found.id, target });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'in-doubt') throw error;
-    return settle(change, context);
+    // What ends the reading, such as a signal, leaves the change in doubt.
+    return settle(found, target, change).catch(() => Promise.reject(error));
   }
-  return accepted(target, `Campaign ${campaign} went from ${from} to ${target}`);
+  return accepted(target, `Campaign ${found.id} went from ${state} to ${target}`);
 }
 
 const READS = 4;
 const FIRST_PAUSE_MS = 1000;
 
 /** A change without a clear answer (206, a lost answer) may take a while: the status shows whether it took effect. */
-async function settle({ campaign, target, from }: Change, { call, sleep }: ActionContext): Promise<Verdict> {
+async function settle({ id, state }: Campaign, target: CampaignTarget, { call, sleep }: Change): Promise<Verdict> {
   let lastSeen = 'its status cannot be read';
   for (let read = 0; read < READS; read++) {
     if (read > 0) await sleep(FIRST_PAUSE_MS * 2 ** (read - 1));
-    const found = await call(readCampaign, { campaignId: campaign }).catch(unreadable);
+    const found = await call(readCampaign, { campaignId: id }).catch(unreadable);
     if (found === undefined) continue;
     if (found.state === target) {
-      return accepted(target, `Campaign ${campaign} went from ${from} to ${target}, as its status shows`);
+      return accepted(target, `Campaign ${id} went from ${state} to ${target}, as its status shows`);
     }
     lastSeen = `it is still ${describe(found)}`;
   }
-  const reason = `the change of campaign ${campaign} to ${target} had no clear answer, and ${lastSeen}`;
+  const reason = `the change of campaign ${id} to ${target} had no clear answer, and ${lastSeen}`;
   return inDoubt('no-answer', reason);
 }
 

@@ -32,6 +32,8 @@ export interface CallerDeps {
   readonly giveUpAfterMs: number;
   /** Cancels calls in flight; their outcome is then unknown. */
   readonly signal?: AbortSignal | undefined;
+  /** After each answer that makes a lane pause before the call is sent again, or that turned the call away. */
+  readonly onPause?: (answer: Answer, delayMs: number) => void;
 }
 
 const FIRST_BACKOFF_MS = 500;
@@ -73,7 +75,10 @@ export function createCaller(deps: CallerDeps): CallService {
       const isTurnedAway = wasTurnedAway(decision);
       if (isTurnedAway) lane.slowDown();
       // Pause the lane even when this call gives up, so that the next one does not come too early.
-      if (isTurnedAway || !isOver) lane.pauseFor(pauseMs, { isOwn: !isTurnedAway });
+      if (isTurnedAway || !isOver) {
+        deps.onPause?.(answer, pauseMs);
+        lane.pauseFor(pauseMs, { isOwn: !isTurnedAway });
+      }
       if (isOver) throw describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone });
     }
   };

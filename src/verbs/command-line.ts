@@ -17,7 +17,8 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
   };
   const misuse = findMisuse(args);
   if (misuse !== undefined) return leave(misuse, 'Usage: volley <verb>; see volley --help');
-  const cli = yargs([...rewriteHelp(args, VERBS)])
+  const words = rewriteHelp(args, VERBS);
+  const cli = yargs([...words])
     .scriptName('volley')
     .version(describeProgram())
     // In one language: as the rest of what is printed.
@@ -27,7 +28,7 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
-  const verbs = await addVerbs(brief(cli, '<verb>', context.terminal), context, (name) => name === args[0]);
+  const verbs = await addVerbs(brief(cli, '<verb>', context.terminal), context, (name) => name === words[0]);
   await verbs
     .options(logOptions)
     .middleware((parsed) => {

@@ -34,17 +34,39 @@ export interface Listed {
   readonly about: string;
 }
 
-/** Adds a verb to a command line: its help, and what runs it. */
+/** A verb with verbs below it, such as `chat read` and `chat post`. */
+export interface Group {
+  // biome-ignore lint/suspicious/noExplicitAny: each verb has flags of its own
+  readonly verbs: readonly (Listed & { readonly verb: Verb<any> })[];
+}
+
+/** Adds a group to a command line; its help has the first example of each of its verbs. */
+export function addGroup(cli: Argv, { command: group, about }: Listed, { verbs }: Group, context: VerbContext): Argv {
+  const names = verbs.map(({ command }) => nameOf(command));
+  return cli.command(group, about, (builder) => {
+    let built = brief(builder, `${group} ${names.join('|')}`, context.terminal);
+    for (const { command, about, verb } of verbs) {
+      const name = `${group} ${command}`;
+      const [[given, does] = ['', '']] = verb.examples;
+      built = addVerb(built, { command: name, about }, verb, context, command);
+      built = built.example(`$0 ${nameOf(name)} ${given}`.trimEnd(), does);
+    }
+    return built.demandCommand(1, `Name what to do: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`);
+  });
+}
+
+/** Adds a verb to a command line: its help, and what runs it. `typed`: what follows the verbs above it. */
 export function addVerb<F>(
   cli: Argv,
   { command, about }: Listed,
   verb: Verb<F>,
   { terminal, finish }: VerbContext,
+  typed = command,
 ): Argv {
-  const [name = ''] = command.split(/ (?=[<[])/);
+  const name = nameOf(command);
   const usage = verb.needs === undefined ? command : `${command} ${verb.needs}`;
   return cli.command(
-    command,
+    typed,
     about,
     (builder) => {
       let built = brief(builder, usage, terminal).options(verb.flags);
@@ -56,6 +78,11 @@ export function addVerb<F>(
     // Of what the parser has read, `defineVerb` has inferred the types.
     (read) => finish(runVerb(name, verb, read as unknown as F & object, terminal)),
   );
+}
+
+/** A command without its arguments. */
+function nameOf(command: string): string {
+  return command.replace(/ [<[].*/, '');
 }
 
 /** Adds verbs to the command line. */
@@ -79,13 +106,11 @@ export const adopt = {
   default: false,
 } as const;
 
-/** For verbs that make a single call. */
+/** Of verbs that make a single call. */
 export const single = {
   job: {
-    describe: 'A job file: its service section names the account and the credentials; its steps are not run',
-    type: 'string',
+    ...textOption('A job file: its service section names the account and the credentials; its steps are not run'),
     demandOption: true,
-    requiresArg: true,
   },
   json,
 } as const;

@@ -13,16 +13,12 @@ import { addApplyVerb } from './run/apply-verb.js';
 import { addRetryVerb } from './run/retry-verb.js';
 import { addListenVerb } from './serve/listen-verb.js';
 import { addSandboxVerb } from './serve/sandbox-verb.js';
-import { addCampaignVerbs } from './service/campaign.js';
-import { addChatVerbs } from './service/chat.js';
-import { addGatewayVerbs } from './service/gateway.js';
-import { addVerifyVerbs } from './service/verification.js';
-import { type AddVerbs, addVerb, type Listed, type VerbContext } from './verb.js';
+import { type AddVerbs, addGroup, addVerb, type Group, type Listed, type VerbContext } from './verb.js';
 
 interface LoadedVerb extends Listed {
   /** Its module, and all that it uses: only the verb that was asked for is loaded, so that `--help` is there at once. */
   // biome-ignore lint/suspicious/noExplicitAny: each verb has flags of its own, which its module knows
-  readonly load: () => Promise<Verb<any>>;
+  readonly load: () => Promise<Verb<any> | Group>;
 }
 
 /** All verbs, in the order of the help. */
@@ -81,10 +77,30 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
     },
     { name: 'work', add: addWorkVerb },
     { name: 'cluster', add: addClusterVerbs },
-    { name: 'verify', add: addVerifyVerbs },
-    { name: 'campaign', add: addCampaignVerbs },
-    { name: 'chat', add: addChatVerbs },
-    { name: 'gateway', add: addGatewayVerbs },
+    {
+      name: 'verify',
+      command: 'verify',
+      about: 'Send a verification code to one number, or check one',
+      load: async () => (await import('./verify.js')).verify,
+    },
+    {
+      name: 'campaign',
+      command: 'campaign',
+      about: 'Show or set the status of a dialer campaign',
+      load: async () => (await import('./campaign.js')).campaign,
+    },
+    {
+      name: 'chat',
+      command: 'chat',
+      about: 'Read a room of the workplace chat, or post to it',
+      load: async () => (await import('./chat.js')).chat,
+    },
+    {
+      name: 'gateway',
+      command: 'gateway',
+      about: 'Set up the chat gateway, or act in one of its conversations',
+      load: async () => (await import('./gateway.js')).gateway,
+    },
     { name: 'listen', add: addListenVerb },
     { name: 'sandbox', add: addSandboxVerb },
     {
@@ -107,8 +123,11 @@ export async function addVerbs(
   let added = cli;
   for (const each of LIST) {
     if ('add' in each) added = each.add(added, context);
-    else if (isAsked(each.name)) added = addVerb(added, each, await each.load(), context);
-    else added = added.command(each.command, each.about);
+    else if (!isAsked(each.name)) added = added.command(each.command, each.about);
+    else {
+      const loaded = await each.load();
+      added = 'verbs' in loaded ? addGroup(added, each, loaded, context) : addVerb(added, each, loaded, context);
+    }
   }
   return added;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOfError, formatError, formatFailed } from '../../src/command/failure.js';
+import { describeFailure, exitCodeOfError, formatError, formatFailed } from '../../src/command/failure.js';
 import { InternalError, ServiceError, UserError } from '../../src/domain/errors.js';
 
 describe('an error, as a person reads it', () => {
@@ -56,6 +56,22 @@ describe('an error, as a person reads it', () => {
     expect(refused('Cannot read it: None', '1300')).toBe('Cannot read it: None (code 1300)\n');
     expect(refused('Cannot read it: None', 'http-404')).toBe('Cannot read it: None (HTTP 404)\n');
     expect(refused('Cannot read it: HTTP 404', 'http-404')).toBe('Cannot read it: HTTP 404\n');
+  });
+
+  it("of a call that the service did not do is an object with the service's status and its own code, numbers masked", () => {
+    const options = { status: 404, serviceCode: 'no +6591234567', hint: 'Look.' };
+    expect(describeFailure(new ServiceError('refused', 'None of +6591234567', options))).toEqual({
+      ...{ state: 'stopped', exitCode: 1 },
+      error: {
+        ...{ code: 'refused', status: 404, hint: 'Look.', problems: [] },
+        serviceCode: expect.not.stringContaining('6591234567'),
+        message: expect.not.stringContaining('6591234567'),
+      },
+    });
+    expect(describeFailure(new ServiceError('in-doubt', 'No answer'))).toMatchObject({
+      ...{ state: 'stopped', exitCode: 3 },
+      error: { code: 'in-doubt', status: null, serviceCode: null },
+    });
   });
 
   it('that is unexpected is reported as an error in volley, with where it came from', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
-import { aService, KEYS } from '../commands/a-single-call.js';
+import { aService, KEYS } from '../command/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatError } from '../../src/command/failure.js';
+import { describeFailure, formatError } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
+import { escapeJson } from '../../src/ports/log.js';
 import { aTerminal } from '../command/a-terminal.js';
 
 /** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
@@ -88,11 +89,11 @@ export async function findLeaks(
 ): Promise<string[]> {
   const { terminal, said } = aTerminal({ env, isStdoutTerminal: isTerminal, isStderrTerminal: isTerminal });
   await command(terminal).catch((error: unknown) => {
-    said.stderr += formatError(error);
+    said.stderr += `${formatError(error)}${escapeJson(JSON.stringify(describeFailure(error)))}`;
   });
   return Object.entries(said).flatMap(([stream, text]) => [
     ...(holdsSecret(text) ? [`a secret in ${stream}`] : []),
-    ...((stream === 'stderr' || text.startsWith('{"error":')) && isLeak(text) ? [`a number or text in ${stream}`] : []),
+    ...(stream === 'stderr' && isLeak(text) ? [`a number or text in ${stream}`] : []),
     ...(steersTerminal(text) ? [`what steers a terminal in ${stream}`] : []),
   ]);
 }

@@ -2,33 +2,24 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Terminal } from '../../src/command/terminal.js';
-import { setCampaign, showCampaign } from '../../src/commands/campaign.js';
-import { postChat, readChat } from '../../src/commands/chat.js';
-import { changeConversation, makeChannel, makeWebhook, sendToConversation } from '../../src/commands/gateway.js';
-import { checkVerification, startVerification } from '../../src/commands/verification.js';
+import { runTyped } from '../command/a-single-call.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';
 
-type Call = (flags: { job: string; json: boolean | undefined }, terminal: Terminal) => Promise<number>;
-
-const NOTHING = { brand: undefined, template: undefined, source: undefined, country: undefined };
-const UNCHANGED = { name: undefined, email: undefined, phone: undefined, language: undefined };
-const url = 'https://example.com/events';
-const CALLS: Readonly<Record<string, Call>> = {
-  'verify start': (flags, terminal) => startVerification({ ...flags, ...NOTHING, number: NUMBER }, terminal),
-  'verify check': (flags, terminal) => checkVerification({ ...flags, session: 's-1', code: '123456' }, terminal),
-  'campaign status': (flags, terminal) => showCampaign({ ...flags, id: '101' }, terminal),
-  'campaign set': (flags, terminal) => setCampaign({ ...flags, id: '101', target: 'PAUSED' }, terminal),
-  'chat read': (flags, terminal) => readChat({ ...flags, room: undefined, pageSize: undefined }, terminal),
-  'chat post': (flags, terminal) => postChat({ ...flags, room: undefined, text: 'Hi' }, terminal),
-  'gateway webhook': (flags, terminal) => makeWebhook({ ...flags, name: 'Events', url, version: undefined }, terminal),
-  'gateway channel': (flags, terminal) =>
-    makeChannel({ ...flags, name: 'Bot', webhook: '1', queue: '101', description: undefined }, terminal),
-  'gateway update': (flags, terminal) =>
-    changeConversation({ ...flags, ...UNCHANGED, conversation: 'c-1', queue: '101' }, terminal),
-  'gateway send': (flags, terminal) => sendToConversation({ ...flags, conversation: 'c-1', text: 'Hi' }, terminal),
-};
+/** As they are typed. */
+const CALLS = [
+  ['verify', 'start', NUMBER],
+  ['verify', 'check', 's-1', '123456'],
+  ['campaign', 'status', '101'],
+  ['campaign', 'set', '101', 'PAUSED'],
+  ['chat', 'read'],
+  ['chat', 'post', 'Hi'],
+  ['gateway', 'webhook', 'Events', 'https://example.com/events'],
+  ['gateway', 'channel', 'Bot', '--webhook', '1', '--queue', '101'],
+  ['gateway', 'update', 'c-1', '--queue', '101'],
+  ['gateway', 'send', 'c-1', 'Hi'],
+];
 const MANNERS: readonly Manner[] = [
   'takes',
   'refuses',
@@ -51,11 +42,13 @@ async function findLeaksOfCalls(manner: Manner): Promise<string[]> {
   const settings = { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 };
   writeFileSync(job, JSON.stringify({ service: settings, output: 'out' }));
 
-  const found = Object.entries(CALLS).flatMap(([verb, call]) =>
+  const found = CALLS.flatMap((words) =>
     [true, false].map(async (isTerminal) => {
-      const command = (terminal: Terminal) => call({ job, json: undefined }, terminal);
+      const command = (terminal: Terminal) => runTyped([...words, '--job', job], terminal);
       const leaks = await findLeaks(command, { isTerminal });
-      return leaks.map((leak) => `${leak} of volley ${verb}, ${isTerminal ? 'on a terminal' : 'into a pipe'}`);
+      return leaks.map(
+        (leak) => `${leak} of volley ${words.join(' ')}, ${isTerminal ? 'on a terminal' : 'into a pipe'}`,
+      );
     }),
   );
   return (await Promise.all(found)).flat();

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { KEYS } from '../commands/a-single-call.js';
+import { KEYS } from '../command/a-single-call.js';
 import { COMMAND, Running } from '../e2e/command.js';
 import { readFailure } from '../e2e/failure.js';
 import { oneIn } from '../one-in.js';

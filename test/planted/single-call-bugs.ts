@@ -4,17 +4,17 @@ import type { PlantedBug } from './planted-bug.js';
 export const SINGLE_CALL_BUGS: readonly PlantedBug[] = [
   {
     name: 'a code is checked again where the answer was lost, and the person has lost a try',
-    file: 'src/commands/verification.ts',
+    file: 'src/verbs/verify.ts',
     find: 'await call(readSession, { sessionId: input.sessionId }).catch(',
     replace: 'await call(checkCode, input).catch(',
-    tests: ['test/commands/verification.test.ts'],
+    tests: ['test/verbs/verify.test.ts'],
   },
   {
     name: 'campaign set exits with 0 though the campaign stays as it was',
-    file: 'src/commands/campaign.ts',
-    find: '  rejected: EXIT.rejected,\n',
-    replace: '  rejected: EXIT.ok,\n',
-    tests: ['test/commands/campaign.test.ts'],
+    file: 'src/verbs/campaign.ts',
+    find: "rejected: { exitCode: EXIT.rejected, word: 'Not done: ' }",
+    replace: "rejected: { exitCode: EXIT.ok, word: 'Not done: ' }",
+    tests: ['test/verbs/campaign.test.ts'],
   },
   {
     name: 'a worker that is allowed one more address sends to any',

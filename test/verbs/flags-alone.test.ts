@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import yargs from 'yargs';
 import { addVerbs, VERBS } from '../../src/verbs/verbs.js';
-import { aCaller } from '../commands/a-single-call.js';
+import { aCaller } from '../command/a-single-call.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 
 /** What `--help` of a verb says, each option on a line of its own. */

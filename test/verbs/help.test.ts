@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { runCommandLine } from '../../src/verbs/command-line.js';
 import { moveVerbFirst, rewriteHelp } from '../../src/verbs/help.js';
 import { VERBS } from '../../src/verbs/verbs.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 test.each([
   ['help', 'help topics'],
@@ -41,3 +43,17 @@ test.each(VERBS)('flags may stand before %s', (verb) => {
     expect(moveVerbFirst([...flags, verb, 'job.yaml'], VERBS)).toEqual([verb, ...flags, 'job.yaml']);
   }
 });
+
+test.each(['help prune', 'help chat post', '--log-level warn help chat post'])(
+  '"%s" loads the verb that it asks about, and so shows its flags',
+  async (typed) => {
+    const { terminal } = aTerminal();
+    const finish = async () => {};
+    const printed = vi.spyOn(console, 'log').mockReturnValue();
+    const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    await runCommandLine(typed.split(' '), { terminal, finish }, 100);
+    expect(printed.mock.calls.join('')).toMatch(/--older-than|--room/);
+    expect(exited).toHaveBeenCalledWith(0);
+    vi.restoreAllMocks();
+  },
+);

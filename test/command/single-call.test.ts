@@ -1,44 +1,42 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lockDepsOf, nodeEnv } from '../../../src/command/env.js';
-import { type Called, callService } from '../../../src/commands/support/call-service.js';
-import { ServiceError } from '../../../src/domain/errors.js';
-import { readCampaign } from '../../../src/service/areas/campaign.js';
-import { postMessage, readMessages } from '../../../src/service/areas/chat.js';
-import { createChannel } from '../../../src/service/areas/gateway.js';
-import { acquireLock } from '../../../src/storage/lock.js';
-import { aCaller, aSandbox, aServer, aService, CREDENTIALS, KEYS } from '../a-single-call.js';
+import { createContext } from '../../src/command/context.js';
+import { lockDepsOf, nodeEnv } from '../../src/command/env.js';
+import { type Called, callService } from '../../src/command/single-call.js';
+import { readCampaign } from '../../src/service/areas/campaign.js';
+import { postMessage, readMessages } from '../../src/service/areas/chat.js';
+import { acquireLock } from '../../src/storage/lock.js';
+import { aCaller, aSandbox, aServer, aService, CREDENTIALS, KEYS } from './a-single-call.js';
 
 /** As chat answers. */
 const aFault = (faultstring: string) => ({ fault: { faultstring, detail: { errorcode: 'steps.jsonpath.Refused' } } });
 
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
-    const { terminal, flags, directory } = aCaller({ sandbox: true });
-    const called: Called = { ...flags, area: 'chat' };
-    const locked = await callService(terminal, called, async ({ call }) => {
+    const { context, job, directory } = aCaller({ sandbox: true });
+    const called: Called = { job, area: 'chat' };
+    const locked = await callService(context(), called, async ({ call }) => {
       await call(postMessage, { messageRaw: 'kept' });
       return acquireLock(lockDepsOf(nodeEnv), join(directory, 'out', 'calls')).catch((error) => error.code);
     });
     expect(locked).toBe('lock-held');
     expect(readdirSync(join(directory, 'out', 'calls', 'sandbox'))).toContain('ledger.ndjson');
-    const messages = await callService(terminal, called, ({ call }) => call(readMessages, {}));
+    const messages = await callService(context(), called, ({ call }) => call(readMessages, {}));
     expect(messages).toMatchObject([{ text: 'kept' }]);
   });
 
   test('to the service takes no lock: it can be made while the job runs', async () => {
     const { origin } = await aSandbox();
-    const { terminal, flags, directory } = aCaller(aService(origin));
-    await callService(terminal, { ...flags, area: 'chat' }, ({ call }) => call(readMessages, {}));
+    const { context, job, directory } = aCaller(aService(origin));
+    await callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
     expect(readdirSync(directory)).toEqual(['calls.yaml']);
   });
 
   test('needs the credentials of its own area only', async () => {
     const { origin } = await aSandbox();
-    const { terminal, flags } = aCaller(aService(origin), { CHAT_KEY: 'sandbox-chat-key-not-a-secret' });
-    const read = (area: Called['area']) =>
-      callService(terminal, { ...flags, area }, ({ call }) => call(readMessages, {}));
+    const { context, job } = aCaller(aService(origin), { CHAT_KEY: 'sandbox-chat-key-not-a-secret' });
+    const read = (area: Called['area']) => callService(context(), { job, area }, ({ call }) => call(readMessages, {}));
     await expect(read('chat')).resolves.toEqual([]);
     await expect(read('gateway')).rejects.toMatchObject({
       code: 'bad-credentials',
@@ -56,16 +54,16 @@ describe('a single call', () => {
     ],
     ['platform', 'campaign', { account: 'acme', credentials: CREDENTIALS }, 'bad-job', 'ccPlatform'],
   ])('names the %s that the job lacks for its area', async (_, area, service, code, named) => {
-    const { terminal, flags, listeners } = aCaller(service);
-    const calling = callService(terminal, { ...flags, area }, () => Promise.reject(new Error('It was called')));
+    const { context, job, listeners } = aCaller(service);
+    const calling = callService(context(), { job, area }, () => Promise.reject(new Error('It was called')));
     await expect(calling).rejects.toMatchObject({ name: 'UserError', code, message: expect.stringContaining(named) });
     expect(listeners.size).toBe(0);
   });
 
   test('says no secret, even if the service repeats it', async () => {
     const { origin } = await aServer({ status: 400, body: aFault('no, sandbox-chat-key-not-a-secret') });
-    const { terminal, flags } = aCaller(aService(origin));
-    const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) => call(readMessages, {}));
+    const { context, job } = aCaller(aService(origin));
+    const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
     await expect(calling).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('[secret]') });
     await expect(calling).rejects.not.toThrow('sandbox-chat-key-not-a-secret');
   });
@@ -76,10 +74,8 @@ describe('a single call', () => {
       body: aFault('slow'),
       headers: { 'retry-after': '30' },
     });
-    const { terminal, flags, signal, said, listeners } = aCaller(aService(origin));
-    const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
-      call(postMessage, { messageRaw: 'x' }),
-    );
+    const { context, job, signal, said, listeners } = aCaller(aService(origin));
+    const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(postMessage, { messageRaw: 'x' }));
     await arrived();
     signal('SIGTERM');
     await expect(calling).rejects.toMatchObject({ name: 'UserError', code: 'interrupted' });
@@ -90,10 +86,8 @@ describe('a single call', () => {
 
   test('that waits for its answer is ended by a second signal, and is in doubt', async () => {
     const { origin, requests, arrived } = await aServer(undefined);
-    const { terminal, flags, signal } = aCaller(aService(origin));
-    const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) =>
-      call(postMessage, { messageRaw: 'x' }),
-    );
+    const { context, job, signal } = aCaller(aService(origin));
+    const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(postMessage, { messageRaw: 'x' }));
     await arrived();
     signal();
     signal();
@@ -104,63 +98,11 @@ describe('a single call', () => {
 
 test('a single call needs no steps in its job, and no credentials but those of its area', async () => {
   const { origin } = await aSandbox();
-  const { terminal, flags } = aCaller({});
+  const { context, job } = aCaller({});
   const service = { bases: { chat: origin }, credentials: { chat: CREDENTIALS.chat } };
-  writeFileSync(flags.job, JSON.stringify({ service }));
-  const calling = callService(terminal, { ...flags, area: 'chat' }, ({ call }) => call(readMessages, {}));
+  writeFileSync(job, JSON.stringify({ service }));
+  const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
   await expect(calling).resolves.toEqual([]);
-});
-
-describe('a single call that the service does not do', () => {
-  const REFUSED = { status: 404, body: { message: 'None', errors: [{ code: '1300', message: 'None' }] } };
-  const ask = async (answer: Parameters<typeof aServer>[0], json: boolean | undefined, isStdoutTerminal = false) => {
-    const { origin } = await aServer(answer);
-    const { terminal, flags, said } = aCaller(aService(origin));
-    const called: Called = { job: flags.job, area: 'gateway', json };
-    const error = await callService({ ...terminal, isStdoutTerminal }, called, ({ call }) =>
-      call(createChannel, { name: 'desk', webhookId: '7', queue: '100' }),
-    ).catch((thrown) => thrown);
-    expect(error).toBeInstanceOf(ServiceError);
-    return { error, said };
-  };
-
-  test.each([true, undefined])('is one JSON object on stdout where JSON is asked for (--json: %s)', async (json) => {
-    const { error, said } = await ask(REFUSED, json);
-    expect(said.stdout).toMatch(/^[^\n]+\n$/);
-    expect(JSON.parse(said.stdout)).toEqual({
-      ...{ state: 'stopped', exitCode: 1 },
-      error: {
-        ...{ code: 'refused', status: 404, serviceCode: '1300', hint: null, problems: [] },
-        message: `${error.message} (code 1300)`,
-      },
-    });
-  });
-
-  test('is one too when it is in doubt', async () => {
-    const { error, said } = await ask({ status: 200, body: {} }, true);
-    expect(JSON.parse(said.stdout)).toEqual({
-      ...{ state: 'stopped', exitCode: 3 },
-      error: {
-        ...{ code: 'in-doubt', status: 200, serviceCode: null, problems: [] },
-        ...{ message: error.message, hint: error.hint },
-      },
-    });
-  });
-
-  test('has nothing on stdout for a person', async () => {
-    expect((await ask(REFUSED, false)).said.stdout).toBe('');
-    expect((await ask(REFUSED, undefined, true)).said.stdout).toBe('');
-  });
-
-  test('is reported as it was when stdout takes nothing', async () => {
-    const { origin } = await aServer({ status: 404, body: aFault('None') });
-    const { terminal, flags } = aCaller(aService(origin));
-    const writeStdout = () => Promise.reject(new Error('closed'));
-    const calling = callService({ ...terminal, writeStdout }, { ...flags, area: 'chat' }, ({ call }) =>
-      call(readMessages, {}),
-    );
-    await expect(calling).rejects.toMatchObject({ code: 'refused' });
-  });
 });
 
 describe('while the service is down', () => {
@@ -168,13 +110,13 @@ describe('while the service is down', () => {
 
   /** Signals end the call once it has said something, so that no test waits. */
   async function hear(origin: string, giveUpAfterSeconds: number) {
-    const { terminal, flags, said, signal } = aCaller(aService(origin, { giveUpAfterSeconds }));
+    const { terminal, job, said, signal } = aCaller(aService(origin, { giveUpAfterSeconds }));
     const writeStderr = (text: string) => {
       terminal.writeStderr(text);
       if (text.includes('trying again')) signal();
     };
     const before = Date.now();
-    const error = await callService({ ...terminal, writeStderr }, { ...flags, area: 'chat' }, ({ call }) =>
+    const error = await callService(createContext({ ...terminal, writeStderr }), { job, area: 'chat' }, ({ call }) =>
       call(readMessages, {}),
     ).catch((thrown) => thrown);
     return { error, said, before };
@@ -209,8 +151,8 @@ describe('the Action Request Token', () => {
 
   test('is not looked for by a call that only reads', async () => {
     const { origin } = await aSandbox();
-    const { terminal, flags } = aCaller(aService(origin), others);
-    const calling = callService(terminal, { ...flags, area: 'campaign' }, ({ call }) =>
+    const { context, job } = aCaller(aService(origin), others);
+    const calling = callService(context(), { job, area: 'campaign' }, ({ call }) =>
       call(readCampaign, { campaignId: 101 }),
     );
     await expect(calling).resolves.toMatchObject({ id: 101 });
@@ -218,8 +160,8 @@ describe('the Action Request Token', () => {
 
   test('is named where a call that changes something lacks it', async () => {
     const { origin } = await aSandbox();
-    const { terminal, flags } = aCaller(aService(origin), others);
-    const calling = callService(terminal, { ...flags, area: 'campaign', isAction: true }, async () => {});
+    const { context, job } = aCaller(aService(origin), others);
+    const calling = callService(context(), { job, area: 'campaign', isAction: true }, async () => {});
     await expect(calling).rejects.toMatchObject({
       code: 'bad-credentials',
       message: expect.stringContaining('ACTION_TOKEN'),

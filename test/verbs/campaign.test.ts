@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import type { FaultInput } from '../../src/sandbox/faults/fault.js';
+import { CAMPAIGN_FIELDS } from '../../src/service/areas/campaign.js';
+import { aCaller, aSandbox, aService, CREDENTIALS } from '../command/a-single-call.js';
+
+async function aDialer() {
+  const sandbox = await aSandbox();
+  const { run, ...caller } = aCaller(aService(sandbox.origin));
+  return {
+    ...caller,
+    sandbox,
+    show: (...words: string[]) => run('campaign', 'status', ...words),
+    set: (...words: string[]) => run('campaign', 'set', ...words),
+    /** Methods of all requests that arrived. */
+    methods: () => [...sandbox.readRequests()].map(({ method }) => method),
+  };
+}
+
+test('campaign status prints state, number and meaning, and on a terminal why a campaign cannot be changed', async () => {
+  const { show, json, said } = await aDialer();
+  expect(await show('102')).toBe(0);
+  expect(json()).toMatchObject({
+    campaign: 102,
+    campaignState: 'PAUSED',
+    status: 8,
+    meaning: 'manual paused: paused, queued records continue to be processed',
+    isEnabled: true,
+    isDynamic: true,
+  });
+  said.stdout = '';
+  await show('106', '--no-json');
+  await show('107', '--no-json');
+  expect(said.stdout).toMatch(/^Campaign 106 ".*": RUNNING \(.*\)\n {2}not dynamic, [\s\S]*\n {2}not enabled, .*\n$/);
+});
+
+test('campaign status as JSON has all 23 fields of the contract under their own names, and others that the answer has', async () => {
+  const { show, json, sandbox } = await aDialer();
+  const mine = { 'campaign-name': 'mine', status: 9, 'caller-id': 6531234567, timezone: 'Asia/Singapore' };
+  const asked = await fetch(`${sandbox.origin}/_sandbox/campaigns/500`, { method: 'PUT', body: JSON.stringify(mine) });
+  expect(asked.status).toBe(200);
+  await show('500');
+  const { fields } = json();
+  expect(CAMPAIGN_FIELDS).toHaveLength(23);
+  expect(Object.keys(fields)).toEqual(expect.arrayContaining([...CAMPAIGN_FIELDS]));
+  expect(fields).toMatchObject({ ...mine, 'campaign-id': 500 });
+});
+
+test('campaign status is refused for a campaign that no one knows', async () => {
+  const { show } = await aDialer();
+  await expect(show('999')).rejects.toMatchObject({ name: 'ServiceError', code: 'refused' });
+});
+
+test.each(['', 'abc', '0', '-1', '1.5', '0x65', '1e3', '9999999999999999'])(
+  'campaign refuses %o as an id, and calls no one',
+  async (id) => {
+    const { show, set, methods } = await aDialer();
+    await expect(show(id)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    await expect(set(id, 'PAUSED')).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    expect(methods()).toEqual([]);
+  },
+);
+
+test.each(['PAUSED', 'Paused'])('campaign set takes %s, reads first, then changes', async (target) => {
+  const { set, json, methods } = await aDialer();
+  expect(await set('101', target)).toBe(0);
+  expect(json()).toEqual({
+    campaign: 101,
+    target: 'PAUSED',
+    state: 'done',
+    exitCode: 0,
+    error: null,
+    code: 'PAUSED',
+    reason: 'Campaign 101 went from RUNNING to PAUSED',
+  });
+  expect(methods()).toEqual(['GET', 'POST']);
+});
+
+test.each(['NEW', 'scheduled', '', 'toString'])(
+  'campaign set refuses the status %j as it was typed, and calls no one',
+  async (target) => {
+    const { set, methods } = await aDialer();
+    await expect(set('101', target)).rejects.toMatchObject({
+      code: 'bad-flag',
+      message: expect.stringContaining(`"${target}", expected one of RUNNING, PAUSED, PURGED, STOPPED`),
+    });
+    expect(methods()).toEqual([]);
+  },
+);
+
+test('campaign set says when the campaign is there already, and changes nothing', async () => {
+  const { set, said, methods } = await aDialer();
+  expect(await set('102', 'PAUSED', '--no-json')).toBe(0);
+  expect(said.stdout).toBe('Campaign 102 was PAUSED already\n');
+  expect(methods()).toEqual(['GET']);
+});
+
+test('campaign set refuses an impossible change before it asks for it', async () => {
+  const { set, json, said, methods } = await aDialer();
+  expect(await set('104', 'RUNNING')).toBe(1);
+  expect(json()).toMatchObject({ state: 'rejected', exitCode: 1, code: 'impossible-change' });
+  expect(json().reason).toMatch(/cannot be restarted/);
+  said.stdout = '';
+  expect(await set('103', 'PAUSED', '--no-json')).toBe(1);
+  expect(said.stdout).toMatch(/^Not done: .*allowed from RUNNING only\n$/);
+  expect(methods()).toEqual(['GET', 'GET']);
+});
+
+test.each<[string, FaultInput]>([
+  ['206', { kind: 'status-after', status: 206, nth: 2 }],
+  ['a lost answer', { kind: 'reset-after', nth: 2 }],
+])('campaign set settles %s by reading the status', async (_, fault) => {
+  const { set, json, sandbox, methods } = await aDialer();
+  sandbox.setFaults([fault]);
+  expect(await set('101', 'PAUSED')).toBe(0);
+  expect(json().reason).toBe('Campaign 101 went from RUNNING to PAUSED, as its status shows');
+  expect(methods()).toEqual(['GET', 'POST', 'GET']);
+});
+
+test('campaign set is in doubt when a signal comes before its change is settled', async () => {
+  const { set, sandbox, signal } = await aDialer();
+  sandbox.setFaults([{ kind: 'status-206', nth: 2 }]);
+  const ended = set('101', 'PAUSED');
+  const isDoubtful = expect(ended).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt', status: 206 });
+  await expect.poll(() => [...sandbox.readRequests()].length, { interval: 2, timeout: 30_000 }).toBeGreaterThan(1);
+  signal('SIGINT');
+  await isDoubtful;
+});
+
+test('campaign set is not tried without the Action Request Token, which status does not need', async () => {
+  const sandbox = await aSandbox();
+  const { username, dataToken } = CREDENTIALS.campaign;
+  const credentials = { ...CREDENTIALS, campaign: { username, dataToken } };
+  const { run } = aCaller(aService(sandbox.origin, { credentials }));
+  await expect(run('campaign', 'set', '101', 'PAUSED')).rejects.toMatchObject({
+    code: 'bad-job',
+    message: expect.stringContaining('actionToken'),
+  });
+  expect(await run('campaign', 'status', '101')).toBe(0);
+  expect([...sandbox.readRequests()]).toHaveLength(1);
+});

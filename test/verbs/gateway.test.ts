@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { aCaller, aSandbox, aService } from '../command/a-single-call.js';
+
+const URL_OF_NO_SERVER = 'http://127.0.0.1:9/hook';
+
+async function aGateway() {
+  const sandbox = await aSandbox();
+  const { run, ...caller } = aCaller(aService(sandbox.origin));
+  return {
+    ...caller,
+    sandbox,
+    run: (...words: string[]) => run('gateway', ...words),
+    requests: () => [...sandbox.readRequests()].map(({ method, path, status }) => `${method} ${path} ${status}`),
+  };
+}
+
+test('gateway makes a webhook and a channel, moves a queued conversation, and says something in it', async () => {
+  const { run, json, sandbox, requests } = await aGateway();
+  expect(await run('webhook', 'desk', URL_OF_NO_SERVER)).toBe(0);
+  const { webhookId } = json();
+  expect(await run('channel', 'desk', '--webhook', webhookId, '--queue', '100', '--description', 'Help')).toBe(0);
+  const { channelId, name } = json();
+  expect([name, channelId]).toEqual(['desk', expect.stringMatching(/./)]);
+  const answer = await fetch(`${sandbox.origin}/chat-gateway/v1/conversations`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': sandbox.credentials.gatewayKey },
+    body: JSON.stringify({ channelId, user: { name: 'Ann' } }),
+  });
+  const { conversationId: id } = (await answer.json()) as { conversationId: string };
+  expect(await run('update', id, '--queue', '101', '--email', 'ann@example.com')).toBe(0);
+  expect(json()).toMatchObject({ conversationId: id });
+  expect(await run('send', id, 'Are you there?')).toBe(0);
+  expect(json()).toMatchObject({ conversationId: id });
+  expect(requests()).toEqual([
+    expect.stringMatching(/^POST \/chat-gateway\/v1\/webhooks 20\d$/),
+    expect.stringMatching(/^POST \/chat-gateway\/v1\/channels 20\d$/),
+    expect.stringMatching(/^POST \/chat-gateway\/v1\/conversations 20\d$/),
+    expect.stringMatching(new RegExp(`^PATCH /chat-gateway/v1/conversations/${id} 20\\d$`)),
+    expect.stringMatching(new RegExp(`^POST /chat-gateway/v1/conversations/${id}/messages 20\\d$`)),
+  ]);
+});
+
+test('gateway is refused for a conversation that no one knows, whose id is sent as it is written', async () => {
+  const { run, requests } = await aGateway();
+  await expect(run('update', '0042', '--queue', '101')).rejects.toMatchObject({ code: 'refused' });
+  await expect(run('send', '0042', 'Hello')).rejects.toMatchObject({ code: 'refused' });
+  expect(requests().map((request) => request.split(' ')[1])).toEqual([
+    '/chat-gateway/v1/conversations/0042',
+    '/chat-gateway/v1/conversations/0042/messages',
+  ]);
+});
+
+test.each([
+  [['webhook', '', URL_OF_NO_SERVER], 'its name is empty'],
+  [['webhook', 'desk', 'hooks.example.com/hook/s3cret'], 'its URL is not an address'],
+  [['channel', ' ', '--webhook', '7', '--queue', '100'], 'its name is empty'],
+  [['channel', 'desk', '--webhook=', '--queue', '100'], '--webhook is empty'],
+  [['channel', 'desk', '--webhook', '7', '--queue='], '--queue is empty'],
+  [['update', '5', '--queue='], '--queue is empty'],
+  [['update', '5'], 'no change is given'],
+  [['send', '5', ' '], 'the text is empty'],
+])('gateway refuses %j, and calls no one', async (words, message) => {
+  const { run, requests } = await aGateway();
+  const error = await run(...words).catch((thrown) => thrown);
+  expect(error).toMatchObject({ code: 'bad-flag', message: expect.stringContaining(message) });
+  expect(error.message).not.toContain('s3cret');
+  expect(requests()).toEqual([]);
+});
+
+test('gateway makes a webhook of the version that is asked for, and says in plain words what was made', async () => {
+  const { run, said, sandbox } = await aGateway();
+  await run('webhook', 'desk', URL_OF_NO_SERVER, '--no-json');
+  await run('webhook', 'desk', URL_OF_NO_SERVER, '--no-json', '--api-version', 'Chat Gateway v1.0');
+  expect(said.stdout).toMatch(/^(Created webhook desk: \S+\n){2}$/);
+  const versions: unknown[] = [];
+  for await (const entry of sandbox.readLedger()) versions.push('version' in entry && entry.version);
+  expect(versions).toEqual(['Chat Gateway', 'Chat Gateway v1.0']);
+});
