@@ -83,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const keyring = createKeyring(accounts);
   const rateLimits = toRateLimits(options.rateLimits ?? true);
   const { webhookRetryScale: retryScale = 1, deliversOutside = false } = options;
-  const webhooks = new WebhookSender({ clock, retryScale, deliversOutside });
+  const webhooks = new WebhookSender(clock, retryScale, deliversOutside);
   const areas = [
     createSmsArea(clock, newId, rateLimits, (batchId) => ledger.isCancelled(batchId)),
     createContactsArea(),

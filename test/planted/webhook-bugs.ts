@@ -19,16 +19,16 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event of a conversation overtakes the one before it',
     file: 'src/sandbox/webhook/sender.ts',
-    find: '    if (known !== undefined) {\n',
-    replace: '    if (known !== undefined && posts > 1) {\n',
-    tests: ['test/contract/events.test.ts', 'test/sandbox/webhook/sender.test.ts'],
+    find: 'if (waiting !== undefined) return',
+    replace: 'if (waiting === null) return',
+    tests: ['test/sandbox/webhook/sender.test.ts', 'test/contract/events.test.ts'],
   },
   {
     name: 'an event has another id with each attempt',
     file: 'src/sandbox/gateway/conversation.ts',
-    find: "'x-8x8-event-id': first?.id ?? ''",
-    replace: "'x-8x8-event-id': first?.id + attempt",
-    tests: ['test/contract/events.test.ts', 'test/sandbox/gateway/gateway-event.test.ts'],
+    find: "'x-8x8-event-id': id,",
+    replace: "'x-8x8-event-id': id + attempt,",
+    tests: ['test/contract/events.test.ts'],
   },
   {
     name: 'a webhook that redirects counts as one that took its event',

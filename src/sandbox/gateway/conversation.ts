@@ -1,5 +1,5 @@
 import type { EntryHead, Fields } from '../ledger/entry-head.js';
-import type { Post, WebhookLane } from '../webhook/webhook-lane.js';
+import type { Posting } from '../webhook/sender.js';
 
 /** What the gateway accepted: `body` is the whole body of the request. What agents do has no HTTP request of the service: its `request` is 0. */
 export type GatewayEntry = EntryHead & { readonly area: 'gateway' } & GatewayRow;
@@ -122,60 +122,24 @@ function queueIn({ assignment }: Fields): string | undefined {
 }
 
 /** Delays of repeats until an answer is 2xx; documented: "after a brief delay". The last repeats indefinitely. */
-const RETRY_DELAYS_MS = [1_000, 2_000, 5_000, 10_000];
+const RETRY_DELAYS_MS = [1_000, 2_000, 5_000];
 const LAST_RETRY_DELAY_MS = 10_000;
 
-/** The check event to a new webhook, sent once: the webhook exists, whatever the answer. It has no conversation and no time. */
-export class CheckLane implements WebhookLane {
-  readonly url: string;
-  readonly #post: Post;
-
-  constructor(url: string, id: string, version: string) {
-    this.url = url;
-    this.#post = {
-      headers: { 'x-8x8-event-id': id, 'x-8x8-retry': '0' },
-      body: { notificationVersion: version, eventType: 'WEB_HOOK_VERIFY' },
-    };
-  }
-
-  build(): Post {
-    return this.#post;
-  }
-
-  retryDelayMs(): undefined {
-    return undefined;
-  }
-
-  advance(): void {}
+/** The events of a conversation leave in order. `id` is the event's own: every attempt carries the same. */
+export function postEvent(url: string, id: string, conversationId: string, event: Fields): Posting {
+  const retryDelayMs = (attempt: number) => RETRY_DELAYS_MS[attempt - 1] ?? LAST_RETRY_DELAY_MS;
+  return { ...postOnce(url, id, event), lane: conversationId, retryDelayMs };
 }
 
-/** The events of one conversation on their way to its webhook, in order. */
-export class EventLane implements WebhookLane {
-  readonly url: string;
-  readonly #events: { readonly id: string; readonly event: Fields }[] = [];
+/** The check event to a new webhook, sent once: the webhook exists, whatever the answer. It has no conversation and no time. */
+export function postCheck(url: string, id: string, version: string): Posting {
+  return postOnce(url, id, { notificationVersion: version, eventType: 'WEB_HOOK_VERIFY' });
+}
 
-  constructor(url: string) {
-    this.url = url;
-  }
-
-  /** `id` is the event's own: every attempt carries the same. */
-  add(id: string, event: Fields): void {
-    this.#events.push({ id, event });
-  }
-
-  build(attempt: number): Post {
-    const [first] = this.#events;
-    return {
-      headers: { 'x-8x8-event-id': first?.id ?? '', 'x-8x8-retry': String(attempt) },
-      body: first?.event,
-    };
-  }
-
-  retryDelayMs(attempt: number): number {
-    return RETRY_DELAYS_MS[attempt - 1] ?? LAST_RETRY_DELAY_MS;
-  }
-
-  advance(): void {
-    this.#events.shift();
-  }
+function postOnce(url: string, id: string, event: Fields): Posting {
+  const post = (attempt: number) => ({
+    headers: { 'x-8x8-event-id': id, 'x-8x8-retry': String(attempt) },
+    body: event,
+  });
+  return { url, posts: [post], retryDelayMs: () => undefined };
 }

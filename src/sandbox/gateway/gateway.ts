@@ -8,13 +8,13 @@ import {
   type ChangeRow,
   type Channel,
   type ChannelRow,
-  CheckLane,
   type Conversation,
   type CreationRow,
-  EventLane,
   type GatewayRow,
   makeChange,
   openConversation,
+  postCheck,
+  postEvent,
   QUEUES,
   type WebhookRow,
 } from './conversation.js';
@@ -37,10 +37,9 @@ export function createGatewayArea(newId: () => string): SandboxArea {
   const uriOfWebhook = new Map<string, string>();
   const channels = new Map<string, Channel>();
   const conversations = new Map<string, Conversation>();
-  const laneOf = new Map<string, EventLane>();
 
   const clear = () => {
-    for (const state of [uriOfWebhook, channels, conversations, laneOf]) state.clear();
+    for (const state of [uriOfWebhook, channels, conversations]) state.clear();
     // Exists from the start, without a webhook, so that a conversation needs no setup.
     channels.set('sandbox-channel', { queueId: '100', uri: null });
   };
@@ -48,11 +47,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
 
   const tell = (webhooks: WebhookSender, { conversationId, channelId }: Conversation, event: Fields) => {
     const url = channels.get(channelId)?.uri ?? null;
-    if (url === null) return;
-    const lane = laneOf.get(conversationId) ?? new EventLane(url);
-    laneOf.set(conversationId, lane);
-    lane.add(newId(), event);
-    webhooks.send(lane);
+    if (url !== null) webhooks.send(postEvent(url, newId(), conversationId, event));
   };
 
   /** Accepts what happens to a conversation, and tells its webhook. */
@@ -126,7 +121,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return {
             ...hal(200, { id: webhookId, ...webhook }),
             entries: [{ kind: 'webhook', webhookId, ...webhook } satisfies WebhookRow],
-            posts: (webhooks) => webhooks.send(new CheckLane(webhook.uri, newId(), webhook.version)),
+            posts: (webhooks) => webhooks.send(postCheck(webhook.uri, newId(), webhook.version)),
           };
         },
       }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KeptPost } from '../../../src/sandbox/webhook/kept-posts.js';
+import type { KeptPost } from '../../../src/sandbox/webhook/sender.js';
 import { look, openChannel, openConversation, play, settle } from '../gateway/gateway-client.js';
 import { aBatch, aClient, aClock, aMessage, at, type Client } from '../sandbox-client.js';
 import { aReceiver } from './receiver.js';

@@ -1,34 +1,33 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../../src/ports/clock.js';
-import { WebhookSender } from '../../../src/sandbox/webhook/sender.js';
-import type { WebhookLane } from '../../../src/sandbox/webhook/webhook-lane.js';
+import { type Posting, WebhookSender } from '../../../src/sandbox/webhook/sender.js';
 import { aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';
 
 function aSender(clock: Clock = aClock(), retryScale = 1): WebhookSender {
-  const sender = new WebhookSender({ clock, retryScale, deliversOutside: false });
+  const sender = new WebhookSender(clock, retryScale, false);
   onTestFinished(() => sender.close());
   return sender;
 }
 
-/** Its POSTs are numbered from 1; a header counts the attempts. */
-function aLane(url: string, delaysMs: readonly number[] = [], name = 'a'): WebhookLane {
-  let number = 1;
+/** So many POSTs, numbered from 1; a header counts the attempts. */
+function aPosting(url: string, delaysMs: readonly number[] = [], { name = 'a', posts = 1, lane = '' } = {}): Posting {
   return {
     url,
-    build: (attempt) => ({ headers: { 'x-attempt': String(attempt) }, body: { name, number } }),
+    ...(lane === '' ? {} : { lane }),
+    posts: Array.from({ length: posts }, (_, place) => (attempt) => ({
+      headers: { 'x-attempt': String(attempt) },
+      body: { name, number: place + 1 },
+    })),
     retryDelayMs: (attempt) => delaysMs[attempt - 1],
-    advance: () => {
-      number += 1;
-    },
   };
 }
 
-test('sender POSTs JSON with the headers of its lane', async () => {
+test('sender POSTs JSON with the headers of the posting', async () => {
   const receiver = await aReceiver();
   const sender = aSender();
-  sender.send(aLane(receiver.url('/hook?key=1')));
+  sender.send(aPosting(receiver.url('/hook?key=1')));
   await sender.settle();
   expect(receiver.received).toMatchObject([
     {
@@ -47,9 +46,9 @@ test('sender lets a POST leave when the one before it in its lane was answered, 
   });
   const receiver = await aReceiver(({ body }) => (body.name === 'slow' && body.number === 1 ? held : 200));
   const sender = aSender();
-  sender.send(aLane(receiver.url(), [], 'slow'), 2);
+  sender.send(aPosting(receiver.url(), [], { name: 'slow', posts: 2 }));
   await receiver.arrival(1);
-  sender.send(aLane(receiver.url(), [], 'quick'), 3);
+  sender.send(aPosting(receiver.url(), [], { name: 'quick', posts: 3 }));
   await receiver.arrival(4);
   expect(receiver.received.map(({ body }) => `${body.name} ${body.number}`)).toEqual([
     'slow 1',
@@ -62,16 +61,22 @@ test('sender lets a POST leave when the one before it in its lane was answered, 
   expect(receiver.received.at(-1)?.body).toEqual({ name: 'slow', number: 2 });
 });
 
-test('sender takes more POSTs into a lane that is under way', async () => {
-  const receiver = await aReceiver();
+test('sender lets what is sent under one name leave one after another, past a failure, and other names beside it', async () => {
+  const receiver = await aReceiver((_, place) => (place === 0 ? 500 : 200));
   const sender = aSender();
-  const lane = aLane(receiver.url());
-  for (let count = 0; count < 20; count++) sender.send(lane);
+  const send = (number: number, lane: string) =>
+    sender.send(aPosting(receiver.url(), [1000], { name: `${lane}${number}`, lane }));
+  for (let number = 1; number <= 20; number++) send(number, 'a');
   await sender.settle();
-  sender.send(lane);
+  send(21, 'a');
+  send(1, 'b');
   await sender.settle();
-  expect(receiver.received.map(({ body }) => body.number)).toEqual(Array.from({ length: 21 }, (_, place) => place + 1));
-  expect(receiver.mostAtOnce).toBe(1);
+  const names = receiver.received.map(({ body }) => body.name);
+  expect(names.filter((name) => name !== 'b1')).toEqual([
+    'a1',
+    ...Array.from({ length: 21 }, (_, place) => `a${place + 1}`),
+  ]);
+  expect(names).toContain('b1');
 });
 
 test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
@@ -80,7 +85,7 @@ test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
     const receiver = await aReceiver((_, place) => (place < 2 ? behaviour : 204));
     const clock = aClock();
     const sender = aSender(clock);
-    sender.send(aLane(receiver.url(), [1000, 10_000, 30_000]));
+    sender.send(aPosting(receiver.url(), [1000, 10_000, 30_000]));
     await sender.settle();
     expect(receiver.received.map(({ path, headers, body }) => [path, headers['x-attempt'], body])).toEqual(
       ['0', '1', '2'].map((attempt) => ['/hook', attempt, { name: 'a', number: 1 }]),
@@ -93,7 +98,7 @@ test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
 test('sender gives a POST up after the last delay, and continues with the next of its lane from attempt 0', async () => {
   const receiver = await aReceiver(({ body }) => (body.number === 1 ? 500 : 200));
   const sender = aSender();
-  sender.send(aLane(receiver.url(), [1000, 10_000]), 2);
+  sender.send(aPosting(receiver.url(), [1000, 10_000], { posts: 2 }));
   await sender.settle();
   expect(receiver.received.map(({ headers, body }) => [body.number, headers['x-attempt']])).toEqual([
     [1, '0'],
@@ -106,7 +111,7 @@ test('sender gives a POST up after the last delay, and continues with the next o
 
 test('sender counts an address at which no one listens as failed attempts', async () => {
   const sender = aSender();
-  sender.send(aLane(await aDeafUrl(), [1000]));
+  sender.send(aPosting(await aDeafUrl(), [1000]));
   await sender.settle();
   expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 1, failedAttempts: 2, outside: 0 });
 });
@@ -115,7 +120,7 @@ test('sender shrinks all delays by its scale', async () => {
   const receiver = await aReceiver((_, place) => (place < 2 ? 500 : 200));
   const clock = aClock();
   const sender = aSender(clock, 0.01);
-  sender.send(aLane(receiver.url(), [1000, 10_000]));
+  sender.send(aPosting(receiver.url(), [1000, 10_000]));
   await sender.settle();
   expect(clock.slept).toEqual([10, 100]);
 });
@@ -127,7 +132,7 @@ test('sender has at most 16 POSTs under way', async () => {
   });
   const receiver = await aReceiver(() => held);
   const sender = aSender();
-  for (let count = 0; count < 100; count++) sender.send(aLane(receiver.url()));
+  for (let count = 0; count < 100; count++) sender.send(aPosting(receiver.url()));
   await receiver.arrival(16);
   expect(sender.counts.pending).toBe(100);
   release(200);
@@ -140,27 +145,26 @@ test('sender lets other lanes pass one that waits for its next attempt', async (
   const receiver = await aReceiver(({ path }) => (path === '/bad' ? 500 : 200));
   const clock = new ManualClock();
   const sender = aSender(clock);
-  for (let count = 0; count < 20; count++) sender.send(aLane(receiver.url('/bad'), [1000]));
+  for (let count = 0; count < 20; count++) sender.send(aPosting(receiver.url('/bad'), [1000]));
   await receiver.arrival(20);
-  sender.send(aLane(receiver.url('/good')));
+  sender.send(aPosting(receiver.url('/good')));
   await receiver.arrival(21);
   expect(receiver.received.at(-1)?.path).toBe('/good');
 });
 
-test('sender sets one timer for all that wait equally long, and wakes none of them early', async () => {
+test('sender wakes none that wait early, and those that wait for the same moment by one timer', async () => {
   const receiver = await aReceiver(({ headers }) => (headers['x-attempt'] === '0' ? 500 : 200));
   const clock = new ManualClock();
   const sender = aSender(clock);
-  sender.send(aLane(receiver.url(), [1000], 'early'));
-  await clock.sleepers(1);
-  clock.advance(400);
-  sender.send(aLane(receiver.url(), [1000], 'late'));
-  await failures(sender, 2);
+  for (let count = 0; count < 5; count++) sender.send(aPosting(receiver.url(), [1000], { name: 'early' }));
+  await failures(sender, 5);
   expect(clock.sleeping).toBe(1);
+  clock.advance(400);
+  sender.send(aPosting(receiver.url(), [1000], { name: 'late' }));
+  await failures(sender, 6);
   clock.advance(600);
-  await receiver.arrival(3);
-  await clock.sleepers(1);
-  expect(receiver.received.at(-1)?.body.name).toBe('early');
+  await receiver.arrival(11);
+  expect(receiver.received.slice(6).map(({ body }) => body.name)).toEqual(Array(5).fill('early'));
   clock.advance(400);
   await sender.settle();
   expect(receiver.received.at(-1)?.body.name).toBe('late');
@@ -180,7 +184,7 @@ test('sender that is cleared forgets what waits, and counts from 0', async () =>
   const clock = new ManualClock();
   const sender = aSender(clock);
   const called: string[] = [];
-  sender.send(aLane(receiver.url(), [1000]), 5);
+  sender.send(aPosting(receiver.url(), [1000], { posts: 5 }));
   sender.later(500, () => called.push('later'));
   await clock.sleepers(2);
   const settled = sender.settle();
@@ -188,7 +192,7 @@ test('sender that is cleared forgets what waits, and counts from 0', async () =>
   await settled;
   expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 });
   expect(clock.sleeping).toBe(0);
-  sender.send(aLane(receiver.url('/new')));
+  sender.send(aPosting(receiver.url('/new')));
   await sender.settle();
   expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/new']);
   expect(called).toEqual([]);
@@ -202,11 +206,11 @@ test('sender does not count a POST that was under way when it was cleared', asyn
   });
   const receiver = await aReceiver(({ path }) => (path === '/old' ? held : 200));
   const sender = aSender();
-  sender.send(aLane(receiver.url('/old')), 2);
+  sender.send(aPosting(receiver.url('/old'), [], { posts: 2 }));
   await receiver.arrival(1);
   sender.clear();
   release(200);
-  for (let count = 0; count < 32; count++) sender.send(aLane(receiver.url('/new')));
+  for (let count = 0; count < 32; count++) sender.send(aPosting(receiver.url('/new')));
   await sender.settle();
   expect(sender.counts.delivered).toBe(32);
   expect(receiver.received.filter(({ path }) => path === '/old')).toHaveLength(1);
@@ -216,12 +220,12 @@ test('sender closes though a receiver never answers, and sends nothing after', a
   const receiver = await aReceiver(() => 'hang');
   const clock = new ManualClock();
   const sender = aSender(clock);
-  sender.send(aLane(receiver.url(), [1000]), 2);
+  sender.send(aPosting(receiver.url(), [1000], { posts: 2 }));
   await receiver.arrival(1);
   const settled = sender.settle();
   await sender.close();
   await settled;
-  sender.send(aLane(receiver.url()));
+  sender.send(aPosting(receiver.url()));
   expect(sender.counts.pending).toBe(0);
   expect(clock.sleeping).toBe(0);
   expect(receiver.received).toHaveLength(1);
