@@ -19,8 +19,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event of a conversation overtakes the one before it',
     file: 'src/sandbox/webhook/sender.ts',
-    find: 'if (waiting !== undefined) return',
-    replace: 'if (waiting === null) return',
+    find: 'if (waiting !== undefined) waiting.push(posting);\n',
+    replace: 'if (waiting === null) void waiting;\n',
     tests: ['test/sandbox/webhook/sender.test.ts', 'test/contract/events.test.ts'],
   },
   {

@@ -106,13 +106,18 @@ export class WebhookSender {
   send(posting: Posting): void {
     const { signal } = this.#ending;
     if (signal.aborted) return;
-    if (!this.#deliversOutside && !isOnThisMachine(posting.url)) return this.#keep(posting);
+    if (!this.#deliversOutside && !isOnThisMachine(posting.url)) {
+      this.#keep(posting);
+      return;
+    }
     this.#counts.pending += posting.posts.length;
     const { lane } = posting;
     const waiting = lane === undefined ? undefined : this.#lanes.get(lane);
-    if (waiting !== undefined) return void waiting.push(posting);
-    if (lane !== undefined) this.#lanes.set(lane, []);
-    void this.#deliver(posting, signal);
+    if (waiting !== undefined) waiting.push(posting);
+    else {
+      if (lane !== undefined) this.#lanes.set(lane, []);
+      void this.#deliver(posting, signal);
+    }
   }
 
   /** Calls back after that time, unless everything is cleared or closed before. */
