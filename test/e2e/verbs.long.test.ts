@@ -142,3 +142,13 @@ test.concurrent('sandbox tells its origin and credentials on its first line, ser
   served.signal('SIGTERM');
   expect((await served.ended).code).toBe(0);
 });
+
+test.each(['prune', 'settle', 'verify start'])('help %s prints what its --help prints', async (verb) => {
+  const workspace = await aWorkspace();
+  const [asked, flagged] = await Promise.all([
+    workspace.volley('help', ...verb.split(' ')),
+    workspace.volley(...(verb.split(' ') as [string, ...string[]]), '--help'),
+  ]);
+  expect([asked.code, asked.stdout]).toEqual([0, flagged.stdout]);
+  expect(asked.stdout).toContain('--json');
+});
