@@ -1,6 +1,6 @@
 import type { Argv, InferredOptionTypes, Options, PositionalOptions } from 'yargs';
 import { formatFailureLine } from '../command/error-line.js';
-import { runVerb, type Verb } from '../command/runner.js';
+import type { Verb } from '../command/runner.js';
 import type { Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 
@@ -75,8 +75,13 @@ export function addVerb<F>(
       for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
       return built;
     },
-    // Of what the parser has read, `defineVerb` has inferred the types.
-    (read) => finish(runVerb(name, verb, read as unknown as F & object, terminal)),
+    // Of what the parser has read, `defineVerb` has inferred the types. Help needs no runner.
+    (read) =>
+      finish(
+        import('../command/runner.js').then(({ runVerb }) =>
+          runVerb(name, verb, read as unknown as F & object, terminal),
+        ),
+      ),
   );
 }
 
