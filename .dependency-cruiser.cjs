@@ -12,7 +12,7 @@ const MAY_IMPORT = {
   service: ['domain', 'ports', 'job'],
   kinds: ['domain', 'normalize', 'template', 'prices', 'job', 'service'],
   filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
-  input: ['domain', 'storage', 'job', 'kinds', 'filter'],
+  input: ['domain', 'storage', 'job', 'guess', 'kinds', 'filter'],
   plan: ['domain', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
   journal: ['domain', 'storage'],

@@ -2,7 +2,6 @@ import yargs from 'yargs';
 import { formatFailureLine } from '../command/error-line.js';
 import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { moveVerbFirst, rewriteHelp } from './help.js';
 import { logOptions, readLogging } from './log-flags.js';
 import { brief, DRY_RUN, type VerbContext } from './verb.js';
 import { addVerbs, VERBS } from './verbs.js';
@@ -10,14 +9,14 @@ import { addVerbs, VERBS } from './verbs.js';
 /** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
 export async function runCommandLine(given: readonly string[], context: VerbContext, columns: number): Promise<void> {
   context.terminal.logging = readLogging(given, context.terminal);
-  const args = moveVerbFirst(given, VERBS);
+  const args = moveVerbFirst(given);
   const leave = (message: string, hint: string): void => {
     context.terminal.writeStderr(formatFailureLine({ message, exitCode: 2, code: 'bad-flag', hint }, context.terminal));
     context.terminal.leave(2, { code: 'bad-flag', message, hint });
   };
   const misuse = findMisuse(args);
   if (misuse !== undefined) return leave(misuse, 'Usage: volley <verb>; see volley --help');
-  const words = rewriteHelp(args, VERBS);
+  const words = expandHelp(args);
   const cli = yargs([...words])
     .scriptName('volley')
     .version(describeProgram())
@@ -48,6 +47,33 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
     )
     .wrap(Math.min(120, columns))
     .parseAsync();
+}
+
+/** `help run` is `run --help`. `help` alone lists the topics: the parser takes a `help` that comes last for its own `--help`. */
+export function expandHelp(args: readonly string[]): readonly string[] {
+  if (args[0] !== 'help') return args;
+  const [topic = '-', ...others] = moveVerbFirst(args.slice(1));
+  if (VERBS.includes(topic)) return [topic, ...others, '--help'];
+  return topic.startsWith('-') ? ['help', 'topics', ...args.slice(1)] : ['help', topic, ...others];
+}
+
+/** Flags that take no value, of those that may come before a verb. */
+const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|wait|html|dry-?run))$/i;
+
+/**
+ * The same arguments, with those behind the flags that come before the verb: `--log-level warn prune JOB`. What follows a flag is its
+ * value, unless it takes none, or only the verb can be meant.
+ */
+export function moveVerbFirst(args: readonly string[]): readonly string[] {
+  let at = 0;
+  for (; args[at]?.startsWith('-') === true; at += 1) {
+    const flag = args[at] ?? '';
+    if (flag === '--') return args;
+    const isVerbNext = VERBS.includes(args[at + 1] ?? '') && !flag.startsWith('--log-');
+    if (!flag.includes('=') && !WITHOUT_VALUE.test(flag) && !isVerbNext) at += 1;
+  }
+  const verb = args[at];
+  return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
 /** A flag that takes no value, with another than true or false: the parser reads any as false, and `--dry-run=1` would delete. */

@@ -1,48 +1,71 @@
-import { type AddVerbs, brief } from './verb.js';
+import { readdir, readFile } from 'node:fs/promises';
+import { type Screen, showCommand } from '../command/screen.js';
+import { wrapText } from '../command/text-width.js';
+import { UserError } from '../domain/errors.js';
+import { suggestNearest } from '../domain/suggest.js';
+import { EXIT } from '../report/exit-code.js';
+import { defineVerb } from './verb.js';
 
-/** `volley help [TOPIC]` */
-export const addHelpVerb: AddVerbs = (cli, { terminal, finish }) =>
-  cli.command(
-    'help [topic]',
-    'Print a page of the reference, or list the pages',
-    (command) =>
-      brief(command, 'help [topic]', terminal)
-        .positional('topic', { describe: 'Name of a page, a word of it, or a verb', type: 'string' })
-        .example('$0 help job-file', 'every key of a job file'),
-    ({ topic }) =>
-      finish(
-        import('../commands/print-help.js').then(({ printHelp }) =>
-          printHelp({ topic: topic === ALL_TOPICS ? undefined : topic }, terminal),
-        ),
-      ),
-  );
+/** In the checkout, the package and the image: two directories above both this file and what is built of it. */
+const PAGES = new URL('../../jobs/reference/', import.meta.url);
 
-/** In the place of no topic: the parser takes a `help` that is the last argument for its own `--help`. */
+/** The list of the topics, where none is given. */
 const ALL_TOPICS = 'topics';
 
-/** `help` alone lists the topics; `help run` is `run --help`. */
-export function rewriteHelp(args: readonly string[], verbs: readonly string[]): readonly string[] {
-  const [verb, topic = '-', ...others] = args[0] === 'help' ? ['help', ...moveVerbFirst(args.slice(1), verbs)] : args;
-  if (verb !== 'help') return args;
-  if (topic.startsWith('-')) return ['help', ALL_TOPICS, ...args.slice(1)];
-  return verbs.includes(topic) ? [topic, ...others, '--help'] : ['help', topic, ...others];
+/** `volley help [TOPIC]`: a page of the reference as it is written, or the list of them. */
+export const help = defineVerb({
+  args: { topic: { describe: 'Name of a page, a word of it, or a verb', type: 'string', default: ALL_TOPICS } },
+  flags: {},
+  examples: [['job-file', 'every key of a job file']],
+  isLook: true,
+  run: async ({ topic }, { screen }) => {
+    const pages = (await readdir(PAGES)).filter((name) => name.endsWith('.md')).toSorted();
+    const topics = pages.map((name) => name.replace('.md', ''));
+    const text =
+      topic === ALL_TOPICS ? await listTopics(topics, screen) : await readPage(findTopic(topic, topics, screen));
+    return { text, exitCode: EXIT.ok, reason: 'printed' };
+  },
+});
+
+async function listTopics(topics: readonly string[], screen: Screen): Promise<string> {
+  const width = Math.max(...topics.map((topic) => topic.length));
+  const pages = await Promise.all(topics.map(readPage));
+  const lines = topics.flatMap((topic, at) => {
+    // The paragraph below the title, without its stop.
+    const [, about = ''] = pages[at]?.split('\n\n') ?? [];
+    const said = about.replaceAll('\n', ' ').replace(/\.$/, '');
+    return wrapText(`  ${topic.padEnd(width)}  ${said}`, screen.columns, ' '.repeat(width + 4));
+  });
+  const [example = ''] = topics;
+  const next = `${showCommand(screen, 'help', example)} prints a page, ${showCommand(screen, '--help')} lists the commands.`;
+  return ['Topics:', ...lines, '', ...wrapText(next, screen.columns)].map((line) => `${line}\n`).join('');
 }
 
-/** Flags that take no value, of those that may come before a verb. */
-const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|wait|html|dry-?run))$/i;
+function readPage(topic: string): Promise<string> {
+  return readFile(new URL(`${topic}.md`, PAGES), 'utf8');
+}
 
-/**
- * The same arguments, with those behind the flags that come before the verb: `--log-level warn prune JOB`. What follows a flag is its
- * value, unless it takes none, or only the verb can be meant.
- */
-export function moveVerbFirst(args: readonly string[], verbs: readonly string[]): readonly string[] {
-  let at = 0;
-  for (; args[at]?.startsWith('-') === true; at += 1) {
-    const flag = args[at] ?? '';
-    if (flag === '--') return args;
-    const isVerbNext = verbs.includes(args[at + 1] ?? '') && !flag.startsWith('--log-');
-    if (!flag.includes('=') && !WITHOUT_VALUE.test(flag) && !isVerbNext) at += 1;
-  }
-  const verb = args[at];
-  return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
+/** By its name, or by a word of it that no other has. */
+function findTopic(written: string, topics: readonly string[], screen: Screen): string {
+  const wanted = written.toLowerCase().replace(/\.md$/, '');
+  if (topics.includes(wanted)) return wanted;
+  const [byWord, ...others] = topics.filter((topic) => topic.split('-').includes(wanted));
+  if (byWord !== undefined && others.length === 0) return byWord;
+  const nearest = suggestNearest(wanted, topics) ?? suggestByWord(wanted, topics);
+  throw new UserError(
+    'bad-flag',
+    `Cannot show help on ${JSON.stringify(written)}: there is no such topic, expected one of ${topics.join(', ')}`,
+    {
+      hint:
+        nearest === undefined
+          ? `${showCommand(screen, 'help')} says what each has.`
+          : `Did you mean ${showCommand(screen, 'help', nearest)}?`,
+    },
+  );
+}
+
+function suggestByWord(wanted: string, topics: readonly string[]): string | undefined {
+  const words = topics.flatMap((topic) => topic.split('-'));
+  const word = suggestNearest(wanted, words);
+  return word === undefined ? undefined : topics.find((topic) => topic.split('-').includes(word));
 }

@@ -2,11 +2,7 @@ import type { Argv } from 'yargs';
 import type { Verb } from '../command/runner.js';
 import { addClusterVerbs } from './cluster/cluster-verbs.js';
 import { addWorkVerb } from './cluster/work-verb.js';
-import { addHelpVerb } from './help.js';
-import { addCheckVerb } from './job/check-verb.js';
-import { addInitVerb } from './job/init-verb.js';
 import { addPlanVerb } from './job/plan-verb.js';
-import { addPreviewVerb } from './job/preview-verb.js';
 import { addRunVerb } from './job/run-verb.js';
 import { addTestVerb } from './job/test-verb.js';
 import { addApplyVerb } from './run/apply-verb.js';
@@ -24,10 +20,25 @@ interface LoadedVerb extends Listed {
 /** All verbs, in the order of the help. */
 const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name: string; readonly add: AddVerbs })[] =
   [
-    { name: 'init', add: addInitVerb },
+    {
+      name: 'init',
+      command: 'init <file..>',
+      about: 'Write a job from an export: it finds the numbers, the country and the names, and runs on the sandbox',
+      load: async () => (await import('./init.js')).init,
+    },
     { name: 'run', add: addRunVerb },
-    { name: 'check', add: addCheckVerb },
-    { name: 'preview', add: addPreviewVerb },
+    {
+      name: 'check',
+      command: 'check <job>',
+      about: 'Check a job file, its secrets, its database, its price list, and the first rows of its files',
+      load: async () => (await import('./check.js')).check,
+    },
+    {
+      name: 'preview',
+      command: 'preview <job|run>',
+      about: 'Show messages as people get them, with the rows behind them; writes nothing and sends nothing',
+      load: async () => (await import('./preview.js')).preview,
+    },
     { name: 'test', add: addTestVerb },
     { name: 'plan', add: addPlanVerb },
     { name: 'apply', add: addApplyVerb },
@@ -109,7 +120,12 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
       about: 'Print the JSON Schema of a job file, for editors',
       load: async () => (await import('./schema.js')).schema,
     },
-    { name: 'help', add: addHelpVerb },
+    {
+      name: 'help',
+      command: 'help [topic]',
+      about: 'Print a page of the reference, or list the pages',
+      load: async () => (await import('./help.js')).help,
+    },
   ];
 
 export const VERBS: readonly string[] = LIST.map(({ name }) => name);

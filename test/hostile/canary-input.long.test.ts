@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkJob } from '../../src/commands/check-job.js';
+import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
+import { check } from '../../src/verbs/check.js';
 import { oneIn } from '../one-in.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsNumber, NUMBER } from './canaries.js';
@@ -71,6 +73,9 @@ const PLACES: Readonly<Record<string, Planted>> = {
   'the name of a file that is not there': { files: {}, steps: [sms({ input: { files: `${NUMBER}.csv` } })] },
   'a sender that is too long': { files: {}, steps: [sms({ template: { source: `${NUMBER}${DIGITS}`, text: 'Hi' } })] },
 };
+
+const checkJob = (flags: { job: string; json: undefined }, terminal: Terminal) =>
+  runVerb('check', check, { ...flags, online: false }, terminal);
 
 async function findLeaksOf({ files, steps = [sms()] }: Planted, isLeak = holdsNumber): Promise<string[]> {
   const { directory, remove } = aFastDirectory();

@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { checkJob } from '../../src/commands/check-job.js';
+import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
+import { check } from '../../src/verbs/check.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsSecret, readAll, SECRETS } from './canaries.js';
 
@@ -51,6 +53,9 @@ const SOURCES: Readonly<Record<string, { env?: Readonly<Record<string, string>>;
   'a file with a NUL': { file: `${SECRET}\0` },
   'a file that is far too long': { file: SECRET.repeat(1000) },
 };
+
+const checkJob = (flags: { job: string; json: undefined }, terminal: Terminal) =>
+  runVerb('check', check, { ...flags, online: false }, terminal);
 
 async function findLeaksOf(text: string, env: Readonly<Record<string, string>>, file?: string): Promise<string[]> {
   const { directory, remove } = aFastDirectory();

@@ -1,59 +1,44 @@
-import { expect, test, vi } from 'vitest';
-import { runCommandLine } from '../../src/verbs/command-line.js';
-import { moveVerbFirst, rewriteHelp } from '../../src/verbs/help.js';
-import { VERBS } from '../../src/verbs/verbs.js';
+import { expect, test } from 'vitest';
+import { runVerb } from '../../src/command/runner.js';
+import { help } from '../../src/verbs/help.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { REFERENCE_PAGES, readPage } from '../pages/page.js';
 
-test.each([
-  ['help', 'help topics'],
-  ['help --help', 'help topics --help'],
-  ['help input', 'help input'],
-  ['help run', 'run --help'],
-  ['help verify start', 'verify start --help'],
-  ['help --log-level warn run', 'run --log-level warn --help'],
-  ['help --log-level warn', 'help topics --log-level warn'],
-  ['help --json input', 'help input --json'],
-  ['run job.yaml', 'run job.yaml'],
-])('"%s" is parsed as "%s"', (typed, parsed) => {
-  expect(rewriteHelp(typed.split(' '), VERBS).join(' ')).toBe(parsed);
+/** What is printed. */
+async function say(topic = 'topics', screen = { columns: 120 }): Promise<string> {
+  const { terminal, said } = aTerminal({ env: { NO_COLOR: '1' }, isStdoutTerminal: true });
+  await runVerb('help', help, { topic }, { ...terminal, screen });
+  return said.stdout;
+}
+
+test('without a topic every page is listed, with a line that says what it has', async () => {
+  const listed = [...(await say()).matchAll(/^ {2}([\w-]+) {2,}\S/gm)].map(([, topic]) => topic);
+
+  expect(listed).toEqual(REFERENCE_PAGES.map((path) => path.replace(/.*\/|\.md/g, '')));
+});
+
+test.each(REFERENCE_PAGES)('%s is printed as it is written', async (path) => {
+  const topic = path.replace(/.*\/|\.md/g, '');
+
+  expect(await say(topic)).toBe(readPage(path).text);
 });
 
 test.each([
-  ['--log-level warn prune job.yaml --dry-run', 'prune --log-level warn job.yaml --dry-run'],
-  ['--log-level=warn abandon out/run', 'abandon --log-level=warn out/run'],
-  ['--log-level warn help run', 'help --log-level warn run'],
-  ['--log-level warn prun job.yaml', 'prun --log-level warn job.yaml'],
-  ['--no-json prun job.yaml', 'prun --no-json job.yaml'],
-  ['--dry-run prune job.yaml', 'prune --dry-run job.yaml'],
-  ['--older-than 90d prune job.yaml', 'prune --older-than 90d job.yaml'],
-  ['--unknown prune job.yaml', 'prune --unknown job.yaml'],
-  ['--log-level warn', '--log-level warn'],
-  ['--log-level', '--log-level'],
-  ['--help', '--help'],
-  ['-- prune', '-- prune'],
-])('the verb of "%s" is found behind its flags', (typed, read) => {
-  expect(moveVerbFirst(typed.split(' '), VERBS).join(' ')).toBe(read);
+  ['templates', 'numbers-and-templates'],
+  ['LIMITS', 'limits-and-answers'],
+  ['input.md', 'input'],
+])('%s shows %s', async (written, topic) => {
+  expect(await say(written)).toBe(readPage(`jobs/reference/${topic}.md`).text);
 });
 
-test.each(VERBS)('flags may stand before %s', (verb) => {
-  for (const flags of [
-    ['--log-level', 'warn'],
-    ['--log-format=json', '--json'],
-  ]) {
-    expect(moveVerbFirst([...flags, verb, 'job.yaml'], VERBS)).toEqual([verb, ...flags, 'job.yaml']);
-  }
-});
+test.each([
+  ['imput', 'Did you mean volley help input?'],
+  ['templats', 'Did you mean volley help numbers-and-templates?'],
+  ['../README', 'volley help says what each has.'],
+  ['zzzzzz', 'volley help says what each has.'],
+])('%s is no topic: the topics are named, and what to do', async (written, hint) => {
+  const error = await say(written).catch((thrown) => thrown);
 
-test.each(['help prune', 'help chat post', '--log-level warn help chat post'])(
-  '"%s" loads the verb that it asks about, and so shows its flags',
-  async (typed) => {
-    const { terminal } = aTerminal();
-    const finish = async () => {};
-    const printed = vi.spyOn(console, 'log').mockReturnValue();
-    const exited = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
-    await runCommandLine(typed.split(' '), { terminal, finish }, 100);
-    expect(printed.mock.calls.join('')).toMatch(/--older-than|--room/);
-    expect(exited).toHaveBeenCalledWith(0);
-    vi.restoreAllMocks();
-  },
-);
+  expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', hint });
+  expect(error.message).toContain('expected one of cluster, commands, events');
+});

@@ -3,6 +3,7 @@ import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
 import { describeRunEnd } from '../../command/failure.js';
 import { placeProblems } from '../../command/place-problems.js';
 import { printResult } from '../../command/print.js';
+import { readChoice, readCount, readNumberFlag, type WrittenChoice } from '../../command/row-choice.js';
 import { findRunPath, openRunDirectory } from '../../command/run-directory.js';
 import { type CommandEnd, logCommand, type NameFields } from '../../command/runner.js';
 import { screenOf } from '../../command/screen.js';
@@ -30,7 +31,6 @@ import { readHistory } from '../../registry/history.js';
 import { digestPlan } from '../../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../../texts/explain-end.js';
 import { formatSummary } from '../../texts/summary-text.js';
-import { readChoice, readCount, readNumberFlag, type WrittenChoice } from '../preview/row-choice.js';
 import { type JobSession, withSession } from '../session/session.js';
 
 export interface TestFlags extends Omit<WrittenChoice, 'to'> {

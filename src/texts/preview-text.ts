@@ -1,15 +1,15 @@
-import { paint, type Screen } from '../../command/screen.js';
-import { escapeText } from '../../command/terminal.js';
-import { wrapText } from '../../command/text-width.js';
-import { format } from '../../domain/count-of.js';
-import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
-import type { Step } from '../../job/job.js';
-import { maskNumber, maskNumbers } from '../../normalize/mask.js';
-import { acceptNumber } from '../../normalize/number/number.js';
-import type { Message, PreviewedRow } from '../../preview/previewed-rows.js';
-import { formatMoney } from '../../prices/decimal.js';
-import { omitReplaceable } from '../../template/gsm7.js';
-import { countSegments, nameCharacters } from '../../template/segments.js';
+import { paint, type Screen } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { wrapText } from '../command/text-width.js';
+import { format } from '../domain/count-of.js';
+import { formatTime, listLocalTimes, type StatedTime } from '../domain/stated-time.js';
+import type { Step } from '../job/job.js';
+import { maskNumber, maskNumbers } from '../normalize/mask.js';
+import { acceptNumber } from '../normalize/number/number.js';
+import type { Message, PreviewedRow } from '../preview/previewed-rows.js';
+import { formatMoney } from '../prices/decimal.js';
+import { omitReplaceable } from '../template/gsm7.js';
+import { countSegments, nameCharacters } from '../template/segments.js';
 
 /** A row as it is shown, and printed as JSON. */
 export interface DescribedRow {

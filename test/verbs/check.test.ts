@@ -5,11 +5,12 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { checkJob } from '../../src/commands/check-job.js';
+import { runVerb } from '../../src/command/runner.js';
 import { planJob } from '../../src/commands/plan-job.js';
 import { runJob } from '../../src/commands/run-job.js';
 import { UserError } from '../../src/domain/errors.js';
 import { systemClock } from '../../src/ports/clock.js';
+import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
 
 const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
@@ -40,6 +41,10 @@ output: out
 `,
   );
   return job;
+}
+
+function checkJob(flags: { job: string; json: boolean | undefined }, host: Host): Promise<number> {
+  return runVerb('check', check, { ...flags, online: false }, host);
 }
 
 const AT_NOON: Env = { ...nodeEnv, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };

@@ -1,17 +1,17 @@
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import type { Problem } from '../../domain/errors.js';
-import { UserError } from '../../domain/errors.js';
-import type { Cell } from '../../domain/row.js';
-import { isOptOutFile } from '../../guess/guess-consent.js';
-import { findDataInHeader } from '../../guess/no-header.js';
-import { joinSamples, type SampledFile, type SampledRows } from '../../guess/sampled-rows.js';
-import { type InputFile, isOpenMark, listInputs } from '../../input/inputs.js';
-import { findColumn } from '../../input/own-columns.js';
-import { readRecords } from '../../input/records.js';
-import { guessEncoding } from '../../input/text/guess-encoding.js';
-import { DEFAULT_READ_LIMITS } from '../../job/defaults.js';
-import type { Input } from '../../job/job.js';
-import type { Files } from '../../storage/files.js';
+import type { Problem } from '../domain/errors.js';
+import { UserError } from '../domain/errors.js';
+import type { Cell } from '../domain/row.js';
+import { isOptOutFile } from '../guess/guess-consent.js';
+import { findDataInHeader } from '../guess/no-header.js';
+import { joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-rows.js';
+import { DEFAULT_READ_LIMITS } from '../job/defaults.js';
+import type { Input } from '../job/job.js';
+import type { Files } from '../storage/files.js';
+import { type InputFile, isOpenMark, listInputs } from './inputs.js';
+import { findColumn } from './own-columns.js';
+import { readRecords } from './records.js';
+import { guessEncoding } from './text/guess-encoding.js';
 
 /** Rows that are looked at, of all files together. */
 const MOST_ROWS = 5000;
@@ -44,13 +44,9 @@ interface Stated {
 /** Reads the first rows of the files as planning will read them. Throws UserError for what no job can be written from. */
 export async function readHeads(
   paths: readonly string[],
-  {
-    from,
-    jobDirectory,
-    disk,
-    stated,
-  }: { from: string; jobDirectory: string; disk: Pick<Files, 'list'>; stated: Stated },
+  { jobDirectory, disk, stated }: { jobDirectory: string; disk: Pick<Files, 'list'>; stated: Stated },
 ): Promise<FileHeads> {
+  const from = process.cwd();
   const name = (path: string) => relative(jobDirectory, path).replaceAll(sep, '/');
   const marks = paths.filter(isOpenMark);
   if (marks.length === paths.length)

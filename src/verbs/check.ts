@@ -1,0 +1,227 @@
+import { StoreLost } from '../cluster/store.js';
+import type { Context } from '../command/context.js';
+import { placeProblems } from '../command/place-problems.js';
+import { readSecrets } from '../command/read-secrets.js';
+import { callService } from '../command/single-call.js';
+import { escapeText } from '../command/terminal.js';
+import { readAddress } from '../commands/cluster/read-address.js';
+import type { Area } from '../domain/areas.js';
+import { ServiceError, UserError } from '../domain/errors.js';
+import { fixDates } from '../job/fix-dates.js';
+import { type Input, isRowStep, type Job, type RowStep, type SecretSource } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { areasOf } from '../kinds/kinds.js';
+import type { Digits } from '../normalize/number/number-set.js';
+import { readHookAddress } from '../observe/hook-address.js';
+import { checkInputHead, type InputHead } from '../plan/check-head.js';
+import type { SuppressionInput } from '../plan/format/plan-file.js';
+import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
+import type { InputReader } from '../plan/plan-deps.js';
+import { loadPrices } from '../plan/prices/load-prices.js';
+import { ProblemList } from '../plan/problems.js';
+import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
+import { loadSuppression } from '../plan/suppress/suppression.js';
+import { listTimeFaults } from '../plan/time-faults.js';
+import { EXIT } from '../report/exit-code.js';
+import { tryKey } from '../service/try-key.js';
+import { defineVerb, json, textArgument } from './verb.js';
+
+/** What is found out of a job. */
+interface Findings {
+  /** All that is wrong: one run of the command tells it. */
+  readonly problems: ProblemList;
+  readonly notices: string[];
+  /** Patterns that no file matches. */
+  readonly empty: string[];
+}
+
+/**
+ * `volley check JOB`: the job file, its secrets, its database, its price list, and the beginning of each file (encoding, header, columns).
+ * Reads no file to its end, save suppression lists, and sends nothing; with --online it also tries the keys against the service.
+ */
+export const check = defineVerb({
+  args: { job: textArgument('The job file (YAML or JSON)') },
+  flags: {
+    online: {
+      describe: 'Try the keys against the service, by reads of nothing that exists; sends nothing',
+      type: 'boolean',
+      default: false,
+    },
+    json,
+  },
+  examples: [
+    ['jobs/spring-sale.yaml', ''],
+    ['jobs/spring-sale.yaml --online', 'also tries the keys; sends nothing'],
+  ],
+  isLook: true,
+  run: async ({ job: file, online: isOnline }, context) => {
+    const { clock, files } = context.env;
+    const job = fixDates(await loadJob(file), clock.now());
+    const reader = await loadReader();
+    const found: Findings = { problems: new ProblemList('use the job'), notices: [], empty: [] };
+    const { problems, notices } = found;
+    const steps: CheckedStep[] = [];
+    for (const [index, step] of job.steps.entries()) {
+      const number = index + 1;
+      const checked = isRowStep(step) ? await checkFiles(job, { step, number }, reader, found) : NO_FILES;
+      steps.push({ number, kind: step.kind, ...checked });
+    }
+    await loadPrices(job, { deps: { reader }, problems });
+    for (const fault of listTimeFaults(job, listFed(job, steps), clock.now())) problems.add(fault);
+    await checkSecrets(job, context, problems);
+    await checkDatabase(job, context, found);
+    const isTried = isOnline && problems.isEmpty;
+    const online = isTried ? await tryKeys(job, file, context, problems) : [];
+    await placeProblems({ file, files }, async () => problems.throwIfAny());
+    const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
+    const lines = [
+      ...steps.flatMap(sayStep),
+      ...found.empty.map((shown) => `  no file matches ${shown} yet`),
+      ...[...online, ...notices].map((notice) => `  ${notice}`),
+    ];
+    return {
+      json: { job: job.name, state: 'checked', steps, ...(isTried ? { online } : {}), notices },
+      text: `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${lines.map((line) => `${escapeText(line)}\n`).join('')}`,
+      exitCode: EXIT.ok,
+      reason: 'checked',
+    };
+  },
+});
+
+interface CheckedStep {
+  readonly number: number;
+  readonly kind: string;
+  readonly files: readonly string[];
+  readonly suppression: readonly CheckedList[];
+}
+
+/** What a suppression list would do; `among`: the recipients that were looked at. */
+type CheckedList = Omit<SuppressionInput, 'path' | 'sha256'> & { readonly among: string };
+
+const NO_FILES = { files: [], suppression: [] };
+
+function sayStep({ number, kind, files, suppression }: CheckedStep): string[] {
+  return [
+    `  step ${number} (${kind})${files.length > 0 ? ': ' : ''}${files.join(', ')}`,
+    ...suppression.map((list) => `    ${describeList(list, list.among)}`),
+  ];
+}
+
+type Reader = Omit<InputReader, 'spoolStandardInput'>;
+
+/** Read on this thread: reading ahead does not pay here. */
+async function loadReader(): Promise<Reader> {
+  const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
+    import('../input/inputs.js'),
+    import('../input/digest-input.js'),
+    import('../input/digest-content.js'),
+    import('../input/records.js'),
+    import('../input/own-columns.js'),
+  ]);
+  return { listInputs, digestInput, digestContent, readRecords, findColumn };
+}
+
+/** The names of a step's files, once their heads have been checked, and what its suppression lists do. */
+async function checkFiles(
+  job: Job,
+  { step, number }: { step: RowStep; number: number },
+  reader: Reader,
+  { problems, notices, empty }: Findings,
+): Promise<Pick<CheckedStep, 'files' | 'suppression'>> {
+  const list = async ({ files, format }: Pick<Input, 'files' | 'format'>, onEmpty?: (shown: string) => void) => {
+    const named = files.filter((pattern) => pattern !== '-');
+    const found = await problems.gather(`steps[${number - 1}]`, () => reader.listInputs(named, job.directory, onEmpty));
+    return (found ?? []).map((file) => ({ ...file, format: format ?? file.format }));
+  };
+  if (readsStandardInput(step)) notices.push(`step ${number} reads standard input, which was not looked at`);
+  // As in planning: an inbox may be empty, a suppression list may not.
+  const inputs = await list(step.input, (shown) => empty.push(shown));
+  const found: SuppressionFile[] = [];
+  for (const lists of (step.kind === 'sms' && step.suppress) || []) {
+    for (const file of await list(lists)) {
+      const digested = await problems.gather(file.shown, () => digestFile(file.path, { reader }));
+      if (digested !== undefined) found.push({ file, ...digested, lists });
+    }
+  }
+  const suppression = await loadSuppression(found, step.input, { deps: { reader }, problems });
+  const findSuppressed = (e164: Digits) => suppression.find(e164);
+  const heads: InputHead[] = [];
+  for (const file of inputs) {
+    const head = await checkInputHead(file, { step, number, findSuppressed }, { reader, problems });
+    if (head !== undefined) heads.push(head);
+  }
+  const figures = suppression.figures(new Set(heads.flatMap(({ countries }) => countries)).size);
+  notices.push(...heads.flatMap((head) => head.notices), ...figures.flatMap((each) => warnOfList(each) ?? []));
+  const among = heads.every(({ isWhole }) => isWhole) ? 'the recipients' : 'the first recipients';
+  const lists = figures.map(({ path: _path, sha256: _sha256, ...each }): CheckedList => ({ ...each, among }));
+  return { files: [...inputs, ...found.map(({ file }) => file)].map(({ shown }) => shown), suppression: lists };
+}
+
+/** As in planning: a step whose inbox is empty may be late. */
+function listFed({ steps }: Job, checked: readonly CheckedStep[]) {
+  return steps.flatMap((step, index) => {
+    const isFed = readsStandardInput(step) || (isRowStep(step) && checked[index]?.files.length !== 0);
+    return isFed ? [{ number: index + 1, step }] : [];
+  });
+}
+
+async function checkSecrets({ notify, service, steps }: Job, context: Context, problems: ProblemList): Promise<void> {
+  if (notify !== undefined) await problems.gather('notify.url', () => readHookAddress(notify.url, context.terminal));
+  if (service.sandbox) return;
+  for (const area of areasOf(steps))
+    await problems.gather(placeOf(area), () => readSecrets(service.credentials, [area], context));
+}
+
+const placeOf = (area: Area) => `service.credentials.${area}`;
+
+/** Connects, and reads whether it has the schema of this build and keeps what is committed. Changes nothing in it. */
+async function checkDatabase(
+  { cluster }: Job,
+  { env, terminal }: Context,
+  { problems, notices }: Findings,
+): Promise<void> {
+  if (cluster === undefined) return;
+  const where = 'cluster.database';
+  await problems.gather(where, async () => {
+    const url = await readAddress(cluster.database, terminal);
+    const store = await env
+      .loadStore(url, (notice) => notices.push(`${where}: ${notice}`))
+      .catch((error: unknown) => {
+        if (!(error instanceof StoreLost)) throw error;
+        throw new UserError('bad-credentials', error.message, { hint: 'Check that it runs, and its address.' });
+      });
+    await store.close();
+  });
+}
+
+/** Tries the key of each area that the job's steps use against the service. Returns what it found. */
+async function tryKeys(job: Job, file: string, context: Context, problems: ProblemList): Promise<string[]> {
+  if (job.service.sandbox) return ['the sandbox needs no key: there was nothing to try online'];
+  const taken: string[] = [];
+  for (const area of areasOf(job.steps)) {
+    await problems.gather(placeOf(area), async () => {
+      await callService(context, { job: file, area }, ({ call }) =>
+        tryKey(area, job.steps, call).catch((error: unknown) => {
+          throw explain(error, area, job);
+        }),
+      );
+      const key = area === 'campaign' ? 'user name and Data Request Token' : 'the API key';
+      taken.push(`${area}: the service takes ${key}; nothing was sent`);
+    });
+  }
+  return taken;
+}
+
+function explain(error: unknown, area: Area, { service: { credentials } }: Job): unknown {
+  if (!(error instanceof ServiceError)) return error;
+  const source = area === 'campaign' ? credentials.campaign?.dataToken : credentials[area]?.apiKey;
+  const isRefused = error.code === 'unauthorized' && source !== undefined;
+  const hint = isRefused
+    ? `It comes from ${describeSource(source)}. Check it, and service.account.`
+    : (error.hint ?? '');
+  return new UserError('bad-credentials', error.message, { hint });
+}
+
+function describeSource(source: SecretSource): string {
+  return 'env' in source ? `the variable ${source.env}` : `the file ${source.file}`;
+}

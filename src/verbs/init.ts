@@ -1,0 +1,196 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { UserError } from '../domain/errors.js';
+import type { Cell } from '../domain/row.js';
+import { createRowPlanner } from '../filter/filter-rows.js';
+import { describeNumber } from '../guess/describe-guess.js';
+import { guessJob } from '../guess/guess-job.js';
+import { guessListCountry } from '../guess/guess-number.js';
+import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
+import { type OptOutList, writeJob } from '../guess/write-job.js';
+import { isOpenMark } from '../input/inputs.js';
+import { findColumn } from '../input/own-columns.js';
+import { type FileHeads, readHeads } from '../input/read-heads.js';
+import { findEncodingName } from '../job/encoding-name.js';
+import { isRowStep, type Job } from '../job/job.js';
+import { parseJob } from '../job/load.js';
+import { suggestName } from '../job/rules/check-name.js';
+import type { Preview } from '../kinds/step-kind.js';
+import { normalizeCountry } from '../normalize/country.js';
+import { explainMissingColumn } from '../normalize/explain-missing-column.js';
+import { listColumns } from '../normalize/mask.js';
+import { acceptNumber } from '../normalize/number/number.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Files } from '../storage/files.js';
+import { formatGuess, summarizeGuess } from '../texts/print-guess.js';
+import { defineVerb, json, takeAll, takeOne, textArgument, textOption } from './verb.js';
+
+/** `volley init FILE…`: writes a job from the first rows of an export. It runs on the sandbox, and no file is overwritten. */
+export const init = defineVerb({
+  args: {
+    file: textArgument('CSV, NDJSON or .xlsx files, as a tool exported them'),
+  },
+  flags: {
+    output: textOption('The job file to write; default: beside the first file, with its name'),
+    destination: textOption('Column of the numbers, where several could be it'),
+    country: textOption('Two letters: the country of numbers without +'),
+    encoding: textOption('Encoding of the files, where it is not found, such as windows-1252'),
+    sheet: textOption('Name of the sheet, where a workbook has several with rows'),
+    json,
+  },
+  keepsEach: true,
+  examples: [['people.csv', 'writes people.yaml']],
+  names: ({ file }) => ({ file: takeAll('file', file)?.[0] ?? '' }),
+  run: async (given, { env, screen, name }) => {
+    const written = takeAll('file', given.file) ?? [];
+    const destination = takeOne('destination', given.destination);
+    const country = readCountry(takeOne('country', given.country));
+    const encoding = readEncoding(takeOne('encoding', given.encoding));
+    const sheet = takeOne('sheet', given.sheet);
+    const { files: disk } = env;
+    const path = resolve(takeOne('output', given.output) ?? nameJob(written.find((file) => !isOpenMark(file)) ?? ''));
+    const shown = showPath(screen, path);
+    await assertNew(path, shown, disk);
+    const heads = await readHeads(written, { jobDirectory: dirname(path), disk, stated: { encoding, sheet } });
+    await assertDirectory(path, shown, disk);
+    const sample = joinSamples(heads.files, findColumn);
+    if (destination !== undefined && findColumn(sample.columns, destination) === undefined) {
+      const { message, hint } = explainMissingColumn(destination, sample.columns);
+      throw new UserError('bad-flag', `Cannot use --destination: ${message}`, hint === undefined ? {} : { hint });
+    }
+    const found = guessJob(sample, { destination, country }, findColumn);
+    if (found.kind !== 'found') throw refuseGuess(found, written, sample, screen);
+    const { guess } = found;
+    const optOuts = heads.optOuts.map((list) => ({
+      ...list,
+      ...guessListCountry(list.sample, guess.number, findColumn),
+    }));
+    const text = writeJob(guess, {
+      name: suggestName(basename(path).replace(/\.ya?ml$/i, '')),
+      files: heads.files.map((file) => file.name),
+      optOuts,
+      encoding: heads.encoding,
+      isEncodingStated: encoding !== undefined,
+      sheet: heads.sheet,
+      columns: sample.columns,
+      findColumn,
+    });
+    const job = parseJob(text, path);
+    name({ job: job.name });
+    if (!(await disk.createExclusive(path, text))) throw refuseExisting(shown);
+    const made = { path, job: job.name, files: heads.files, optOuts, marks: heads.marks, guess };
+    return {
+      json: summarizeGuess(made),
+      text: formatGuess(made, { example: findExample(job, heads.files, optOuts), screen }),
+      exitCode: EXIT.ok,
+      reason: `wrote ${shown}`,
+    };
+  },
+});
+
+/** Beside the file, with its name. */
+function nameJob(file: string): string {
+  const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm]))?(?:\.gz)?$/i, '');
+  return join(dirname(file), `${bare === '' ? 'job' : bare}.yaml`);
+}
+
+function readCountry(written: string | undefined): string | undefined {
+  if (written === undefined) return undefined;
+  const found = normalizeCountry(written);
+  if (found.ok) return found.country;
+  throw new UserError('bad-flag', `Cannot use --country: ${found.reason}`);
+}
+
+function readEncoding(written: string | undefined): string | undefined {
+  if (written === undefined || findEncodingName(written) !== undefined) return written;
+  const said = JSON.stringify(written);
+  throw new UserError('bad-flag', `Cannot use --encoding: ${said} is not known, expected one such as windows-1252`);
+}
+
+async function assertNew(path: string, shown: string, disk: Pick<Files, 'stat'>): Promise<void> {
+  if (!/\.ya?ml$/i.test(path)) {
+    throw new UserError('bad-flag', `Cannot write the job ${shown}: expected a name that ends in .yaml`);
+  }
+  if ((await disk.stat(path)) !== undefined) throw refuseExisting(shown);
+}
+
+async function assertDirectory(path: string, shown: string, disk: Pick<Files, 'stat'>): Promise<void> {
+  if ((await disk.stat(dirname(path)))?.isDirectory !== true) {
+    throw new UserError('bad-flag', `Cannot write the job ${shown}: its directory is not there, expected one`, {
+      hint: 'Make the directory first.',
+    });
+  }
+}
+
+function refuseExisting(shown: string): UserError {
+  return new UserError('bad-flag', `Cannot write the job ${shown}: it exists, expected a new file`, {
+    hint: 'Nothing was changed. Name another file with --output.',
+  });
+}
+
+function refuseGuess(
+  found: Exclude<ReturnType<typeof guessJob>, { kind: 'found' }>,
+  files: readonly string[],
+  { columns, rows }: SampledRows,
+  screen: Screen,
+): UserError {
+  if (found.kind === 'none') {
+    const of = files.map((file) => showPath(screen, file)).join(', ');
+    return new UserError(
+      'bad-input',
+      `Cannot write a job for ${of}: no column holds phone numbers or e-mail addresses; columns: ${listColumns(columns)}`,
+      { hint: 'If there is one, name it with --destination; numbers without + need --country, too.' },
+    );
+  }
+  const said = found.columns.map(
+    (each) => `${JSON.stringify(each.column)} has ${describeNumber(each, { rows: rows.length })}`,
+  );
+  const [first] = found.columns;
+  const command = showCommand(screen, 'init', ...files, '--destination', first?.column ?? '');
+  return new UserError('bad-flag', `Cannot choose the column to send to: ${said.join(', ')}`, {
+    hint: `Name it with --destination, such as: ${command}`,
+  });
+}
+
+type ReadList = OptOutList & { readonly sample: SampledRows };
+
+/** The first message of the job's first step, rendered as planning does; undefined where no row of the files gets one. `optOuts`: as far as they were read. */
+function findExample(
+  { steps: [step] }: Job,
+  files: FileHeads['files'],
+  optOuts: readonly ReadList[],
+): Preview | undefined {
+  if (step === undefined || !isRowStep(step)) return undefined;
+  const suppressed = new Set(optOuts.flatMap((list) => listNumbers(list, step.input.country)));
+  const planner = createRowPlanner(step, {
+    planId: 'init',
+    step: 1,
+    findColumn,
+    findSuppressed: (digits) => (suppressed.has(Number(digits)) ? ON_A_LIST : undefined),
+    describeRow: String,
+  });
+  for (const { columns, rows } of files) {
+    const read = planner.bind(columns);
+    if (typeof read !== 'function') continue;
+    for (const [index, cells] of rows.entries()) {
+      const plan = read(aRecord(cells, index + 1), index, 0);
+      if (plan.kind === 'planned') return plan.row.preview();
+    }
+  }
+  return undefined;
+}
+
+const ON_A_LIST = { code: 'suppressed', reason: 'The number is on an opt-out list' } as const;
+
+function aRecord(cells: readonly Cell[], row: number) {
+  return { cells, line: row, row, fault: undefined };
+}
+
+/** Whatever may be a number in an opt-out list, as digits of E.164. */
+function listNumbers({ sample, country, countryColumn }: ReadList, ofInput: string | undefined): number[] {
+  const at = countryColumn === undefined ? -1 : sample.columns.indexOf(countryColumn);
+  return sample.rows.flatMap((cells) => {
+    const own = cells[at]?.trim() || country || ofInput;
+    return cells.flatMap((cell) => acceptNumber(cell, own)?.e164.slice(1) ?? []).map(Number);
+  });
+}
