@@ -1,5 +1,5 @@
 import { type Problem, UserError } from '../domain/errors.js';
-import { findPlace } from '../job/explain/find-place.js';
+import { findPlace } from '../job/explain/read-yaml.js';
 import type { Files } from '../storage/files.js';
 
 /** Names of columns in the job turn out to be wrong when the input is read. */

@@ -5,18 +5,16 @@ import { type Problem, UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { explainIssues } from './explain/explain-issues.js';
-import { findPosition } from './explain/find-place.js';
-import { type Finding, valueAt } from './explain/finding.js';
+import { type Finding, isMapping } from './explain/finding.js';
 import { quoteWord } from './explain/quote-word.js';
-import { MAX_JOB_BYTES, readYaml, TAB_MESSAGE } from './explain/read-yaml.js';
-import { readTree, type Tree } from './explain/tree.js';
+import { findPosition, MAX_JOB_BYTES, readYaml, TAB_MESSAGE, type Yaml } from './explain/read-yaml.js';
 import { findUnquotedText } from './explain/unquoted-text.js';
-import { isMapping } from './explain/written-steps.js';
 import { followLinks } from './follow-links.js';
 import type { Job } from './job.js';
 import { resolveJob } from './resolve-job.js';
 import { checkName } from './rules/check-name.js';
 import { findBrokenRules } from './rules/find-broken-rules.js';
+import { wordIssue } from './schema/words.js';
 import { type CheckedStep, writtenJob } from './schema/written-job.js';
 
 const MAX_PROBLEMS = 100;
@@ -81,29 +79,26 @@ export function parseJob(
 ): Job {
   const clean = text.replace(/^\uFEFF/, '');
   const yaml = readYaml(clean);
-  const unquoted = () => findUnquotedText(clean);
-  if (yaml.findings !== undefined) throw refuseJob(nameCause(yaml.findings, unquoted()), { file, text: clean });
-
-  const tree = readTree(yaml.root);
-  if (!isJobLike(tree.value)) throw refuseJob([noJob(file)], { file, text: clean });
+  const source = { file, text: clean, yaml };
+  if (yaml.isBroken) throw refuseJob(nameCause(yaml.findings, source), source);
+  if (!isJobLike(yaml.value)) throw refuseJob([noJob(file)], source);
   const name = basename(own, extname(own));
   // Only a map can have steps to ignore.
-  const isPartial = withoutSteps && isMapping(tree.value);
-  const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(tree.value);
+  const isPartial = withoutSteps && isMapping(yaml.value);
+  const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(yaml.value, { error: wordIssue });
   const findings = [
-    ...tree.findings,
+    ...yaml.findings,
     ...dropRepeats(
       [
-        ...findBrokenRules(isPartial ? leaveOutSteps(tree.value) : tree.value),
-        ...checkName(tree.value, name),
-        ...(checked.success ? [] : explainIssues(checked.error, tree)),
+        ...findBrokenRules(isPartial ? leaveOutSteps(yaml.value) : yaml.value),
+        ...checkName(yaml.value, name),
+        ...(checked.success ? [] : explainIssues(checked.error, yaml)),
       ],
-      tree,
+      yaml,
     ),
   ];
   if (findings.length > 0 || !checked.success) {
-    const named = nameCause(findings, unquoted(), tree);
-    throw (isPartial ? refusePartOfJob : refuseJob)(named, { file, text: clean, tree });
+    throw (isPartial ? refusePartOfJob : refuseJob)(nameCause(findings, source), source);
   }
   return resolveJob(checked.data, { name, directory: dirname(resolve(own)) });
 }
@@ -137,26 +132,25 @@ const noJob = (file: string): Finding => ({
 });
 
 /** An unquoted text causes misleading findings on its line; a tab causes others behind it. */
-function nameCause(
-  findings: readonly Finding[],
-  text: ReturnType<typeof findUnquotedText>,
-  tree?: Tree,
-): readonly Finding[] {
+function nameCause(findings: readonly Finding[], source: Source): readonly Finding[] {
   const tab = findings.find(({ message }) => message === TAB_MESSAGE);
   if (tab !== undefined) return [tab];
+  const text = findUnquotedText(source.text);
   if (text === undefined) return findings;
-  const offsetOf = ({ at }: Finding) => (typeof at === 'number' ? at : (tree?.offsetOf(at) ?? 0));
-  const isOfIt = (finding: Finding) => offsetOf(finding) >= text.at && offsetOf(finding) <= text.end;
+  const isOfIt = (finding: Finding) => {
+    const offset = offsetIn(source, finding);
+    return offset >= text.at && offset <= text.end;
+  };
   return findings.some(isOfIt) ? [text, ...findings.filter((finding) => !isOfIt(finding))] : findings;
 }
 
-/** One finding per place, the first; none where the tree has already reported why it cannot be read. */
-function dropRepeats(findings: readonly Finding[], tree: Tree): Finding[] {
+/** One finding per place, the first; none where one says already why it cannot be read. */
+function dropRepeats(findings: readonly Finding[], yaml: Yaml): Finding[] {
   const seen = new Set<string>();
-  return findings.filter(({ at, message }) => {
+  return findings.filter(({ at }) => {
     if (typeof at === 'number') return true;
-    const key = JSON.stringify(at) + (valueAt(tree.value, at) === undefined ? message : '');
-    if (tree.isUnreadable(at) || seen.has(key)) return false;
+    const key = JSON.stringify(at);
+    if (yaml.isUnreadable(at) || seen.has(key)) return false;
     seen.add(key);
     return true;
   });
@@ -165,7 +159,11 @@ function dropRepeats(findings: readonly Finding[], tree: Tree): Finding[] {
 interface Source {
   readonly file: string;
   readonly text: string;
-  readonly tree?: Tree;
+  readonly yaml: Yaml;
+}
+
+function offsetIn({ yaml }: Source, { at }: Finding): number {
+  return typeof at === 'number' ? at : yaml.offsetOf(at);
 }
 
 function refuseJob(findings: readonly Finding[], source: Source): UserError {
@@ -193,10 +191,7 @@ function refusePartOfJob(findings: readonly Finding[], source: Source): UserErro
 }
 
 function toProblems(findings: readonly Finding[], source: Source): Problem[] {
-  const placed = findings.map((finding) => ({
-    finding,
-    offset: typeof finding.at === 'number' ? finding.at : (source.tree?.offsetOf(finding.at) ?? 0),
-  }));
+  const placed = findings.map((finding) => ({ finding, offset: offsetIn(source, finding) }));
   const shown = placed.toSorted((a, b) => a.offset - b.offset).slice(0, MAX_PROBLEMS);
   const problems = shown.map(({ finding: { message, hint }, offset }) => ({
     where: `${source.file}:${findPosition(source.text, offset)}`,

@@ -53,7 +53,7 @@ export function findLocalTimeFault(at: string, timeZone: string): string | undef
   const reading = readLocalTime(at, timeZone);
   if (reading.kind === 'one') return undefined;
   const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
-  return `${at} ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`;
+  return `${at}, which ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`;
 }
 
 /** As if it were a time in UTC. */

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseJob } from '../../src/job/load.js';
 import {
+  aCampaignStep,
+  aChatStep,
   aContactsStep,
+  aConversationsStep,
   aJobFile,
+  allCredentials,
   anSmsStep,
   aService,
   inputOf,
@@ -177,6 +181,45 @@ describe('a faultless job', () => {
     ['north-america', 'https://sms.us.8x8.com'],
   ])('reaches the region %s at %s', (region, base) => {
     expect(parseJob(aJobFile({ service: aService({ region }) }), 'sale.yaml').service.bases.sms).toBe(base);
+  });
+
+  test('has the credentials of each area, and none of an area that the job gives nothing for', () => {
+    const credentialsOf = (credentials: unknown) =>
+      parseJob(aJobFile({ service: aService({ ccPlatform: 'na12', credentials }) }), '/jobs/a.yaml').service
+        .credentials;
+    const { apiKey, ...own } = allCredentials();
+    const files = { username: 'acme', dataToken: { file: 'keys/data' }, actionToken: { file: '/run/action' } };
+    expect(credentialsOf({ apiKey, ...own, campaign: files })).toEqual({
+      ...own,
+      ...{ sms: { apiKey }, contacts: { apiKey }, verification: { apiKey } },
+      campaign: { ...files, dataToken: { file: '/jobs/keys/data' } },
+    });
+  });
+
+  test.each([
+    [{ ccPlatform: 'EU3' }, 'https://vcc-eu3.8x8.com'],
+    [{ ccPlatform: 'ca-1' }, 'https://vcc-ca-1.8x8.com'],
+    [{ ccPlatform: 'na12', bases: { campaign: 'https://cc.example/' } }, 'https://cc.example'],
+    [{ ccPlatform: 'BC2', bases: { campaign: 'https://odcc2.bell.ca' } }, 'https://odcc2.bell.ca'],
+    [{}, ''],
+  ])('with %j reaches the contact center at "%s"', (service, base) => {
+    expect(parseJob(aJobFile({ service: aService(service) }), 'a.yaml').service.bases.campaign).toBe(base);
+  });
+
+  test('needs no account where no step has it in an address', () => {
+    const service = { ccPlatform: 'eu3', credentials: allCredentials() };
+    const text = aJobFile({ service, steps: [aConversationsStep(), aCampaignStep(), aChatStep()] });
+    expect(parseJob(text, 'a.yaml').service).toMatchObject({ account: '', subAccountId: '' });
+  });
+
+  test('has the paths of the gateway that it gives, and those of the documentation', () => {
+    const given = { channels: '/v2/channels', messages: '/v2/c/{conversationId}/say' };
+    const job = parseJob(aJobFile({ service: { sandbox: true, gatewayPaths: given } }), 'a.yaml');
+    expect(job.service.gatewayPaths).toEqual({
+      webhooks: '/chat-gateway/v1/webhooks',
+      conversation: '/chat-gateway/v1/conversations/{conversationId}',
+      ...given,
+    });
   });
 
   test('keeps a glob a glob, and its own directory as it is called', () => {

@@ -7,13 +7,13 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   {
     name: 'a secret that stands in the job file is repeated in the error',
     file: 'src/job/explain/finding.ts',
-    find: "path[1] === 'credentials')",
-    replace: "path[1] === 'credentials' && path.length > 9)",
+    find: 'SECRETS.includes(path.slice(0, 2)',
+    replace: 'SECRETS.includes(path.slice(0, 1)',
     tests: FAULTY,
   },
   {
     name: 'a fault is placed at the end of the line before it',
-    file: 'src/job/explain/find-place.ts',
+    file: 'src/job/explain/read-yaml.ts',
     find: 'const before = text.slice(0, offset);',
     replace: 'const before = text.slice(0, offset).trimEnd();',
     tests: FAULTY,

@@ -32,17 +32,24 @@ export function namePath(path: Path): string {
 
 /** What a value looks like, in a few words; never a secret. */
 export function showValue(path: Path, value: unknown): string {
-  if (value === null || value === undefined) return 'empty';
+  if (value === null || value === undefined || value === '') return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
-  if (typeof value === 'object') return 'a map';
+  if (typeof value === 'object') return Object.keys(value).length === 0 ? 'an empty map' : 'a map';
   if (isSecret(path)) return typeof value === 'string' ? 'plain text' : `a ${typeof value}`;
   if (typeof value !== 'string') return String(value);
   return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(hideQuery(value)));
 }
 
-/** True from `service.credentials` and `notify.url` down: nothing that is written there may be repeated. */
+const SECRETS = ['service.credentials', 'notify.url', 'cluster.database'];
+
+/** True from `service.credentials`, `notify.url` and `cluster.database` down: nothing that is written there may be repeated. */
 export function isSecret(path: Path): boolean {
-  return (path[0] === 'service' && path[1] === 'credentials') || (path[0] === 'notify' && path[1] === 'url');
+  return SECRETS.includes(path.slice(0, 2).join('.'));
+}
+
+/** True for what is written as keys and values. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The part of a job that a path leads to; undefined where nothing is written. */

@@ -12,17 +12,16 @@ const NEEDS_QUOTES = /\{\{|\{%|:\s/;
 export function findUnquotedText(text: string): (Finding & { readonly at: number; readonly end: number }) | undefined {
   let start = 0;
   for (const line of text.split('\n')) {
-    const found = TEXT_KEY.exec(line);
-    const value = found?.[4] ?? '';
-    if (found !== null && NEEDS_QUOTES.test(value)) {
-      const isInBraces = found[1]?.trim().startsWith('{') || found[1]?.trim().startsWith(',');
-      const written = isInBraces ? value.trimEnd().replace(/\}$/, '').trimEnd() : value.trimEnd();
-      const at = start + found.index + (found[1]?.length ?? 0);
+    const [found = '', before = '', key = '', , rest = ''] = TEXT_KEY.exec(line) ?? [];
+    // In braces the next key ends it, or the brace.
+    const isInBraces = /[{,]/.test(before);
+    const written = isInBraces ? rest.replace(/(,\s*\w+:\s.*|\s*\}\s*)$/, '') : rest.trimEnd();
+    if (NEEDS_QUOTES.test(written)) {
       return {
-        at,
+        at: start + line.length - found.length + before.length,
         end: start + line.length,
-        message: `${found[2]} is not in quotes, expected quotes around a text with {{ }} or a colon`,
-        hint: `Put the text in quotes: ${found[2]}: ${quote(cut(written))}`,
+        message: `${key} is not in quotes, expected quotes around a text with {{ }} or a colon`,
+        hint: `Put the text in quotes: ${key}: ${quote(cut(written))}`,
       };
     }
     start += line.length + 1;

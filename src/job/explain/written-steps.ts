@@ -1,6 +1,6 @@
 import { KINDS } from '../../domain/areas.js';
 import type { Step } from '../job.js';
-import { type Path, valueAt } from './finding.js';
+import { isMapping, type Path, valueAt } from './finding.js';
 
 /** A step as read: a map of a known kind, otherwise unchecked. */
 export interface WrittenStep {
@@ -16,11 +16,6 @@ export function listSteps(job: unknown): WrittenStep[] {
   return steps.flatMap((step: unknown, index) =>
     isMapping(step) && isKind(step.kind) ? [{ kind: step.kind, step, at: ['steps', index] }] : [],
   );
-}
-
-/** True for what is written as keys and values. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isKind(kind: unknown): kind is Step['kind'] {

@@ -1,5 +1,5 @@
 import type { Finding } from '../explain/finding.js';
-import { isMapping } from '../explain/written-steps.js';
+import { isMapping } from '../explain/finding.js';
 
 /** A limit of the cost needs prices. */
 export function checkCost(job: unknown): Finding[] {

@@ -1,6 +1,6 @@
 import { isRowKind, KINDS } from '../../domain/areas.js';
-import { type Finding, valueAt } from '../explain/finding.js';
-import { isMapping, listSteps } from '../explain/written-steps.js';
+import { type Finding, isMapping, valueAt } from '../explain/finding.js';
+import { listSteps } from '../explain/written-steps.js';
 import { ceilings } from '../limits.js';
 
 const LIMIT_KEYS = ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const;

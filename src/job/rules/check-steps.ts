@@ -1,7 +1,7 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { addressFields } from '../../domain/contact-fields.js';
-import { type Finding, namePath } from '../explain/finding.js';
-import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
+import { type Finding, isMapping, namePath } from '../explain/finding.js';
+import { listSteps, type WrittenStep } from '../explain/written-steps.js';
 
 /** Rules across the keys of a step, and across the steps of a job. */
 export function checkSteps(job: unknown): Finding[] {

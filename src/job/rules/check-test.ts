@@ -1,5 +1,6 @@
 import type { Finding } from '../explain/finding.js';
-import { isMapping, listSteps } from '../explain/written-steps.js';
+import { isMapping } from '../explain/finding.js';
+import { listSteps } from '../explain/written-steps.js';
 
 /** Only messages of sms steps can be tested: without one, nothing of the job could ever be sent. */
 export function checkTest(job: unknown): Finding[] {

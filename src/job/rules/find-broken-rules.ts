@@ -1,4 +1,4 @@
-import { type Finding, isSecret, namePath, type Path } from '../explain/finding.js';
+import type { Finding } from '../explain/finding.js';
 import { checkChatTexts } from './chat.js';
 import { checkCost } from './check-cost.js';
 import { checkSharedLimits } from './check-limits.js';
@@ -13,7 +13,6 @@ import { checkSmsLists, checkSmsTexts } from './sms.js';
  */
 export function findBrokenRules(job: unknown): Finding[] {
   return [
-    ...refuseReferences(job, []),
     ...requireAccess(job),
     ...checkCost(job),
     ...checkSharedLimits(job),
@@ -23,26 +22,4 @@ export function findBrokenRules(job: unknown): Finding[] {
     ...checkSmsLists(job),
     ...checkChatTexts(job),
   ];
-}
-
-const REFERENCE = /\$\{([^}]*)\}?/;
-
-/** `${NAME}` is not supported; texts for people may hold it, such as a price. */
-function refuseReferences(value: unknown, path: Path): Finding[] {
-  if (typeof value === 'object' && value !== null) {
-    return Object.entries(value).flatMap(([key, inner]) =>
-      refuseReferences(inner, [...path, Array.isArray(value) ? Number(key) : key]),
-    );
-  }
-  if (typeof value !== 'string' || !isAddressOrPath(path)) return [];
-  const name = REFERENCE.exec(value)?.[1];
-  if (name === undefined) return [];
-  const hint = isSecret(path)
-    ? `Write { env: ${/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? name : 'NAME'} } in place of the whole value.`
-    : 'Write the value out.';
-  return [{ at: path, message: `${namePath(path)} contains \${…}, which a job file does not replace`, hint }];
-}
-
-function isAddressOrPath(path: Path): boolean {
-  return ['service', 'output', 'notify'].includes(String(path[0])) || path.includes('files');
 }

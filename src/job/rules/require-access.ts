@@ -1,8 +1,8 @@
 import { type Area, KINDS } from '../../domain/areas.js';
 import { REGIONAL_AREAS } from '../../domain/service-facts.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, SUB_ACCOUNT_ID } from '../defaults.js';
-import { type Finding, valueAt } from '../explain/finding.js';
-import { isMapping, listSteps } from '../explain/written-steps.js';
+import { type Finding, isMapping, valueAt } from '../explain/finding.js';
+import { listSteps } from '../explain/written-steps.js';
 import { DOCUMENTED_ADDRESS, isOfBellCanada } from '../platforms.js';
 
 /** Without the sandbox a job needs, for each area that its steps use, the address and the credentials; and the account, which some addresses hold. */

@@ -2,8 +2,8 @@ import { UserError } from '../../domain/errors.js';
 import { checkText } from '../../template/check-text.js';
 import { replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate } from '../../template/parse.js';
-import { type Finding, namePath, type Path } from '../explain/finding.js';
-import { isMapping, listSteps, type WrittenStep } from '../explain/written-steps.js';
+import { type Finding, isMapping, namePath, type Path } from '../explain/finding.js';
+import { listSteps, type WrittenStep } from '../explain/written-steps.js';
 
 /** A fault of the text that affects every row is a fault of the job file, reported with its line. */
 export function checkSmsTexts(job: unknown): Finding[] {

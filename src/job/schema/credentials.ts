@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { lineOfText, pathText } from './values.js';
+import { expected } from './words.js';
 
 /** Where to read a secret. A literal secret is refused. */
-export const SECRET_EXPECTED = 'expected { env: NAME } or { file: PATH }: a job file must not contain secrets';
+export const SECRET_EXPECTED = '{ env: NAME } or { file: PATH }: a job file must not contain secrets';
 
 export function writtenSecret(what: string) {
   return z
@@ -18,7 +19,7 @@ export function writtenSecret(what: string) {
           file: pathText().describe('File that contains only the secret; relative to the job file.'),
         }),
       ],
-      { error: SECRET_EXPECTED },
+      { error: expected(SECRET_EXPECTED) },
     )
     .describe(`Where to find the ${what}: { env: NAME } or { file: PATH }. Never the ${what} itself.`);
 }

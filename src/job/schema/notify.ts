@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { writtenSecret } from './credentials.js';
 import { webAddress } from './values.js';
+import { expected } from './words.js';
 
 /** How `run` and `apply` can end. */
 export const NOTIFY_EVENTS = ['failure', 'in-doubt', 'success', 'missing-input'] as const;
@@ -16,7 +17,7 @@ export const writtenNotify = z
   .strictObject({
     url: z
       .union([notifyAddress, writtenSecret('address')], {
-        error: 'expected an address that begins with https://, or { env: NAME } or { file: PATH } where one is kept',
+        error: expected('an address that begins with https://, or { env: NAME } or { file: PATH } where one is kept'),
       })
       .describe('Address that is posted to: https (http for this machine), or { env: NAME } or { file: PATH }.'),
     on: z

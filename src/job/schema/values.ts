@@ -7,10 +7,10 @@ import { isLoopback } from '../base-address.js';
 import { findEncodingName } from '../encoding-name.js';
 import { findLocalTimeFault, isLocalTime, readLocalTime } from '../local-time.js';
 import { isTimeZone, suggestTimeZone } from '../time-zone.js';
+import { expected, withHint } from './words.js';
 
 /**
- * The values that a job file is made of. Each refusal reads "expected …"; explain/ puts the key and its value before
- * it.
+ * The values that a job file is made of.
  */
 
 /** One line of text: not empty, no control characters. */
@@ -89,13 +89,13 @@ export function ownNumber() {
     .meta({ examples: ['+6591234567'] });
 }
 
-/** ISO 4217 in either case; it becomes upper case. */
+/** Of a price list: ISO 4217 in either case; it becomes upper case. */
 export function currencyCode() {
   return z
     .string()
     .regex(/^[A-Za-z]{3}$/, EXPECTED_CURRENCY)
     .refine((code) => Intl.supportedValuesOf('currency').includes(code.toUpperCase()), EXPECTED_CURRENCY)
-    .meta({ examples: ['EUR'] })
+    .meta({ examples: ['EUR'], description: 'Currency of its prices, ISO 4217.' })
     .transform((code) => code.toUpperCase());
 }
 
@@ -103,10 +103,10 @@ const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 421
 
 /** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone. Both become a `StatedTime`. */
 export function instant() {
-  return z.union([isoInstant, zonedTime], { error: EXPECTED_INSTANT });
+  return z.union([isoInstant, zonedTime], { error: expected(EXPECTED_INSTANT) });
 }
 
-const EXPECTED_INSTANT = 'expected a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }';
+const EXPECTED_INSTANT = 'a time with its offset, such as 2026-12-01T09:00:00+08:00, or { at, timeZone }';
 
 const isoInstant = z.iso
   .datetime({ offset: true, error: ({ input }) => expectInstant(input) })
@@ -115,7 +115,7 @@ const isoInstant = z.iso
 /** A local time alone, or with its zone behind it, is shown as it should be written. */
 function expectInstant(written: unknown): string {
   const [, at = '', zone = ''] = /^(\S+ \d\d?:\d\d(?::\d\d)?)(?: (\S.*))?$/.exec(String(written).trim()) ?? [];
-  if (!isLocalTime(at)) return EXPECTED_INSTANT;
+  if (!isLocalTime(at)) return `expected ${EXPECTED_INSTANT}`;
   const timeZone = isTimeZone(zone) ? zone : (suggestTimeZone(zone) ?? 'Asia/Singapore');
   return `expected its time zone in a map with it, such as { at: "${at}", timeZone: ${timeZone} }`;
 }
@@ -131,16 +131,15 @@ const zonedTime = z
       .superRefine((name, context) => {
         if (isTimeZone(name)) return;
         const meant = suggestTimeZone(name);
-        const hint = meant === undefined ? undefined : `Did you mean ${meant}?`;
         const message = 'expected the name of a time zone such as Asia/Singapore';
-        context.addIssue({ code: 'custom', message, params: { hint } });
+        context.addIssue({ code: 'custom', message: withHint(message, meant && `Did you mean ${meant}?`) });
       })
       .describe('Name of the time zone: Asia/Singapore.'),
   })
   .superRefine(({ at, timeZone }, context) => {
     if (!isLocalTime(at) || !isTimeZone(timeZone)) return;
     const fault = findLocalTimeFault(at, timeZone);
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    if (fault !== undefined) context.addIssue({ code: 'custom', message: `says ${fault}` });
   })
   .transform(({ at, timeZone }): StatedTime => {
     const reading = readLocalTime(at, timeZone);
@@ -198,17 +197,17 @@ export function percent() {
 /** An amount of money: a decimal number in quotes or without, of at most 9 decimals; it becomes text. */
 export function amount() {
   return z
-    .union([z.string(), z.number()], { error: EXPECTED_AMOUNT })
+    .union([z.string(), z.number()], { error: expected(EXPECTED_AMOUNT) })
     .superRefine((written, context) => {
       const amount = parseDecimal(String(written));
       // As many digits as a number in YAML certainly keeps.
       const isLong = typeof written === 'number' && String(written).length > 15;
-      if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: EXPECTED_AMOUNT });
+      if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: `expected ${EXPECTED_AMOUNT}` });
     })
     .transform(String);
 }
 
-const EXPECTED_AMOUNT = 'expected an amount with a point and at most 9 decimals, such as "120.00"';
+const EXPECTED_AMOUNT = 'an amount with a point and at most 9 decimals, such as "120.00"';
 
 /** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
 function findSourceFault(source: string): string | undefined {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { DEFAULT_READ_LIMITS } from '../defaults.js';
 import { age, columnName, count, countryCode, encodingLabel, pathText, switchedOn } from './values.js';
+import { expected } from './words.js';
 import { writtenWhere } from './written-where.js';
 
 const files = z
-  .union([pathText(), z.array(pathText()).min(1)], { error: 'expected a path or a list of paths' })
+  .union([pathText(), z.array(pathText()).min(1)], { error: expected('a path or a list of paths') })
   .describe('Files to read: paths or globs (*.csv), relative to the job file; "-" is standard input. *.gz is unpacked.')
   .transform((written) => [written].flat());
 

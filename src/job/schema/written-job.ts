@@ -15,6 +15,7 @@ import {
   percent,
   switchedOn,
 } from './values.js';
+import { expected } from './words.js';
 import { delimiter } from './written-input.js';
 import { writtenLimits } from './written-limits.js';
 
@@ -48,7 +49,7 @@ const writtenPrices = z
       .describe(
         'Price list: a CSV file with the columns country (land) or prefix (vorwahl), sms (price, preis), and if need be contact (kontakt).',
       ),
-    currency: currencyCode().describe('Currency of its prices, ISO 4217.'),
+    currency: currencyCode(),
     onMissing: z
       .enum(['refuse', 'zero'])
       .default('refuse')
@@ -80,7 +81,7 @@ const outputSettings = z.strictObject({
 });
 
 const writtenOutput = z
-  .union([pathText(), outputSettings], { error: 'expected a directory, or { directory, format }' })
+  .union([pathText(), outputSettings], { error: expected('a directory, or { directory, format }') })
   .default(DEFAULT_OUTPUT_DIRECTORY)
   .describe('Directory for the runs, relative to the job file; or { directory, format }.')
   .transform((written) => (typeof written === 'string' ? outputSettings.parse({ directory: written }) : written));

@@ -5,6 +5,7 @@ import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
 import { findBadNumberFormat } from '../../template/number-input.js';
 import { columnName } from './values.js';
+import { expected } from './words.js';
 
 /** Larger numbers of a job file may have lost digits already. */
 const MAX_EXACT = 1e15;
@@ -14,7 +15,7 @@ const scalars = [
   z.number().refine((number) => Math.abs(number) < MAX_EXACT, 'expected it in quotes: the number has too many digits'),
   z.boolean(),
 ] as const;
-const value = z.union(scalars, { error: 'expected text, a number, true or false' });
+const value = z.union(scalars, { error: expected('text, a number, true or false') });
 
 const values = z
   .array(value)
@@ -36,7 +37,7 @@ function withoutWords<T extends z.ZodType>(schema: T): T {
   );
 }
 
-const valueOrList = z.union([value, values], { error: 'expected a value or a list of values' });
+const valueOrList = z.union([value, values], { error: expected('a value or a list of values') });
 
 const DAY_OR_TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
 
@@ -99,7 +100,8 @@ function findFault(written: Comparison): Fault | undefined {
     return { message: 'expected before and after as days: a format has no offset' };
   const findBad = hasNumbers ? findBadNumberFormat : findBadInputFormat;
   const fault = format === undefined ? undefined : findBad(format);
-  if (fault !== undefined) return { message: fault, path: ['format'] };
+  if (fault !== undefined)
+    return { message: hasNumbers ? fault : `is ${JSON.stringify(format)}, ${fault}`, path: ['format'] };
   if (exact === true && texts.length === 0) return { message: 'expected equals or not with a text beside exact' };
   return undefined;
 }
@@ -109,7 +111,7 @@ function findCountryFault({ as: _as, equals, not, ...others }: Comparison): Faul
     return { message: 'expected equals or not beside as, and nothing else' };
   for (const [key, values] of Object.entries({ equals, not })) {
     const message = findUnknownCountry([values ?? []].flat());
-    if (message !== undefined) return { message, path: [key] };
+    if (message !== undefined) return { message: `cannot be compared: ${message}`, path: [key] };
   }
   return undefined;
 }
@@ -123,7 +125,7 @@ function findUnknownCountry(values: readonly unknown[]): string | undefined {
 }
 
 const condition = z.union([z.enum(['blank', 'present']), ...scalars, withoutWords(values), comparison], {
-  error: 'expected a value, a list of values, blank, present, or a map of equals, not, atLeast, atMost, before, after',
+  error: expected('a value, a list of values, blank, present, or a map of equals, not, atLeast, atMost, before, after'),
 });
 
 const group = z
@@ -133,7 +135,7 @@ const group = z
 
 /** Which rows of an input take part, as a person writes it. */
 export const writtenWhere = z
-  .union([group, z.array(group).min(1)], { error: 'expected a map of columns, or a list of such maps' })
+  .union([group, z.array(group).min(1)], { error: expected('a map of columns, or a list of such maps') })
   // Once in the schema, not in each kind of step.
   .meta({
     id: 'where',

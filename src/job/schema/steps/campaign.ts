@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { count } from '../values.js';
+import { expected } from '../words.js';
 import { actionLimits } from '../written-limits.js';
 
 const CAMPAIGN_TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
@@ -20,7 +21,7 @@ export const campaignStep = z
             .refine((states) => new Set(states).size === states.length, 'expected every status once')
             .meta({ uniqueItems: true }),
         ],
-        { error: `expected one of ${CAMPAIGN_STATES.join(', ')}, or a list of them` },
+        { error: expected(`one of ${CAMPAIGN_STATES.join(', ')}, or a list of them`) },
       )
       .transform((states) => [states].flat())
       .optional()

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { omitUndefined } from '../../omit-undefined.js';
 import { columnName } from '../values.js';
+import { expected } from '../words.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';
 
@@ -47,7 +48,7 @@ export const contactsStep = z
             .record(z.string().min(1), columnName())
             .refine((map) => Object.keys(map).length <= 50, 'expected 50 attributes at most'),
         ],
-        { error: 'expected a map of attribute: column, the word rest, or { rest: { except, rename } }' },
+        { error: expected('a map of attribute: column, the word rest, or { rest: { except, rename } }') },
       )
       .default({})
       .describe(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/service-facts.js';
 import { columnName, lineOfText, webAddress } from '../values.js';
+import { expected } from '../words.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';
 
@@ -49,7 +50,7 @@ export const conversationsStep = z
     input: writtenInput,
     channel: z
       .union([lineOfText(), newChannel], {
-        error: 'expected text, the id of a channel, or a map with the settings of a new one',
+        error: expected('text, the id of a channel, or a map with the settings of a new one'),
       })
       .describe(
         'Id of a channel. Or { name, queue, webhook: { name, url } }: a channel that is created before the first row.',
@@ -62,7 +63,7 @@ export const conversationsStep = z
         "Column with the queue's id for each row. It takes precedence over queue; for a blank cell, queue is used, or else the queue of the channel.",
       ),
     user: z
-      .union([columnName(), userColumns], { error: 'expected text, the name of a column, or a map of field: column' })
+      .union([columnName(), userColumns], { error: expected('text, the name of a column, or a map of field: column') })
       .default('user')
       .describe('Column with the user as a JSON object. Or a map of its fields, each with its column.'),
     languages: z

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../../defaults.js';
 import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from '../values.js';
+import { expected } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
 import { smsLimits } from '../written-limits.js';
 
@@ -34,7 +35,7 @@ export const smsStep = z
     duplicates: duplicates(),
     suppress: z
       .union([writtenSuppression, z.array(writtenSuppression).min(1)], {
-        error: 'expected { files }, or a list of such maps',
+        error: expected('{ files }, or a list of such maps'),
       })
       .transform((written) => [written].flat())
       .optional()

@@ -1,0 +1,80 @@
+import type { z } from 'zod';
+import { suggestNearest } from '../../domain/suggest.js';
+
+/**
+ * What the schema says of a value that it refuses. Either "expected …", before which explain/ puts the key and what stands there; or what
+ * is so of the key, such as "names no column, expected …". A second line is a hint.
+ */
+
+/** The `error` of a schema: `what` is expected; where nothing is written, the hint is what the key is for, and for a misspelt word the nearest. */
+export function expected(what: string) {
+  return (issue: z.core.$ZodRawIssue): string => {
+    const branches = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]) : [];
+    const words = branches.flat().flatMap(wordsOf);
+    return withHint(`expected ${what}`, issue.input === undefined ? describe(issue) : suggest(issue.input, words));
+  };
+}
+
+/** What is said where a schema has no words of its own. */
+export function wordIssue(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return expected(TYPES[issue.expected] ?? issue.expected)(issue);
+    case 'invalid_value':
+      return expectOneOf(issue.values.map(String), issue.input);
+    case 'invalid_union': {
+      const { options = [], discriminator = '' } = issue as { options?: readonly unknown[]; discriminator?: string };
+      return expectOneOf(options.map(String), (issue.input as Record<string, unknown>)[discriminator]);
+    }
+    case 'too_small':
+      return expectSize('at least', Number(issue.minimum), issue.origin);
+    case 'too_big':
+      return expectSize('at most', Number(issue.maximum), issue.origin);
+    case 'unrecognized_keys':
+      // The keys that there are: explain/ says it of each that is not.
+      return Object.keys((issue.inst as z.ZodObject).shape).join(', ');
+    case 'invalid_key':
+      return 'has an empty key, expected a name';
+    default:
+      return 'is not as it must be';
+  }
+}
+
+/** A message with a hint, where there is one. */
+export function withHint(message: string, hint: string | undefined): string {
+  return hint === undefined ? message : `${message}\n${hint}`;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map of keys and values',
+  record: 'a map of keys and values',
+  array: 'a list',
+};
+
+function describe({ inst }: z.core.$ZodRawIssue): string | undefined {
+  return (inst as z.ZodType | undefined)?.description;
+}
+
+function suggest(written: unknown, words: readonly string[]): string | undefined {
+  const nearest = typeof written === 'string' ? suggestNearest(written, words) : undefined;
+  return nearest && `Did you mean ${nearest}?`;
+}
+
+function wordsOf(issue: z.core.$ZodIssue): string[] {
+  return issue.code === 'invalid_value' && issue.path.length === 0 ? issue.values.map(String) : [];
+}
+
+function expectOneOf(words: readonly string[], written: unknown): string {
+  const shown = words.map((word) => (/^[\w.-]+$/.test(word) ? word : JSON.stringify(word))).join(', ');
+  return withHint(words.length === 1 ? `expected ${shown}` : `expected one of ${shown}`, suggest(written, words));
+}
+
+function expectSize(side: string, bound: number, origin: string): string {
+  if (origin === 'string' && side === 'at least' && bound === 1) return 'expected some text';
+  const unit = origin === 'string' ? ' characters' : origin === 'array' ? (bound === 1 ? ' entry' : ' entries') : '';
+  return `expected ${side} ${bound}${unit}`;
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { parseJob } from '../../src/job/load.js';
+import {
+  aCampaignStep,
+  aChatStep,
+  aCheckStep,
+  aContactsStep,
+  aConversationsStep,
+  aJobFile,
+  anSmsStep,
+  aStartStep,
+  fillOne,
+} from './a-job-file.js';
+
+const limited = (requestsPerSecond: number, concurrency: number) => ({
+  requestsPerSecond,
+  messagesPerSecond: undefined,
+  segmentsPerSecond: undefined,
+  concurrency,
+});
+
+describe('every default is filled', () => {
+  test('of verification.start', () => {
+    expect(fillOne('verification.start', aStartStep({ input: { files: 'a.csv', country: 'sg' } }))).toEqual({
+      kind: 'verification.start',
+      input: expect.objectContaining({ files: ['/jobs/a.csv'], country: 'SG' }),
+      destination: 'mobile',
+      resendingInterval: 10,
+      whenTooEarly: 'wait',
+      duplicates: 'skip',
+      limits: limited(10, 8),
+    });
+  });
+
+  test('of verification.check, which only reads where no code is named', () => {
+    expect(fillOne('verification.check', aCheckStep())).toEqual({
+      kind: 'verification.check',
+      input: expect.objectContaining({ files: ['/jobs/codes.csv'] }),
+      session: 'sessionId',
+      limits: limited(20, 8),
+    });
+  });
+
+  test('of conversations', () => {
+    expect(fillOne('conversations', aConversationsStep())).toEqual({
+      kind: 'conversations',
+      input: expect.objectContaining({ files: ['/jobs/handoff.ndjson'] }),
+      channel: { id: '25' },
+      queue: '100',
+      user: 'user',
+      limits: limited(10, 8),
+    });
+  });
+
+  test('of campaign', () => {
+    const step = { kind: 'campaign', campaign: 101, set: 'PAUSED', always: false, limits: limited(1, 1) };
+    expect(fillOne('campaign', aCampaignStep())).toEqual(step);
+  });
+
+  test('of chat', () => {
+    const text = '{{ job }}: {{ accepted }} of {{ read }}';
+    expect(fillOne('chat', aChatStep())).toEqual({ kind: 'chat', text, when: 'always', limits: limited(1, 1) });
+  });
+});
+
+describe('every key that is written is kept', () => {
+  const NEW_CHANNEL = { name: 'bot', queue: '1', webhook: { name: 'events', url: 'https://hooks.example/v1' } };
+  const CODES = { codeLength: 6, codeValidity: 600, resendingInterval: 60, resetSession: false };
+
+  test.each([
+    aStartStep({ brand: 'ACME', template: '{brand}: {code}', source: 'ACME', ...CODES, whenTooEarly: 'reject' }),
+    aStartStep({ duplicates: 'keep', limits: { requestsPerSecond: 3, concurrency: 2 } }),
+    aCheckStep({ code: 'Code' }),
+    aConversationsStep({
+      channel: NEW_CHANNEL,
+      queueColumn: 'Queue',
+      user: 'customer',
+      history: 'chat',
+      languages: ['id', 'zh-HK'],
+    }),
+    aConversationsStep({ channel: { ...NEW_CHANNEL, description: 'The bot' }, queue: undefined }),
+    aConversationsStep({
+      channel: NEW_CHANNEL,
+      user: { language: 'l', name: 'n', email: 'e', phone: 'p', additionalProperties: { a: 'b' } },
+    }),
+    aCampaignStep({ set: undefined, expect: ['RUNNING', 'PAUSED'], always: true }),
+    aChatStep({ text: 'Done.', room: 'Operations', when: 'failure', limits: { requestsPerSecond: 5 } }),
+  ])('of %j', ({ input, ...written }) => {
+    const kind = written.kind as 'chat';
+    expect(fillOne(kind, JSON.parse(JSON.stringify({ input, ...written })))).toMatchObject(
+      JSON.parse(JSON.stringify(written)),
+    );
+  });
+});
+
+test('a campaign expects one status or a list of them', () => {
+  expect(fillOne('campaign', aCampaignStep({ expect: 'RUNNING' })).expect).toEqual(['RUNNING']);
+});
+
+describe('limits at the top', () => {
+  const limitsOf = (limits: object, ...steps: object[]) =>
+    parseJob(aJobFile({ steps, limits, service: { sandbox: true } }), 'sale.yaml').steps.map((step) => step.limits);
+
+  test('do not concern a step with limits of its own', () => {
+    const own = aContactsStep({ limits: { requestsPerSecond: 5 } });
+    const limits = limitsOf({ requestsPerSecond: 1800 }, anSmsStep(), own);
+    expect(limits.map(({ requestsPerSecond }) => requestsPerSecond)).toEqual([1800, 5]);
+  });
+
+  test('of messages concern SMS alone', () => {
+    const limits = limitsOf({ messagesPerSecond: 20_000, segmentsPerSecond: 5 }, anSmsStep(), aContactsStep());
+    expect(limits.map(({ messagesPerSecond, segmentsPerSecond }) => [messagesPerSecond, segmentsPerSecond])).toEqual([
+      [20_000, 5],
+      [undefined, undefined],
+    ]);
+  });
+
+  test('are not for steps without rows, which do not lower what they may be', () => {
+    const limits = limitsOf({ requestsPerSecond: 1800, concurrency: 100 }, aCampaignStep(), anSmsStep(), aChatStep());
+    expect(limits.map((each) => [each.requestsPerSecond, each.concurrency])).toEqual([
+      [1, 1],
+      [1800, 100],
+      [1, 1],
+    ]);
+  });
+});
