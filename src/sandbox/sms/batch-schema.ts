@@ -113,10 +113,9 @@ export function createBatchSchema(now: () => number) {
         refusedBy(`Too many messages. Max allowed is ${MAX_MESSAGES}`, ERROR_CODE.tooManyMessages),
       )
       .check(({ value, issues }) => {
-        for (const [place, message] of value.entries()) {
-          const fault = findMessageFault(message, ofMessage);
-          if (fault !== undefined) return void issues.push(toIssue(`messages[${place}]`, fault));
-        }
+        const place = value.findIndex((message) => findMessageFault(message, ofMessage) !== undefined);
+        const fault = place === -1 ? undefined : findMessageFault(value[place], ofMessage);
+        if (fault !== undefined) issues.push(toIssue(`messages[${place}]`, fault));
       }),
   });
   return z.preprocess(expandDestinations, anObject('Request body must be a JSON object').pipe(batch));
