@@ -26,6 +26,8 @@ export interface Asked {
   /** Undefined leaves the header out. */
   readonly authorization?: string | undefined;
   readonly contentType?: string | undefined;
+  /** `x-api-key`. */
+  readonly key?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +40,7 @@ export class Client {
   }
 
   async ask(body: unknown, asked: Asked = {}): Promise<Answered> {
-    const { method = 'POST', path = BATCH_PATH, signal } = asked;
+    const { method = 'POST', path = BATCH_PATH, key, signal } = asked;
     const authorization = 'authorization' in asked ? asked.authorization : bearer(this.sandbox.credentials.apiKey);
     const contentType = 'contentType' in asked ? asked.contentType : 'application/json';
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
@@ -47,6 +49,7 @@ export class Client {
       dispatcher: this.#agent,
       headers: {
         ...(authorization === undefined ? {} : { authorization }),
+        ...(key === undefined ? {} : { 'x-api-key': key }),
         ...(contentType === undefined || body === undefined ? {} : { 'content-type': contentType }),
       },
       body: isRaw ? (body ?? null) : JSON.stringify(body),

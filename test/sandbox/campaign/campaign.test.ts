@@ -3,51 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { aClient, aClock, at } from '../sandbox-client.js';
-import { basic, changeCampaign, entries, putCampaign, readCampaign, statusOf } from './campaign-client.js';
-
-/** The contract's table of fields: their types. */
-const TYPES = {
-  'campaign-name': 'string',
-  'campaign-id': 'number',
-  enabled: 'string',
-  status: 'number',
-  'no-of-records': 'number',
-  'caller-id': 'number',
-  'queue-id': 'number',
-  'start-time': 'string',
-  'end-time': 'string',
-  'actual-stop-time': 'string',
-  'daily-start-time': 'string',
-  'daily-end-time': 'string',
-  'actual-run-time': 'string',
-  'retry-interval': 'number',
-  'max-retry': 'number',
-  'abandon-max-retry': 'string',
-  'max-ring-time': 'number',
-  'integration-type': 'string',
-  'calling-window': 'number',
-  'schedule-name': 'string',
-  timezone: 'string',
-  'dynamic-campaign': 'string',
-  sequential: 'string',
-};
-const SEEDED = [101, 102, 103, 104, 105, 106, 107];
-
-test.each(SEEDED)(
-  '§Campaign: campaign %i is read with every field of the contract, in its type, and no other',
-  async (id) => {
-    const client = await aClient();
-    const { status, body } = await readCampaign(client, id);
-    expect(status).toBe(200);
-    expect(Object.keys(body)).toEqual(['campaign']);
-    expect(Object.fromEntries(Object.entries(body.campaign).map(([field, value]) => [field, typeof value]))).toEqual(
-      TYPES,
-    );
-    expect(body.campaign['campaign-id']).toBe(id);
-    expect(body.campaign['actual-run-time']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d$/);
-    for (const flag of ['enabled', 'dynamic-campaign', 'sequential']) expect(body.campaign[flag]).toMatch(/^[YN]$/);
-  },
-);
+import { changeCampaign, entries, putCampaign, readCampaign, statusOf } from './campaign-client.js';
 
 test('a sandbox begins with a campaign for each thing that can be tried', async () => {
   const client = await aClient();
@@ -63,83 +19,6 @@ test('a sandbox begins with a campaign for each thing that can be tried', async 
     [106, 'not dynamic', 3, 'Y', 'N'],
     [107, 'not enabled', 3, 'N', 'Y'],
   ]);
-});
-
-test.each([
-  [106, 'Not a dynamic campaign.'],
-  [107, 'Campaign is not enabled.'],
-])('campaign %i can be read and is not changed: %s', async (id, message) => {
-  const client = await aClient();
-  const { status, body } = await changeCampaign(client, id, 'PAUSED');
-  expect([status, body]).toEqual([400, { message }]);
-  expect(await statusOf(client, id)).toBe(3);
-  expect(await entries(client)).toEqual([]);
-});
-
-test.each([999, 'abc', '0', '101.5', '9'.repeat(30), '101%2F'])('campaign %s is not there: 404', async (id) => {
-  const client = await aClient();
-  const answers = [await readCampaign(client, id), await changeCampaign(client, id, 'PAUSED')];
-  expect(answers.map(({ status, body }) => [status, body])).toEqual(
-    Array(2).fill([404, { message: 'Campaign not found.' }]),
-  );
-});
-
-test.each(['STARTED', 'paused', '', null, 8, undefined])('status %s is none: 400, nothing changes', async (status) => {
-  const client = await aClient();
-  expect(await changeCampaign(client, 101, status)).toMatchObject({
-    status: 400,
-    body: { message: 'Invalid status.' },
-  });
-  expect(await statusOf(client, 101)).toBe(3);
-});
-
-test('a change without a JSON body is 400 with a message', async () => {
-  const client = await aClient();
-  const authorization = basic(client, 'actionToken');
-  const path = '/api/tstats/campaigns/101';
-  for (const body of [undefined, '{', '[]', '"PAUSED"']) {
-    const answer = await client.ask(body, { path, authorization });
-    expect([answer.status, typeof answer.body.message]).toEqual([400, 'string']);
-  }
-  expect(await statusOf(client, 101)).toBe(3);
-});
-
-test('§Endpoints 6 and 7: stats is read only with .json, tstats is changed only without', async () => {
-  const client = await aClient();
-  const ask = async (method: 'GET' | 'POST', path: string) => {
-    const authorization = basic(client, method === 'GET' ? 'dataToken' : 'actionToken');
-    const body = method === 'GET' ? undefined : { status: 'PAUSED' };
-    return (await client.ask(body, { method, path, authorization })).status;
-  };
-  expect(await ask('GET', '/api/stats/campaigns/101')).toBe(404);
-  expect(await ask('GET', '/api/tstats/campaigns/101')).toBe(404);
-  expect(await ask('GET', '/api/tstats/campaigns/101.json')).toBe(404);
-  expect(await ask('POST', '/api/stats/campaigns/101')).toBe(404);
-  expect(await ask('POST', '/api/stats/campaigns/101.json')).toBe(404);
-  expect(await ask('POST', '/api/tstats/campaigns/101.json')).toBe(404);
-  expect(await statusOf(client, 101)).toBe(3);
-  expect(await ask('GET', '/api/stats/campaigns/101.json')).toBe(200);
-  expect(await ask('POST', '/api/tstats/campaigns/101')).toBe(200);
-});
-
-test('§Authentication: a read needs the data token and a change the action token; nothing else will do', async () => {
-  const client = await aClient();
-  const { username, dataToken, actionToken } = client.sandbox.credentials.campaign;
-  const encode = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
-  const none = [undefined, 'Basic', 'Basic !', encode(username), encode(`other:${dataToken}`), `Bearer ${dataToken}`];
-  for (const authorization of [...none, encode(`${username}:${actionToken}`), encode(`${username}:${dataToken}x`)]) {
-    const answer = await client.ask(undefined, {
-      method: 'GET',
-      path: '/api/stats/campaigns/101.json',
-      authorization,
-    });
-    expect([answer.status, answer.body]).toEqual([401, { message: 'Not authorized.' }]);
-  }
-  for (const authorization of [...none, encode(`${username}:${dataToken}`), encode(`other:${actionToken}`)]) {
-    const answer = await client.ask({ status: 'PAUSED' }, { path: '/api/tstats/campaigns/101', authorization });
-    expect([answer.status, answer.body]).toEqual([401, { message: 'Not authorized.' }]);
-  }
-  expect(await entries(client)).toEqual([]);
 });
 
 test('the ledger has each accepted change with the campaign as it stands from then on', async () => {
@@ -201,4 +80,42 @@ test('DELETE /_sandbox/ledger puts campaigns back to what they were at first', a
   await client.sandbox.clearLedger();
   expect(await statusOf(client, 101)).toBe(3);
   expect((await readCampaign(client, 500)).status).toBe(404);
+});
+
+test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its states, and leaves the others', async () => {
+  const client = await aClient();
+  const before = (await readCampaign(client, 104)).body.campaign;
+  const { status, body } = await putCampaign(client, 104, { status: 3, enabled: 'N' });
+  expect([status, body]).toEqual([200, { ...before, status: 3, enabled: 'N' }]);
+  expect((await readCampaign(client, 104)).body.campaign).toEqual(body);
+  expect(await entries(client)).toMatchObject([
+    { request: 0, requested: null, campaignId: 104, from: 5, status: 3, campaign: body },
+  ]);
+});
+
+test('PUT /_sandbox/campaigns/{id} makes a campaign that is not there: new, enabled, dynamic', async () => {
+  const client = await aClient();
+  const { body } = await putCampaign(client, 500, {});
+  expect(body).toMatchObject({ 'campaign-id': 500, status: 0, enabled: 'Y', 'dynamic-campaign': 'Y' });
+  expect((await changeCampaign(client, 500, 'RUNNING')).status).toBe(200);
+  expect(await entries(client)).toMatchObject([{ from: null }, { requested: 'RUNNING', from: 0, status: 3 }]);
+});
+
+test.each([
+  ['an unknown field', 101, { state: 3 }, /state/],
+  ['another id in the body', 101, { 'campaign-id': 5 }, /campaign-id/],
+  ['status 12', 101, { status: 12 }, /^Cannot set campaign: status: /],
+  ['status -1', 101, { status: -1 }, /status/],
+  ['status by name', 101, { status: 'PAUSED' }, /status/],
+  ['enabled that is neither Y nor N', 101, { enabled: true }, /enabled/],
+  ['a run time without offset', 101, { 'actual-run-time': '2026-01-05T09:00:00' }, /actual-run-time/],
+  ['broken JSON', 101, '{', /the body/],
+  ['a list', 101, [], /the body/],
+  ['an id that is no number', 'abc', {}, /its id is not a number/],
+])('PUT /_sandbox/campaigns/{id} refuses %s with 400 and says why', async (_, id, fields, message) => {
+  const client = await aClient();
+  const answer = await putCampaign(client, id, fields);
+  expect(answer.status).toBe(400);
+  expect(answer.body.message).toMatch(message);
+  expect(await entries(client)).toEqual([]);
 });

@@ -61,60 +61,6 @@ test('§8 Get chat messages: the newest pageSize messages, newest first, 30 by d
   expect((await read(client, '?pageSize=100')).body).toHaveLength(35);
 });
 
-test('§8 Get chat messages: rooms are apart, and one that no one wrote in is empty', async () => {
-  const client = await aClient(OPTIONS);
-  await post(client, { messageRaw: 'for all' });
-  await post(client, { messageRaw: 'for sales', room: 'sales' });
-  expect(texts(await read(client))).toEqual(['for all']);
-  expect(texts(await read(client, '?room=sales'))).toEqual(['for sales']);
-  expect((await read(client, '?room=nobody')).body).toEqual([]);
-});
-
-test.each([
-  ['no key', undefined],
-  ['another key', 'who-is-this'],
-])("§Errors 1: reading and posting answer 401 to %s, with the contract's fault", async (_, key) => {
-  const client = await aClient();
-  for (const answer of [await read(client, '', { key }), await post(client, { messageRaw: 'Hi' }, { key })]) {
-    expect(answer.status).toBe(401);
-    expect(answer.body).toEqual({
-      fault: {
-        faultstring: expect.stringMatching(/invalid access token/i),
-        detail: { errorcode: 'oauth.v2.InvalidAccessToken' },
-      },
-    });
-  }
-  expect(await entries(client)).toEqual([]);
-});
-
-test.each([
-  ['no body', undefined],
-  ['broken JSON', '{"messageRaw":'],
-  ['an array', ['Hi']],
-  ['no messageRaw', {}],
-  ['an empty messageRaw', { messageRaw: '' }],
-  ['a messageRaw that is no text', { messageRaw: 5 }],
-  ['a room that is no text', { messageRaw: 'Hi', room: 5 }],
-])('§9 Post a chat message: refused with 400 and a fault for %s', async (_, body) => {
-  const client = await aClient();
-  const answer = await post(client, body);
-  expect([answer.status, Object.keys(answer.body)]).toEqual([400, ['fault']]);
-  expect(await entries(client)).toEqual([]);
-});
-
-test('§9 Post a chat message: refused with 400 for another content type', async () => {
-  const client = await aClient();
-  expect((await post(client, { messageRaw: 'Hi' }, { contentType: 'text/plain' })).status).toBe(400);
-});
-
-test.each(['0', '-1', '1.5', 'ten', '', '1&pageSize=2'])(
-  '§8 Get chat messages: refused with 400 for a pageSize of "%s"',
-  async (pageSize) => {
-    const client = await aClient();
-    expect((await read(client, `?pageSize=${pageSize}`)).status).toBe(400);
-  },
-);
-
 test('chat resumes after a restart with its rooms, and with later times', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
   onTestFinished(() => rm(dataDirectory, { recursive: true }));

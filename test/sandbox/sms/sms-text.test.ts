@@ -7,25 +7,6 @@ const splitSms = createRequire(import.meta.url)('split-sms') as {
   split(text: string, options: { characterset: string }): { parts: unknown[]; characterSet: string };
 };
 
-test.each([
-  ['', 'GSM7', 1],
-  ['x'.repeat(160), 'GSM7', 1],
-  ['x'.repeat(161), 'GSM7', 2],
-  ['x'.repeat(306), 'GSM7', 2],
-  ['x'.repeat(307), 'GSM7', 3],
-  ['€'.repeat(80), 'GSM7', 1],
-  ['€'.repeat(81), 'GSM7', 2],
-  ['x'.repeat(1530), 'GSM7', 10],
-  ['x'.repeat(1531), 'GSM7', 11],
-  ['ж'.repeat(70), 'UCS2', 1],
-  ['ж'.repeat(71), 'UCS2', 2],
-  ['ж'.repeat(670), 'UCS2', 10],
-  ['ж'.repeat(671), 'UCS2', 11],
-  ['`', 'UCS2', 1],
-])('text %# takes its parts', (text, encoding, parts) => {
-  expect(measureText(text, 'AUTO')).toEqual({ encoding, parts });
-});
-
 test('text never splits an escape or a surrogate pair over two parts', () => {
   expect(measureText(`${'x'.repeat(152)}€${'x'.repeat(152)}`, 'AUTO').parts).toBe(3);
   expect(measureText(`${'ж'.repeat(66)}😀${'ж'.repeat(65)}`, 'AUTO').parts).toBe(2);

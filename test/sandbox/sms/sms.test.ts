@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aBatch, aClient, aClock, aMessage, at, NOON } from '../sandbox-client.js';
+import { aBatch, aClient, aClock, aMessage, at, BATCH_PATH } from '../sandbox-client.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -108,71 +108,6 @@ test('batch is accepted again when it comes again: nothing is deduplicated', asy
   expect(await client.sentIds()).toEqual(['m1', 'm2', 'm1', 'm2']);
 });
 
-test.each([
-  ['no text', { text: undefined }, { text: undefined }, 'Text value is missing'],
-  ['an empty text of its own', { text: '' }, {}, 'Text value is missing'],
-  ['more than ten parts', { text: 'x'.repeat(1531) }, {}, 'Invalid Text value. Reached max allowed limit'],
-  ['more than ten UCS-2 parts', { text: 'ж'.repeat(671) }, {}, 'Invalid Text value. Reached max allowed limit'],
-  [
-    'more parts than ten by its encoding',
-    { text: 'x'.repeat(671), encoding: 'UCS2' },
-    {},
-    'Invalid Text value. Reached max allowed limit',
-  ],
-  ['an alphanumeric sender of 12', { source: 'ABCDEFGHIJKL' }, {}, 'Invalid Source value. Reached max allowed limit'],
-  ['a numeric sender of 17', { source: '1'.repeat(17) }, {}, 'Invalid Source value. Reached max allowed limit'],
-  [
-    'an alphanumeric sender of 12 in the template',
-    {},
-    { source: 'ABCDEFGHIJKL' },
-    'Invalid Source value. Reached max allowed limit',
-  ],
-  ['an expiry that was reached', { expiry: at(0) }, {}, 'Expiry time already reached'],
-  ['an expiry that was reached, in the template', {}, { expiry: at(-1) }, 'Expiry time already reached'],
-  ['too short a number', { destination: '+123456' }, {}, 'Invalid MSISDN format (not E.164 international number)'],
-  [
-    'too long a number',
-    { destination: '+1234567890123456' },
-    {},
-    'Invalid MSISDN format (not E.164 international number)',
-  ],
-  [
-    'a number that begins with 0',
-    { destination: '0912345678' },
-    {},
-    'Invalid MSISDN format (not E.164 international number)',
-  ],
-  [
-    'a number with blanks',
-    { destination: '+65 9000 0001' },
-    {},
-    'Invalid MSISDN format (not E.164 international number)',
-  ],
-  [
-    'a number with a line end',
-    { destination: '+6590000001\n' },
-    {},
-    'Invalid MSISDN format (not E.164 international number)',
-  ],
-])('batch refuses a message alone, inside a 200, for %s', async (_, own, inTemplate, description) => {
-  const client = await aClient({ clock: aClock() });
-  const good = { source: 'OK', text: 'Hi', expiry: at(HOUR) };
-  const { status, body } = await client.sendBatch({
-    includeMessagesInResponse: true,
-    template: { text: 'Hi', source: 'ACME', ...inTemplate },
-    messages: [aMessage(1, good), aMessage(2, own), aMessage(3, good)],
-  });
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ acceptedCount: 2, rejectedCount: 1 });
-  const refused = body.messages.find((row: { clientMessageId: string }) => row.clientMessageId === 'm2');
-  expect(refused).toMatchObject({
-    umid: expect.stringMatching(UUID),
-    destination: 'destination' in own ? own.destination : '+6590000002',
-    status: { code: 'REJECTED', description },
-  });
-  expect(await client.sentIds()).toEqual(['m1', 'm3']);
-});
-
 test('batch gives refused messages one umid together, and none of an accepted one', async () => {
   const client = await aClient();
   const bad = (number: number) => aMessage(number, { destination: 'x' });
@@ -191,73 +126,6 @@ test('batch of nothing but refused messages is a 200, and leaves nothing in the 
   expect(status).toBe(200);
   expect(body).toMatchObject({ acceptedCount: 0, rejectedCount: 1 });
   expect(await client.ledger()).toEqual([]);
-});
-
-test.each([
-  ['a text of ten parts', { text: 'x'.repeat(1530) }],
-  ['an alphanumeric sender of 11', { source: 'ABCDEFGHIJK' }],
-  ['a numeric sender of 16', { source: '1'.repeat(16) }],
-  ['a clientMessageId of 350', { clientMessageId: 'i'.repeat(350) }],
-  ['a number of 7 digits', { destination: '1234567' }],
-  ['a number of 15 digits with a plus', { destination: '+123456789012345' }],
-  ['seven days ahead', { scheduled: at(7 * DAY) }],
-  ['a time with an offset', { scheduled: '2026-11-22T12:00:00+08:00' }],
-  ['a time that has passed', { scheduled: at(-DAY) }],
-  ['an expiry just ahead', { expiry: at(1) }],
-])('batch takes a message with %s', async (_, own) => {
-  const client = await aClient({ clock: aClock() });
-  const { body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1, own)] }));
-  expect(body).toMatchObject({ acceptedCount: 1, rejectedCount: 0 });
-});
-
-const message = (more: Record<string, unknown>) => ({ messages: [aMessage(1), aMessage(2, more)] });
-const template = (more: Record<string, unknown>) => ({ template: { text: 'Hi', ...more } });
-
-test.each([
-  ['no messages', { messages: undefined }, 3012],
-  ['empty messages', { messages: [] }, 3012],
-  ['messages that are no array', { messages: {} }, 1000],
-  ['10,001 messages', { messages: Array.from({ length: 10_001 }, (_, place) => aMessage(place)) }, 3013],
-  ['a clientBatchId of 21', { clientBatchId: 'b'.repeat(21) }, 3014],
-  ['a clientBatchId that is no text', { clientBatchId: 1 }, 1000],
-  ['a null clientBatchId', { clientBatchId: null }, 1000],
-  ['an includeMessagesInResponse that is no boolean', { includeMessagesInResponse: 'true' }, 1000],
-  ['a template that is no object', { template: 'Hi' }, 1007],
-  ['a null template', { template: null }, 1007],
-  ['a template text that is no text', template({ text: 1 }), 1004],
-  ['a template sender of 17', template({ source: '1'.repeat(17) }), 3011],
-  ['a template sender that is no text', template({ source: 1 }), 1005],
-  ['an unknown template encoding', template({ encoding: 'UTF8' }), 1003],
-  ['a template schedule that is no time', template({ scheduled: 'tomorrow' }), 1011],
-  ['a template schedule more than seven days ahead', template({ scheduled: at(7 * DAY + 1) }), 1011],
-  ['a template expiry that is no time', template({ expiry: 'never' }), 1006],
-  ['a template receipt address that is none', template({ dlrCallbackUrl: 'nowhere' }), 3020],
-  ['a message that is no object', { messages: [aMessage(1), 'x'] }, 1000],
-  ['a message without destination', message({ destination: undefined }), 1002],
-  ['a destination that is a number', message({ destination: 6590000001 }), 1002],
-  ['a country of three letters', message({ country: 'SGP' }), 1009],
-  ['a clientMessageId of 351', message({ clientMessageId: 'i'.repeat(351) }), 3009],
-  ['a clientMessageId that is no text', message({ clientMessageId: 7 }), 1000],
-  ['a text that is no text', message({ text: {} }), 1004],
-  ['a sender that is no text', message({ source: 5 }), 1005],
-  ['an unknown encoding', message({ encoding: 'auto' }), 1003],
-  ['a schedule without offset', message({ scheduled: '2026-11-22T12:00:00' }), 1011],
-  ['a schedule more than seven days ahead', message({ scheduled: at(7 * DAY + 1) }), 1011],
-  ['a schedule on a day that is none', message({ scheduled: '2026-13-45T12:00:00Z' }), 1011],
-  ['an expiry that is no time', message({ expiry: 5 }), 1006],
-  ['a receipt address that is not of the web', message({ dlrCallbackUrl: 'ftp://a.example' }), 3020],
-])('batch is refused whole with 400 for %s', async (_, more, code) => {
-  const client = await aClient({ clock: aClock() });
-  const { status, body } = await client.sendBatch(aBatch(2, more));
-  expect([status, body.code]).toEqual([400, code]);
-  expect(body.timestamp).toBe(new Date(NOON).toISOString());
-  expect(await client.ledger()).toEqual([]);
-});
-
-test('batch takes 10,000 messages and a clientBatchId of 20', async () => {
-  const client = await aClient();
-  const { body } = await client.sendBatch(aBatch(10_000, { clientBatchId: 'b'.repeat(20) }));
-  expect(body).toMatchObject({ acceptedCount: 10_000, clientBatchId: 'b'.repeat(20) });
 });
 
 test('batch in the compact form of the documentation is one of messages that say nothing but their numbers', async () => {
@@ -284,4 +152,33 @@ test.each([
   const { status, body } = await client.sendBatch(aBatch(1, more));
   expect([status, body.code]).toEqual([400, code]);
   expect(await client.sms()).toEqual([]);
+});
+
+test('cancel counts the messages whose time has not come, once, and the ledger says so', async () => {
+  const clock = aClock();
+  const client = await aClient({ clock });
+  const { body } = await client.sendBatch(
+    aBatch(0, {
+      messages: [aMessage(1), aMessage(2, { scheduled: at(HOUR) }), aMessage(3, { scheduled: at(DAY) })],
+    }),
+  );
+  clock.advance(2 * HOUR);
+  const cancelled = await client.cancelBatch(body.batchId);
+  expect([cancelled.status, cancelled.body]).toEqual([200, { cancelledCount: 1 }]);
+  expect((await client.cancelBatch(body.batchId)).body).toEqual({ cancelledCount: 0 });
+  expect((await client.sms()).map(({ cancelledAt }) => cancelledAt)).toEqual([null, null, at(2 * HOUR)]);
+});
+
+test("cancel answers 404 with code 1300 for an unknown batch and for another subaccount's", async () => {
+  const client = await aClient({ accounts: [{ account: 'other' }] });
+  const { body } = await client.sendBatch(aBatch(3));
+  const otherPath = `${BATCH_PATH.replace('acme_hq', 'other_hq')}/${body.batchId}`;
+  const answers = [
+    await client.cancelBatch('00000000-0000-0000-0000-000000000000'),
+    await client.ask(undefined, { method: 'DELETE', path: otherPath }),
+  ];
+  expect(answers.map((answer) => [answer.status, answer.body.code])).toEqual([
+    [404, 1300],
+    [404, 1300],
+  ]);
 });

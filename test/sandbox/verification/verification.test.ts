@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { aClient, aClock, at, type Client } from '../sandbox-client.js';
 import {
   createSession,
@@ -25,93 +28,6 @@ async function statusOf(client: Client, id: string, code?: string) {
   return status === 200 ? [body.status, body.attempt] : [status, body.code];
 }
 
-test('§Verification session (creation): exactly the fields of the contract, WAITING, attempt 0, destination a number', async () => {
-  const client = await aClient({ clock: aClock() });
-  const { status, body } = await createSession(client);
-  expect(status).toBe(200);
-  expect(body).toStrictEqual({
-    sessionID: expect.stringMatching(/^[0-9a-f]{32}$/),
-    verifyUri: `${SESSIONS_PATH}/${body.sessionID}`,
-    destination: 6590000001,
-    status: 'WAITING',
-    attempt: 0,
-    expiresAt: at(300 * SECOND),
-    retryAfter: at(10 * SECOND),
-  });
-});
-
-test('§Verification session (read): exactly the fields of the contract', async () => {
-  const { client, id } = await aSession();
-  const { status, body } = await readSession(client, id);
-  expect(status).toBe(200);
-  expect(body).toStrictEqual({
-    uid: id,
-    resourceUri: `${SESSIONS_PATH}/${id}`,
-    destination: 6590000001,
-    status: 'WAITING',
-    attempt: 0,
-    expiresAt: at(300 * SECOND),
-    nextSmsAfter: at(10 * SECOND),
-  });
-});
-
-test('§States: a read without code changes nothing, however often', async () => {
-  const { client, id } = await aSession();
-  for (let time = 0; time < 7; time++) expect(await statusOf(client, id)).toEqual(['WAITING', 0]);
-  expect(await entries(client)).toHaveLength(1);
-});
-
-test('§States: the right code makes WAITING VERIFIED, and keeps the count of wrong ones', async () => {
-  const { client, id, code } = await aSession();
-  expect(await statusOf(client, id, wrongCode(code))).toEqual(['WAITING', 1]);
-  expect(await statusOf(client, id, code)).toEqual(['VERIFIED', 1]);
-  expect(await statusOf(client, id)).toEqual(['VERIFIED', 1]);
-});
-
-test('§States: every wrong code counts, the fifth makes the session FAILED, and then no code helps', async () => {
-  const { client, id, code } = await aSession();
-  const wrong = wrongCode(code);
-  const seen = [];
-  for (let time = 0; time < 5; time++) seen.push(await statusOf(client, id, wrong));
-  expect(seen).toEqual([
-    ['WAITING', 1],
-    ['WAITING', 2],
-    ['WAITING', 3],
-    ['WAITING', 4],
-    ['FAILED', 5],
-  ]);
-  expect(await statusOf(client, id, code)).toEqual(['FAILED', 5]);
-  expect(await statusOf(client, id, wrong)).toEqual(['FAILED', 5]);
-  expect(await entries(client)).toHaveLength(6);
-});
-
-test('§States: VERIFIED is final, over wrong codes and over the expiry', async () => {
-  const { client, clock, id, code } = await aSession();
-  await readSession(client, id, code);
-  expect(await statusOf(client, id, wrongCode(code))).toEqual(['VERIFIED', 0]);
-  clock.advance(301 * SECOND);
-  expect(await statusOf(client, id, code)).toEqual(['VERIFIED', 0]);
-  expect(await entries(client)).toHaveLength(2);
-});
-
-test('§States: a session is WAITING until expiresAt and EXPIRED from then on, whatever code comes', async () => {
-  const { client, clock, id, code } = await aSession({ codeValidity: 30 });
-  clock.advance(30 * SECOND - 1);
-  expect(await statusOf(client, id)).toEqual(['WAITING', 0]);
-  clock.advance(1);
-  expect(await statusOf(client, id)).toEqual(['EXPIRED', 0]);
-  expect(await statusOf(client, id, code)).toEqual(['EXPIRED', 0]);
-  expect(await statusOf(client, id, wrongCode(code))).toEqual(['EXPIRED', 0]);
-  expect(await entries(client)).toHaveLength(1);
-});
-
-test('§States: FAILED stays FAILED when the code would have expired', async () => {
-  const { client, clock, id, code } = await aSession();
-  for (let time = 0; time < 5; time++) await readSession(client, id, wrongCode(code));
-  clock.advance(3600 * SECOND);
-  expect(await statusOf(client, id)).toEqual(['FAILED', 5]);
-});
-
 test('of many checks at once with wrong codes five count, and the session is FAILED once', async () => {
   const { client, id, code } = await aSession();
   await Promise.all(Array.from({ length: 20 }, () => readSession(client, id, wrongCode(code))));
@@ -119,37 +35,11 @@ test('of many checks at once with wrong codes five count, and the session is FAI
   expect((await entries(client)).map(({ status }) => status)).toEqual([...Array(5).fill('WAITING'), 'FAILED']);
 });
 
-test('§Endpoint 2: an unknown session is 404, also one of another subaccount', async () => {
-  const client = await aClient({ accounts: [{ account: 'other' }] });
-  const { sessionID } = (await createSession(client)).body;
-  const path = `/api/v2/subaccounts/other_hq/sessions/${sessionID}`;
-  const foreign = await client.ask(undefined, { method: 'GET', path });
-  expect(foreign).toMatchObject({ status: 404, body: { code: 1300, message: 'Session not found' } });
-  expect(await statusOf(client, 'f'.repeat(32))).toEqual([404, 1300]);
-});
-
-test.each(['', '12', '12345678901'])(
-  'a code of another length than 3 to 10 is 400 and no attempt: "%s"',
-  async (code) => {
-    const { client, id } = await aSession();
-    expect(await statusOf(client, id, code)).toEqual([400, 1000]);
-    expect(await statusOf(client, id)).toEqual(['WAITING', 0]);
-  },
-);
-
 test('a code given twice is 400 and no attempt', async () => {
   const { client, id, code } = await aSession();
   const path = `${SESSIONS_PATH}/${id}?code=${code}&code=${code}`;
   expect((await client.ask(undefined, { method: 'GET', path })).status).toBe(400);
   expect(await statusOf(client, id)).toEqual(['WAITING', 0]);
-});
-
-test('§Authentication: both endpoints need the bearer key of the subaccount', async () => {
-  const { client, id } = await aSession();
-  const path = `${SESSIONS_PATH}/${id}`;
-  expect((await client.ask({}, { path: SESSIONS_PATH, authorization: undefined })).status).toBe(401);
-  expect((await client.ask(undefined, { method: 'GET', path, authorization: 'Bearer no' })).status).toBe(401);
-  expect((await client.ask({}, { path: SESSIONS_PATH.replace('acme', 'other') })).status).toBe(403);
 });
 
 test('ledger has each SMS with its code, and each check that changed the session', async () => {
@@ -194,4 +84,51 @@ test('DELETE /_sandbox/ledger forgets sessions too', async () => {
   await client.sandbox.clearLedger();
   expect(await statusOf(client, id)).toEqual([404, 1300]);
   expect((await createSession(client)).status).toBe(200);
+});
+
+test('another number and another subaccount have sessions of their own', async () => {
+  const client = await aClient({ clock: aClock(), accounts: [{ account: 'other' }] });
+  const path = '/api/v2/subaccounts/other_hq/sessions';
+  const answers = [
+    await createSession(client),
+    await createSession(client, { destination: '+6590000002' }),
+    await client.ask({ destination: '+6590000001' }, { path }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(new Set(answers.map(({ body }) => body.sessionID)).size).toBe(3);
+});
+
+test('one number written in three ways has one session', async () => {
+  const client = await aClient({ clock: aClock() });
+  expect((await createSession(client, { destination: '+6590000001' })).status).toBe(200);
+  expect((await createSession(client, { destination: '6590000001' })).body.code).toBe(1400);
+  expect((await createSession(client, { destination: '9000 0001', country: 'SG' })).body.code).toBe(1400);
+});
+
+test('of many creations at once one sends', async () => {
+  const client = await aClient({ clock: aClock() });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => createSession(client)));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ body }) => body.code === 1400)).toHaveLength(19);
+  expect(await entries(client)).toHaveLength(1);
+});
+
+test('sessions outlive a restart with a data directory: code, attempts, states, and the resending interval', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true }));
+  const clock = aClock();
+  const first = await aClient({ clock, dataDirectory });
+  const open = (await createSession(first)).body.sessionID;
+  const { code } = await inspectSession(first, open);
+  await readSession(first, open, wrongCode(code));
+  const verified = (await createSession(first, { destination: '+6590000002' })).body.sessionID;
+  await readSession(first, verified, (await inspectSession(first, verified)).code);
+  await first.sandbox.close();
+
+  const second = await aClient({ clock, dataDirectory });
+  expect((await readSession(second, verified)).body.status).toBe('VERIFIED');
+  expect((await createSession(second)).body.code).toBe(1400);
+  clock.advance(10_000);
+  expect((await createSession(second)).body).toMatchObject({ sessionID: open, attempt: 1, expiresAt: at(310_000) });
+  expect((await readSession(second, open, code)).body).toMatchObject({ status: 'VERIFIED', attempt: 1 });
 });
