@@ -1,6 +1,7 @@
 import type { RowCounts } from '../journal/replay.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
+import type { RunEvent } from '../run/run-event.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
@@ -10,13 +11,15 @@ import { LeaseLost } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
 
-/** Watches a worker, for metrics. */
-export interface WorkObserver {
+/** What happens in a worker, for those who watch it. */
+export type WorkEvent =
+  | RunEvent
   /** A lease begins; the one before it has ended. */
-  onLease(lease: Pick<Lease, 'isFresh' | 'lastBeatMs'>): void;
+  | { readonly type: 'lease'; readonly lease: Pick<Lease, 'isFresh' | 'lastBeatMs'> }
+  /** What follows is of this step of a job. */
+  | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string }
   /** What is claimed under the lease from now on. */
-  onHeld(held: Pick<HeldParts, 'count'>): void;
-}
+  | { readonly type: 'held'; readonly held: Pick<HeldParts, 'count'> };
 
 export interface WorkContext {
   readonly store: Store;
@@ -25,7 +28,7 @@ export interface WorkContext {
   readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
   /** Of the process. */
   readonly stop: StopSwitch;
-  readonly observer: WorkObserver | undefined;
+  readonly emit: ((event: WorkEvent) => unknown) | undefined;
   readonly isWantedElsewhere: () => Promise<boolean>;
   readonly before: StepBefore;
   /** The worker has no way to the service: what it had claimed is for others. */
@@ -57,7 +60,7 @@ export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkCo
     },
     { claimAtOnce: () => (before.breaker.isOpen ? 1 : step.limits.concurrency) },
   );
-  context.observer?.onHeld(held);
+  context.emit?.({ type: 'held', held });
   const onAway = () => {
     // One whose outcome is to be queried is not postponed for it.
     if (kind.outcomeQuery !== undefined) return;

@@ -7,7 +7,7 @@ import type { StopSwitch } from '../run/stop.js';
 import { SentAttempts } from './held-parts.js';
 import { Lease } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
-import { type WorkObserver, workOnRun } from './work-on-run.js';
+import { type WorkEvent, workOnRun } from './work-on-run.js';
 import { decodeWorkerJob, rowStepOf, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
@@ -34,7 +34,7 @@ export interface WorkOptions {
   /** Undefined where this worker cannot work on it. `job` is undefined where another version wrote it. The last few are kept open. */
   readonly openService: (run: WorkingRun, job: WorkerJob | undefined) => Promise<WorkerService | undefined>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
-  readonly observer?: WorkObserver | undefined;
+  readonly emit?: ((event: WorkEvent) => unknown) | undefined;
 }
 
 type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> & {
@@ -58,7 +58,7 @@ export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDep
         onMissing: (count) =>
           onNotice(`the database had lost ${count} attempts of this worker; they are in it again`, { lost: count }),
       });
-      options.observer?.onLease(lease);
+      options.emit?.({ type: 'lease', lease });
       await lease.start();
       try {
         const end = await workUnder(lease, { options, stop, deps, sent, services });
@@ -130,7 +130,7 @@ async function workUnder(
     };
     service.away = undefined;
     const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop, observer: options.observer, isWantedElsewhere },
+      ...{ store, lease, sent, stop, emit: options.emit, isWantedElsewhere },
       before,
       onAway: () => {
         service.away = { ...before, step: run.step, atMs: clock.monotonicMs() };

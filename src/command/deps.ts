@@ -1,19 +1,27 @@
+import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { Log } from '../ports/log.js';
-import type { Progress } from '../run/run-deps.js';
-import type { RunObserver } from '../run/run-observer.js';
 import { type Env, nodeEnv } from './env.js';
 import { createLog, type SecretKeeper, type Terminal } from './terminal.js';
 
 /** A terminal that may belong to a calling program, which receives progress and brings its own log. */
 export interface Host extends Terminal {
-  readonly onPlanned?: PlanDeps['onProgress'];
-  readonly onSent?: (progress: Progress) => void;
   readonly createLog?: (secrets: SecretKeeper) => Log;
-  /** Watches the runs, for metrics. */
-  readonly observer?: RunObserver;
+  /** Tells those who watch. It throws nothing and changes nothing; `begin` and `run` are awaited, the others are not. */
+  readonly emit?: Emit;
   /** Defaults to this machine. */
   readonly runtime?: Env;
+}
+
+export type Emit = (event: WorkEvent) => void | Promise<void>;
+
+/** The host, with one more who watches. */
+export function watchedBy(host: Host, watch: Emit): Host {
+  const emit: Emit = async (event) => {
+    await Promise.all([host.emit?.(event), watch(event)]);
+  };
+  // Not spread: reading its `stdin` would open it.
+  return Object.assign(Object.create(host), { emit });
 }
 
 /** The host's log, else that of its terminal. */
@@ -37,7 +45,7 @@ export async function createPlanDeps(
     processId: owner.pid,
     onProgress: (progress) => {
       onProgress(progress);
-      host.onPlanned?.(progress);
+      host.emit?.({ type: 'reading', ...progress });
     },
     signal,
     reader: { ...reader, spoolStandardInput: (path) => spoolInput(host.stdin, path) },

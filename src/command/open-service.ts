@@ -3,6 +3,7 @@ import { type Area, byArea } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
+import { watchTransport } from '../run/run-event.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import { scrubAnswers } from '../service/scrub-answers.js';
 import type { Transport } from '../service/transport.js';
@@ -63,13 +64,15 @@ async function openAreas(
   },
 ): Promise<OpenService> {
   assertSafeEnvironment(context.host);
-  const createTransport = await envOf(context.host).loadTransport();
+  const { clock, loadTransport } = envOf(context.host);
+  const createTransport = await loadTransport();
   const { service } = job;
   const secrets = service.sandbox
     ? {}
     : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets, isReadOnly });
   // Without a connection there is nothing to close, should the sandbox not start.
-  const transport = scrubAnswers(createTransport(service.timeouts), context.secrets.values);
+  const watched = watchTransport(createTransport(service.timeouts), clock, context.host.emit);
+  const transport = scrubAnswers(watched, context.secrets.values);
   const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
   return {
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },

@@ -4,8 +4,8 @@ import { printResult } from '../command/print.js';
 import { type CommandEnd, logCommand, type NameFields } from '../command/runner.js';
 import { screenOf } from '../command/screen.js';
 import { meterCommand } from '../observe/meter-command.js';
-import type { MetricsFlags } from '../observe/metrics-flags.js';
-import { type AboutEnd, notifyAtEnd } from '../observe/notify-at-end.js';
+import type { MetricsFlags } from '../observe/metrics-outlets.js';
+import { notifyAtEnd } from '../observe/notify-at-end.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -30,25 +30,20 @@ export interface ApplyFlags {
 export function applyRun(flags: ApplyFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'apply', directory: flags.run }, (name) =>
     meterCommand(host, flags.metrics, (host) =>
-      notifyAtEnd(host, 'apply', (about) => applyNamed(flags, { host, name, about })),
+      notifyAtEnd(host, 'apply', (host) => applyNamed(flags, { host, name })),
     ),
   );
 }
 
-async function applyNamed(
-  flags: ApplyFlags,
-  { host, name, about }: { host: Host; name: NameFields; about: AboutEnd },
-): Promise<CommandEnd> {
+async function applyNamed(flags: ApplyFlags, { host, name }: { host: Host; name: NameFields }): Promise<CommandEnd> {
   const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(host, flags.run, {
     ...flags,
     onOpened: ({ id, job }) => {
-      about.job = job;
-      host.observer?.onJob(job);
+      host.emit?.({ type: 'job', job });
       name({ job: job.name, run: id });
     },
   });
-  Object.assign(about, { summaries: [summary], openDoubt: openDoubt.rows });
-  host.observer?.onOpenDoubt(openDoubt);
+  host.emit?.({ type: 'open-doubt', openDoubt });
   const { service, failOn } = plan.job;
   const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
   const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);

@@ -14,7 +14,7 @@ import type { WrittenEvent } from '../listen/intake.js';
 import { BEHIND_PROXY } from '../listen/listen-limits.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
 import { describeCounts, logCounts } from '../listen/progress-log.js';
-import type { MetricsFlags } from '../observe/metrics-flags.js';
+import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { systemClock } from '../ports/clock.js';
 import { type Log, withFields } from '../ports/log.js';
@@ -118,7 +118,7 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
 
 async function openMetrics({ metrics }: ListenFlags, log: Log) {
   if (metrics === undefined) return undefined;
-  const { openListenMetrics } = await import('../observe/open-listen-metrics.js');
+  const { openListenMetrics } = await import('../observe/listen-metrics.js');
   return openListenMetrics(metrics, log);
 }
 

@@ -11,8 +11,8 @@ import { quoteWord } from '../job/explain/quote-word.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { meterCommand } from '../observe/meter-command.js';
-import type { MetricsFlags } from '../observe/metrics-flags.js';
-import { type AboutEnd, notifyAtEnd } from '../observe/notify-at-end.js';
+import type { MetricsFlags } from '../observe/metrics-outlets.js';
+import { notifyAtEnd } from '../observe/notify-at-end.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
@@ -71,17 +71,16 @@ function runNamedJob(
   flags: LoadedFlags,
   { host, name }: { host: Host; name: NameFields },
 ): Promise<CommandEnd> {
-  return notifyAtEnd(host, 'run', (about) => {
-    about.job = job;
-    host.observer?.onJob(job);
-    return runToEnd(job, flags, { host, name, about });
+  return notifyAtEnd(host, 'run', (host) => {
+    host.emit?.({ type: 'job', job });
+    return runToEnd(job, flags, { host, name });
   });
 }
 
 async function runToEnd(
   job: Job,
   flags: LoadedFlags,
-  { host, name, about }: { host: Host; name: NameFields; about: AboutEnd },
+  { host, name }: { host: Host; name: NameFields },
 ): Promise<CommandEnd> {
   const jobDirectory = jobDirectoryOf(job);
   const done: Done = { summaries: [], leftOut: [] };
@@ -98,12 +97,11 @@ async function runToEnd(
   } catch (error) {
     // What was sent before the failure is still reported. A closed stdout must not hide why it failed.
     const last = done.summaries.at(-1);
-    about.summaries = done.guarded === undefined ? done.summaries : [...done.summaries, done.guarded];
     if (last !== undefined) name(listFigures(last));
     await printFailed(done, job, { flags, host, error }).catch(() => {});
     throw error;
   }
-  return printDone(done, job, { flags, host, name, about });
+  return printDone(done, job, { flags, host, name });
 }
 
 /** What a command has done so far. */
@@ -166,6 +164,7 @@ async function runInSession(
     await assertTested(files, { ...made, guards: job.guards }, session.registry.state);
   } catch (error) {
     done.guarded = await writeRunReport(files, made.directory, made.plan);
+    host.emit?.({ type: 'guarded', summary: done.guarded });
     log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
       event: 'guard',
       run: made.plan.id,
@@ -210,7 +209,7 @@ async function finishRun(
 async function printDone(
   { summaries, leftOut }: Done,
   job: Job,
-  { flags, host, name, about }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields; about: AboutEnd },
+  { flags, host, name }: { flags: Omit<LoadedFlags, 'again'>; host: Host; name: NameFields },
 ): Promise<CommandEnd> {
   const directory = jobDirectoryOf(job);
   const openDoubt = await readOpenDoubt(envOf(host).files, directory, { isSandbox: job.service.sandbox });
@@ -225,8 +224,7 @@ async function printDone(
   const last = summaries.at(-1);
   const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
   const end = { exitCode, reason: reasons.filter((reason) => reason !== '').join('; ') };
-  Object.assign(about, { summaries, openDoubt: openDoubt.rows });
-  host.observer?.onOpenDoubt(openDoubt);
+  host.emit?.({ type: 'open-doubt', openDoubt });
   name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
   if (last === undefined) {
     const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };

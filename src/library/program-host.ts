@@ -37,8 +37,10 @@ export function createHost(options: RunOptions): Host {
     leave: () => {
       throw new InternalError('unexpected', 'Cannot exit: a library does not end the process');
     },
-    onPlanned: (progress) => onProgress?.({ phase: 'planning', ...progress }),
-    onSent: (progress) => onProgress?.({ phase: 'sending', ...progress }),
+    emit: (event) => {
+      if (event.type === 'reading') onProgress?.({ phase: 'planning', step: event.step, rows: event.rows });
+      if (event.type === 'sent') onProgress?.({ phase: 'sending', ...event.progress });
+    },
     createLog: (secrets) => createLibraryLog(options, () => secrets.values),
   };
 }

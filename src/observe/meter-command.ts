@@ -1,8 +1,7 @@
 import type { Host } from '../command/deps.js';
 import { describeFailure } from '../command/failure.js';
 import type { CommandEnd } from '../command/runner.js';
-import type { MetricsFlags } from './metrics-flags.js';
-import type { WorkMeter } from './work-meter.js';
+import type { MetricsFlags } from './metrics-outlets.js';
 
 /**
  * Runs a command with a meter on it, where the flags ask for one; else nothing of it is loaded. A port that cannot be had is refused
@@ -14,8 +13,8 @@ export async function meterCommand(
   task: (host: Host) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   if (flags === undefined) return task(host);
-  const { openMetrics } = await import('./open-metrics.js');
-  const metrics = await openMetrics(host, flags);
+  const { openRunMetrics } = await import('./run-metrics.js');
+  const metrics = await openRunMetrics(host, flags);
   try {
     const end = await task(metrics.host);
     await metrics.end(end.exitCode);
@@ -27,14 +26,14 @@ export async function meterCommand(
   }
 }
 
-/** The same for a worker, which watches itself by what it is handed. */
+/** The same for a worker. */
 export async function meterWork(
   host: Host,
   flags: MetricsFlags | undefined,
-  task: (meter: WorkMeter | undefined) => Promise<CommandEnd>,
+  task: (host: Host) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
-  if (flags === undefined) return task(undefined);
-  const { openWorkMetrics } = await import('./open-work-metrics.js');
-  const { meter, end } = await openWorkMetrics(host, flags);
-  return task(meter).finally(end);
+  if (flags === undefined) return task(host);
+  const { openWorkMetrics } = await import('./work-metrics.js');
+  const metrics = await openWorkMetrics(host, flags);
+  return task(metrics.host).finally(metrics.end);
 }

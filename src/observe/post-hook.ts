@@ -1,13 +1,18 @@
 import { envOf, type Host, openLog } from '../command/deps.js';
-import { formatError } from '../command/failure.js';
+import { type Failure, formatError } from '../command/failure.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
 import { SecretKeeper } from '../command/terminal.js';
+import { UserError } from '../domain/errors.js';
 import { isLoopback } from '../job/base-address.js';
 import type { Job, NotifySettings } from '../job/job.js';
+import { type NotifyEvent, notifyAddress } from '../job/schema/notify.js';
+import { readSecret } from '../job/secrets.js';
+import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';
+import { maskNumbers } from '../normalize/mask.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Summary } from '../report/summary.js';
 import type { Answer } from '../service/answer.js';
 import type { Call } from '../service/transport.js';
-import { readHookAddress } from './hook-address.js';
-import { chooseEvent, describeEnd, type Ended } from './hook-body.js';
 
 /** For all attempts together. */
 const HOOK_MS = 10_000;
@@ -88,4 +93,91 @@ function isTaken(answer: Answer): boolean {
 /** A notice that comes twice does no harm. */
 function isWorthRepeating(answer: Answer): boolean {
   return answer.kind === 'failure' || answer.status >= 500 || answer.status === 429;
+}
+
+/** Where `notify.url` posts to. Refuses a secret that is missing, or that holds something else; the error never shows it. */
+export async function readHookAddress(url: NotifySettings['url'], host: Host): Promise<string> {
+  if (typeof url === 'string') return url;
+  const { files } = envOf(host);
+  const address = await readSecret(url, { env: host.env, readFile: files.readText }, 'the address of notify.url');
+  if (notifyAddress.safeParse(address).success) return address;
+  throw new UserError('bad-credentials', 'it is no address to post to, expected one that begins with https://', {
+    hint: 'Beyond this machine it must be https, without user name and password.',
+  });
+}
+
+/** How a command ended. */
+export interface Ended {
+  readonly command: 'run' | 'apply';
+  readonly state: Summary['state'] | Failure['state'] | 'nothing-new';
+  readonly exitCode: number;
+  /** As the log has it; what it lists of a file's columns is not posted. */
+  readonly reason: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** Of the runs that it finished or applied, and at last of the plan that a guard refused. */
+  readonly summaries?: readonly Summary[];
+  /** Rows of all runs of the job; unknown where the command failed. */
+  readonly openDoubt?: number;
+}
+
+/** What is posted for that end; undefined where it is not asked for, or where the command did not take its turn. */
+export function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']): NotifyEvent | undefined {
+  if (error !== null && NOT_ITS_TURN.has(error.code)) return undefined;
+  if (error?.code === 'missing-input') {
+    return on.includes('missing-input') || on.includes('failure') ? 'missing-input' : undefined;
+  }
+  const event = exitCode === EXIT.ok ? 'success' : exitCode === EXIT.inDoubt ? 'in-doubt' : 'failure';
+  return on.includes(event) ? event : undefined;
+}
+
+/** The process that has the job posts its own end; before `notBefore` nothing has begun. */
+const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
+
+/**
+ * Figures and names alone: no cell of a file, no number, no text, and no example of a row. `run`, `balance` and `steps` are those of
+ * the last of the runs.
+ */
+export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
+  const { command, state, exitCode, reason, summaries = [], openDoubt = null } = ended;
+  const stop = summaries.at(-1)?.stop ?? null;
+  const error = ended.error ?? (stop && { code: stop.reason, message: stop.detail });
+  const { event, job, sandbox, at } = about;
+  const runs = summaries.map(describeRun);
+  const { run, balance, steps } = runs.at(-1) ?? { run: null, balance: null, steps: [] };
+  return {
+    format: 1,
+    event,
+    job,
+    command,
+    sandbox,
+    at,
+    run,
+    state,
+    exitCode,
+    reason: maskNumbers(reason.split(COLUMNS_FOLLOW, 1)[0] ?? ''),
+    error: error && { code: error.code, message: maskNumbers(error.message) },
+    openDoubt,
+    balance,
+    steps,
+    runs,
+  };
+}
+
+function describeRun({ plan, state, exitCode, balance, steps }: Summary) {
+  return {
+    run: plan,
+    state,
+    exitCode,
+    balance,
+    steps: steps.map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => ({
+      number,
+      kind,
+      balance,
+      requests,
+      messages,
+      segments,
+      rejections,
+      skips,
+    })),
+  };
 }

@@ -12,7 +12,7 @@ import { type Input, isRowStep, type Job, type RowStep, type SecretSource } from
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
-import { readHookAddress } from '../observe/hook-address.js';
+import { readHookAddress } from '../observe/post-hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
 import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';

@@ -1,5 +1,5 @@
 import { UserError } from '../domain/errors.js';
-import type { MetricsFlags } from '../observe/metrics-flags.js';
+import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { readPort, textOption } from './verb.js';
 
 /** Of verbs that serve. */

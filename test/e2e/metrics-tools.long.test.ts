@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { WorkMeter } from '../../src/observe/work-meter.js';
+import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess } from './a-workspace.js';
 import { until } from './command.js';
@@ -28,9 +28,11 @@ test.skipIf(promtool.isMissing)(
     expect((await workspace.run('--metrics-file', 'sale.prom')).code).toBe(3);
     expectGood(workspace.read('sale.prom'));
 
-    const meter = new WorkMeter();
-    meter.noteStep('sale', { step: 1, kind: 'sms' });
-    meter.noteRequest('sms')({ kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' }, 0.2);
+    const meter = new WorkMetrics();
+    meter.watch({ type: 'step', job: 'sale', step: 1, kind: 'sms' });
+    const answer = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
+    meter.watch({ type: 'request', area: 'sms', answered: Promise.resolve({ answer, seconds: 0.2 }) });
+    await new Promise(setImmediate);
     expectGood(await meter.render());
 
     const listener = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson', '--metrics-port', '0']);

@@ -2,6 +2,7 @@ import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runLoadedJob } from '../../src/commands/run-job.js';
 import type { Job } from '../../src/job/job.js';
+import type { Progress } from '../../src/run/run-deps.js';
 import { aTerminal } from '../command/a-terminal.js';
 
 /** `volley run` in this process, on a world that the test may watch or change. Gives the exit code, or throws as the command does. */
@@ -11,9 +12,12 @@ export function runInProcess(
     env,
     runtime,
     onSent = () => {},
-  }: { env: Host['env']; runtime: Partial<Env>; onSent?: NonNullable<Host['onSent']> },
+  }: { env: Host['env']; runtime: Partial<Env>; onSent?: (progress: Progress) => void },
 ): Promise<number> {
   const { terminal } = aTerminal({ env, isStderrTerminal: false });
-  const host: Host = { ...terminal, onSent, runtime: { ...nodeEnv, ...runtime } };
+  const emit: Host['emit'] = (event) => {
+    if (event.type === 'sent') onSent(event.progress);
+  };
+  const host: Host = { ...terminal, emit, runtime: { ...nodeEnv, ...runtime } };
   return runLoadedJob(job, { again: false, json: true }, host);
 }

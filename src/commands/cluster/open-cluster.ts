@@ -12,7 +12,6 @@ import type { Plan } from '../../plan/format/plan-file.js';
 import type { Log } from '../../ports/log.js';
 import type { RunSettings } from '../../run/resume.js';
 import type { RunDeps } from '../../run/run-deps.js';
-import type { RunObserver } from '../../run/run-observer.js';
 import type { StopSwitch } from '../../run/stop.js';
 import { type DATABASE_FLAGS, readAddress } from './read-address.js';
 
@@ -38,7 +37,6 @@ export async function openCluster(
     log,
     stop,
     giveUpAfterSeconds,
-    onLane,
     flags,
   }: {
     host: Host;
@@ -46,7 +44,6 @@ export async function openCluster(
     log: Log;
     stop: StopSwitch;
     giveUpAfterSeconds: number;
-    onLane: RunObserver['onLane'] | undefined;
     /** Of a command that has no job. */
     flags?: typeof DATABASE_FLAGS;
   },
@@ -88,7 +85,7 @@ export async function openCluster(
         random,
         signal,
       });
-      onLane?.(options, lane);
+      host.emit?.({ type: 'lane', options, lane });
       return lane;
     };
   return {

@@ -14,11 +14,10 @@ import { UserError } from '../../domain/errors.js';
 import { type ClusterSettings, isRowStep } from '../../job/job.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { meterWork } from '../../observe/meter-command.js';
-import { meterTransport } from '../../observe/meter-host.js';
-import type { MetricsFlags } from '../../observe/metrics-flags.js';
-import type { WorkMeter } from '../../observe/work-meter.js';
+import type { MetricsFlags } from '../../observe/metrics-outlets.js';
 import { withFields } from '../../ports/log.js';
 import { EXIT } from '../../report/exit-code.js';
+import { watchTransport } from '../../run/run-event.js';
 import { StopSwitch } from '../../run/stop.js';
 import { createAuthorize } from '../../service/authorize.js';
 import { scrubAnswers } from '../../service/scrub-answers.js';
@@ -47,11 +46,11 @@ const GIVE_UP_AFTER_SECONDS = 300;
 /** `volley work`: claims and sends requests of runs that others lead. Returns the exit code. */
 export function workForRuns(flags: WorkFlags, host: Host): Promise<number> {
   return logCommand(host, { command: 'work', run: flags.run }, () =>
-    meterWork(host, flags.metrics, (meter) => workNamed(flags, host, meter)),
+    meterWork(host, flags.metrics, (host) => workNamed(flags, host)),
   );
 }
 
-async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefined): Promise<CommandEnd> {
+async function workNamed(flags: WorkFlags, host: Host): Promise<CommandEnd> {
   assertSafeEnvironment(host);
   const trust = readTrust(flags);
   const secrets = new SecretKeeper();
@@ -68,7 +67,7 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
     sendHere: true,
   } as const;
   const opening = {
-    ...{ host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS, onLane: meter?.onLane },
+    ...{ host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS },
     flags: DATABASE_FLAGS,
   };
   try {
@@ -99,13 +98,13 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
               log.warn(`This worker leaves run ${working.run} to others. ${service}`, { run: working.run });
               return undefined;
             }
-            const transport = meter === undefined ? service.transport : meterTransport(service.transport, clock, meter);
-            return { ...service, transport, createLane: cluster.laneFor(service.job.service) };
+            return { ...service, createLane: cluster.laneFor(service.job.service) };
           },
-          observer: meter,
+          emit: host.emit,
           onWork: (working, job) => {
             hasSeenRun = true;
-            meter?.noteStep(job.name, { step: working.step, kind: rowStepOf(job, working.step).kind });
+            const { kind } = rowStepOf(job, working.step);
+            host.emit?.({ type: 'step', job: job.name, step: working.step, kind });
             if (run === working.run) return;
             run = working.run;
             log.info(`works on run ${working.run} of job ${job.name}, step ${working.step}`, {
@@ -120,7 +119,7 @@ async function workNamed(flags: WorkFlags, host: Host, meter: WorkMeter | undefi
           clock,
           random,
           onProgress: rows.note,
-          onAttempt: meter?.onAttempt,
+          onAttempt: (attempt) => host.emit?.({ type: 'attempt', ...attempt }),
           onNotice: (notice, fields) => log.warn(notice, fields),
         },
       );
@@ -174,7 +173,9 @@ async function openWorkerService(
       hint: 'A worker reads the same secrets as the job: the same variables, or the same files.',
     });
   });
-  const createTransport = await envOf(host).loadTransport();
-  const transport = scrubAnswers(createTransport(service.timeouts), secrets.values);
+  const { clock, loadTransport } = envOf(host);
+  const createTransport = await loadTransport();
+  const watched = watchTransport(createTransport(service.timeouts), clock, host.emit);
+  const transport = scrubAnswers(watched, secrets.values);
   return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
 }

@@ -82,7 +82,7 @@ async function applyAndWrite(context: Application, packer: PlanPacker): Promise<
     const summary = await writeRunReport(whileHeld, directory, plan, early);
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
-    host.observer?.onReport(summary);
+    host.emit?.({ type: 'report', summary });
     isOrderly = true;
     return summary;
   } catch (error) {
@@ -109,9 +109,14 @@ async function apply(
   const { directory, plan, settings, lock, registry, stop, service, cluster, host, log, runtime } = context;
   const { files, clock, random, owner, snapshotEveryBytes } = runtime;
   const [{ applyPlan }, ownLane] = await Promise.all([import('../../run/apply-plan.js'), runtime.loadLane()]);
+  const createOwnLane: typeof ownLane = (options) => {
+    const lane = ownLane(options);
+    host.emit?.({ type: 'lane', options, lane });
+    return lane;
+  };
   const view = createProgressView(host, log);
   try {
-    await host.observer?.onRun({ directory, plan });
+    await host.emit?.({ type: 'run', directory, plan });
     await takeOverPrepared(context, { files, clock, owner });
     await applyPlan(
       {
@@ -133,15 +138,15 @@ async function apply(
         random,
         transport: service.transport,
         authorize: service.authorize,
-        createLane: cluster?.laneFor(service.settings) ?? ownLane,
+        createLane: cluster?.laneFor(service.settings) ?? createOwnLane,
         owner,
         snapshotEveryBytes,
         onProgress: (progress) => {
           view.sent(progress);
-          host.onSent?.(progress);
+          host.emit?.({ type: 'sent', progress });
           onProgress();
         },
-        onAttempt: host.observer?.onAttempt,
+        onAttempt: (attempt) => host.emit?.({ type: 'attempt', ...attempt }),
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );

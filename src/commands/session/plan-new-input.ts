@@ -63,7 +63,8 @@ export async function planNewInput(
     });
     if (outcome.made !== undefined) {
       await assertOwned(sources, { ...outcome.made, directories });
-      host.observer?.onPlan(outcome.made.plan, (clock.monotonicMs() - startMs) / 1000);
+      const seconds = (clock.monotonicMs() - startMs) / 1000;
+      host.emit?.({ type: 'plan', plan: outcome.made.plan, seconds });
     }
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
     await warnOfTakenBack(outcome, context, files);

@@ -144,7 +144,7 @@ export async function withSession<T>(
     return await placeDiskErrors(jobDirectory, async () => {
       const lock = await acquireLock(lockDepsOf(runtime, log), jobDirectory);
       try {
-        await host.observer?.onBegin(jobDirectory);
+        await host.emit?.({ type: 'begin', jobDirectory });
         // It may read from a hanging disk.
         const opening = { signal: stop.nothingNew, clock: runtime.clock, doing: 'open the job' };
         const registry = await endSoonAfter(opening, () =>
@@ -213,7 +213,7 @@ async function openJobCluster({ cluster, service }: Job, context: Opening): Prom
   if (cluster === undefined) return undefined;
   const { openCluster } = await import('../cluster/open-cluster.js');
   const { giveUpAfterSeconds } = service;
-  return openCluster(cluster, { ...context, giveUpAfterSeconds, onLane: context.host.observer?.onLane });
+  return openCluster(cluster, { ...context, giveUpAfterSeconds });
 }
 
 /** The job's memory, behind its lock. */

@@ -2,9 +2,8 @@ import type { Listener } from '../listen/listener.js';
 import type { Log } from '../ports/log.js';
 import { LISTEN_METRICS } from './metric-list.js';
 import { createMetricSet } from './metric-set.js';
-import type { MetricsFlags } from './metrics-flags.js';
+import { type MetricsFlags, openMetricsPort } from './metrics-outlets.js';
 import type { MetricsServer } from './metrics-server.js';
-import { openMetricsPort } from './open-metrics-port.js';
 
 /** Serves the figures of a listener; it accepts nothing until `watch` has it. */
 export async function openListenMetrics(
@@ -24,7 +23,7 @@ export async function openListenMetrics(
     }
     return render();
   };
-  const server = await openMetricsPort(flags, { render: read, log });
+  const server = await openMetricsPort(flags, read, log);
   return {
     ...server,
     watch: (listener) => {

@@ -1,22 +1,82 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkEvent } from '../cluster/work-on-run.js';
+import { envOf, type Host, openLog, watchedBy } from '../command/deps.js';
+import { SecretKeeper } from '../command/terminal.js';
 import { isRowKind } from '../domain/areas.js';
 import type { Balance } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { withFields } from '../ports/log.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { balanceOf } from '../report/row-balance.js';
-import { addBalances, type OpenDoubt, type Summary } from '../report/summary.js';
+import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
-import type { RunObserver } from '../run/run-observer.js';
 import type { Files } from '../storage/files.js';
 import { RUN_METRICS, SEND_METRICS } from './metric-list.js';
 import { createMetricSet } from './metric-set.js';
-import { SendMeter } from './send-meter.js';
+import { readMetricsFile } from './metrics-file.js';
+import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
+import { SendMetrics } from './send-metrics.js';
+
+/** The process that has the job keeps its file; before `notBefore` nothing has begun. */
+const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
+
+/**
+ * The figures of a command on a job, and where they go. `end` takes the exit code, and the code of the error; it throws nothing.
+ * Refuses, with UserError 'bad-flag', a port that cannot be had.
+ */
+export async function openRunMetrics(
+  host: Host,
+  flags: MetricsFlags,
+): Promise<{ readonly host: Host; end(exitCode: number, failure?: string): Promise<void> }> {
+  const { files, clock } = envOf(host);
+  const log = withFields(openLog(host, new SecretKeeper()), () => ({ event: 'metrics', job: metrics.job }));
+  const metrics = new RunMetrics(files);
+  const { file, server } = await openOutlets(flags, { render: () => metrics.render(), clock, log });
+  const readLast = async (job: string) => {
+    if (file !== undefined) metrics.noteEnd(readLastEnd(await readMetricsFile(file.path), job));
+  };
+  const watch = async (event: WorkEvent) => {
+    await metrics.watch(event);
+    if (event.type !== 'begin') return;
+    await readLast(metrics.job ?? '');
+    file?.begin();
+  };
+  return {
+    host: watchedBy(host, watch),
+    end: async (exitCode, failure) => {
+      metrics.close();
+      if (metrics.job === undefined || NOT_ITS_TURN.has(failure ?? '')) file?.leave();
+      else {
+        const endSeconds = clock.now() / 1000;
+        await readLast(metrics.job);
+        metrics.noteEnd({ exitCode, endSeconds, ...(exitCode === 0 ? { successSeconds: endSeconds } : {}) });
+        await file?.finish();
+      }
+      await server?.close();
+    },
+  };
+}
+
+/**
+ * How the command before this one ended, from its file; unknown where the file holds no metrics of that job. No success yet is 0, and not
+ * unknown: what is absent sets off no alert.
+ */
+function readLastEnd(text: string, job: string): LastEnd {
+  const lines = text.split('\n');
+  const read = ({ name }: { name: string }) => {
+    const start = `${name}{job_name="${job}"} `;
+    const value = Number(lines.find((line) => line.startsWith(start))?.slice(start.length));
+    return Number.isFinite(value) ? value : undefined;
+  };
+  const { lastExitCode, lastEnd, lastSuccess } = RUN_METRICS;
+  return { exitCode: read(lastExitCode), endSeconds: read(lastEnd), successSeconds: read(lastSuccess) ?? 0 };
+}
 
 /** How a command on the job ended, in seconds since 1970; carried from one file to the next. */
-export interface LastEnd {
+interface LastEnd {
   readonly exitCode?: number | undefined;
   readonly endSeconds?: number | undefined;
   readonly successSeconds?: number | undefined;
@@ -32,13 +92,11 @@ interface StepRows {
 
 type Settled = Pick<Balance, 'accepted' | 'rejected' | 'inDoubt'>;
 
-/** The figures of one command on one job. */
-export class RunMeter implements RunObserver {
+class RunMetrics {
   readonly #files: Files;
-  readonly #onBegun: (job: string) => Promise<void>;
   readonly #shared = { job_name: '' };
   readonly #set = createMetricSet({ ...RUN_METRICS, ...SEND_METRICS }, this.#shared);
-  readonly #sending = new SendMeter(this.#set.metrics);
+  readonly #sending = new SendMetrics(this.#set.metrics);
   #job: Job | undefined;
   /** By the id of their plan. */
   readonly #runs = new Map<string, readonly StepRows[]>();
@@ -46,10 +104,8 @@ export class RunMeter implements RunObserver {
   #current: { readonly plan: string; readonly directory: string } | undefined;
   #jobDirectory: string | undefined;
 
-  /** `onBegun` is called once the job is this command's alone. */
-  constructor({ files, onBegun }: { files: Files; onBegun: (job: string) => Promise<void> }) {
+  constructor(files: Files) {
     this.#files = files;
-    this.#onBegun = onBegun;
   }
 
   /** Undefined until it is known. */
@@ -57,33 +113,52 @@ export class RunMeter implements RunObserver {
     return this.#job?.name;
   }
 
-  readonly onJob = (job: Job): void => {
-    this.#job = job;
-    this.#shared.job_name = job.name;
-  };
+  async watch(event: WorkEvent): Promise<void> {
+    switch (event.type) {
+      case 'job':
+        this.#job = event.job;
+        this.#shared.job_name = event.job.name;
+        return;
+      case 'begin':
+        return this.#begin(event.jobDirectory);
+      case 'reading':
+        return this.#setPlanRows(event.step, event.rows);
+      case 'plan':
+        for (const { number, counts } of event.plan.steps.filter(hasRows)) this.#setPlanRows(number, counts.read);
+        return this.#set.metrics.planDuration.set(event.seconds);
+      case 'run':
+        return this.#noteRun(event.directory, event.plan);
+      case 'sent':
+        return this.#noteSent(event.progress);
+      case 'report': {
+        const { plan, balance, withWorkers = 0, steps } = event.summary;
+        this.#runs.set(plan, steps.filter(hasRows));
+        this.#inDoubt.set(plan, balance.inDoubt - withWorkers);
+        return;
+      }
+      case 'open-doubt':
+        this.#inDoubt = new Map(event.openDoubt.runs.map(({ run, inDoubt }) => [run, inDoubt ?? 0]));
+        return;
+      default:
+        this.#sending.watch(event);
+    }
+  }
 
-  readonly onBegin = async (jobDirectory: string): Promise<void> => {
+  async #begin(jobDirectory: string): Promise<void> {
     this.#jobDirectory = jobDirectory;
-    const { metrics } = this.#set;
-    metrics.running.set(1);
-    const isSandbox = this.#job?.service.sandbox === true;
-    const scope = { isSandbox, isRunning: true };
+    this.#set.metrics.running.set(1);
+    const scope = { isSandbox: this.#job?.service.sandbox === true, isRunning: true };
     // A run that cannot be read is reported where its rows are needed.
-    await readOpenDoubt(this.#files, jobDirectory, scope).then(this.onOpenDoubt, () => {});
-    await this.#onBegun(this.#shared.job_name);
-  };
+    const openDoubt = await readOpenDoubt(this.#files, jobDirectory, scope).catch(() => undefined);
+    if (openDoubt !== undefined) await this.watch({ type: 'open-doubt', openDoubt });
+  }
 
-  readonly onPlanned = ({ step, rows }: { step: number; rows: number }): void => {
+  #setPlanRows(step: number, rows: number): void {
     const kind = this.#job?.steps[step - 1]?.kind ?? '';
     this.#set.metrics.planRows.set(rows, { step, kind });
-  };
+  }
 
-  readonly onPlan = (plan: Plan, seconds: number): void => {
-    for (const { number, counts } of plan.steps.filter(hasRows)) this.onPlanned({ step: number, rows: counts.read });
-    this.#set.metrics.planDuration.set(seconds);
-  };
-
-  readonly onRun = async ({ directory, plan }: { directory: string; plan: Plan }): Promise<void> => {
+  async #noteRun(directory: string, plan: Plan): Promise<void> {
     this.#current = { plan: plan.id, directory };
     // A journal that cannot be read ends the run by itself, with its reason.
     const read = await readRunState(this.#files, join(directory, JOURNAL_FILE)).catch(() => undefined);
@@ -96,10 +171,10 @@ export class RunMeter implements RunObserver {
       return { number, kind, balance, atStart: { balance, settled: { accepted, rejected, inDoubt } } };
     });
     this.#runs.set(plan.id, steps);
-    for (const { number: step, kind } of steps) this.#sending.noteStep({ step, kind });
-  };
+    for (const { number: step, kind } of steps) this.#sending.begin({ step, kind });
+  }
 
-  readonly onSent = (progress: Progress): void => {
+  #noteSent(progress: Progress): void {
     const { plan = '' } = this.#current ?? {};
     const steps = this.#runs.get(plan) ?? [];
     const step = steps.find(({ number }) => number === progress.step);
@@ -114,22 +189,7 @@ export class RunMeter implements RunObserver {
       unprocessed: balance.unprocessed - more('accepted') - more('rejected') - more('inDoubt'),
     };
     this.#inDoubt.set(plan, addBalances(steps.map((each) => each.balance)).inDoubt);
-  };
-
-  readonly onLane = this.#sending.noteLane;
-
-  readonly onAttempt = this.#sending.noteAttempt;
-
-  readonly noteRequest = this.#sending.noteRequest;
-
-  readonly onReport = ({ plan, balance, withWorkers = 0, steps }: Summary): void => {
-    this.#runs.set(plan, steps.filter(hasRows));
-    this.#inDoubt.set(plan, balance.inDoubt - withWorkers);
-  };
-
-  readonly onOpenDoubt = ({ runs }: OpenDoubt): void => {
-    this.#inDoubt = new Map(runs.map(({ run, inDoubt }) => [run, inDoubt ?? 0]));
-  };
+  }
 
   /** How an earlier command ended, or this one. */
   noteEnd({ exitCode, endSeconds, successSeconds }: LastEnd): void {

@@ -1,13 +1,18 @@
-import type { AttemptNote, RunLaneOptions } from '../run/run-deps.js';
+import type { WorkEvent } from '../cluster/work-on-run.js';
+import type { RunLaneOptions } from '../run/run-deps.js';
+import type { Answered } from '../run/run-event.js';
 import type { Answer } from '../service/answer.js';
 import type { Lane } from '../throttle/lane.js';
 import type { SEND_METRICS } from './metric-list.js';
 import type { Labels, MetricSet } from './metric-set.js';
 
-type Step = Pick<AttemptNote, 'step' | 'kind'>;
+interface Step {
+  readonly step: number;
+  readonly kind: string;
+}
 
 /** The figures of what is sent for one job. */
-export class SendMeter {
+export class SendMetrics {
   readonly #metrics: MetricSet<typeof SEND_METRICS>['metrics'];
   readonly #labels: Labels;
   readonly #steps = new Map<number, Step>();
@@ -21,33 +26,31 @@ export class SendMeter {
   }
 
   /** A step begins: its figures are there before anything happens. */
-  noteStep({ step, kind }: Step): void {
+  begin({ step, kind }: Step): void {
     this.#steps.set(step, { step, kind });
     this.#metrics.retries.add(0, { ...this.#labels, step, kind });
     this.#metrics.breakerOpen.set(0, { ...this.#labels, step, kind });
   }
 
-  readonly noteAttempt = ({ step, kind, isAgain, isBreakerOpen }: AttemptNote): void => {
-    const labels = { ...this.#labels, step, kind };
-    if (isAgain) this.#metrics.retries.add(1, labels);
-    this.#metrics.breakerOpen.set(isBreakerOpen ? 1 : 0, labels);
-  };
+  watch(event: WorkEvent): void {
+    const { retries, breakerOpen } = this.#metrics;
+    if (event.type === 'lane') this.#lanes.set(event.options.area, event);
+    if (event.type === 'attempt') {
+      const labels = { ...this.#labels, step: event.step, kind: event.kind };
+      if (event.isAgain) retries.add(1, labels);
+      breakerOpen.set(event.isBreakerOpen ? 1 : 0, labels);
+    }
+    if (event.type === 'request') void this.#count(event.area, event.answered).catch(() => {});
+  }
 
-  readonly noteLane = (options: RunLaneOptions, lane: Lane): void => {
-    this.#lanes.set(options.area, { options, lane });
-  };
-
-  /** A request leaves. Call what is returned with its answer. */
-  readonly noteRequest = (area: string): ((answer: Answer, seconds: number) => void) => {
-    const { requests, requestDuration, inFlight } = this.#metrics;
+  async #count(area: string, answered: Promise<Answered>): Promise<void> {
+    const { inFlight, requestDuration, requests } = this.#metrics;
     const labels = { ...this.#labels, area };
     inFlight.add(1, labels);
-    return (answer, seconds) => {
-      inFlight.add(-1, labels);
-      requestDuration.add(seconds, labels);
-      requests.add(1, { ...labels, status: statusOf(answer) });
-    };
-  };
+    const { answer, seconds } = await answered.finally(() => inFlight.add(-1, labels));
+    requestDuration.add(seconds, labels);
+    requests.add(1, { ...labels, status: statusOf(answer) });
+  }
 
   /** What the lanes do just now. */
   readLanes(): void {

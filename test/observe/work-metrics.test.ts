@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
-import { WorkMeter } from '../../src/observe/work-meter.js';
+import { WorkMetrics } from '../../src/observe/work-metrics.js';
+import type { Answered } from '../../src/run/run-event.js';
 import { readMetrics } from './read-metrics.js';
 
-const read = async (meter: WorkMeter) => readMetrics(await meter.render());
+const read = async (meter: WorkMetrics) => readMetrics(await meter.render());
 const SMS = { step: 1, kind: 'sms' };
+const LOST = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
 
 test('the lease is held only while the database has confirmed it in time', async () => {
-  const meter = new WorkMeter();
+  const meter = new WorkMetrics();
   const states = [
     undefined,
     { isFresh: false, lastBeatMs: undefined },
@@ -15,7 +17,7 @@ test('the lease is held only while the database has confirmed it in time', async
   ];
   const seen: unknown[] = [];
   for (const lease of states) {
-    if (lease !== undefined) meter.onLease(lease);
+    if (lease !== undefined) meter.watch({ type: 'lease', lease });
     const samples = await read(meter);
     seen.push([samples.get('volley_worker_lease_held'), samples.get('volley_worker_last_beat_timestamp_seconds')]);
   }
@@ -29,18 +31,23 @@ test('the lease is held only while the database has confirmed it in time', async
 });
 
 test('each job has figures of its own; what was claimed under a lease ends with it', async () => {
-  const meter = new WorkMeter();
+  const meter = new WorkMetrics();
   const lease = { isFresh: true, lastBeatMs: 1 };
-  meter.onLease(lease);
-  meter.noteStep('spring', SMS);
-  meter.onHeld({ count: 4 });
-  const answered = meter.noteRequest('sms');
-  meter.onAttempt({ ...SMS, isAgain: true, isBreakerOpen: true });
+  meter.watch({ type: 'lease', lease });
+  meter.watch({ type: 'step', job: 'spring', ...SMS });
+  meter.watch({ type: 'held', held: { count: 4 } });
+  let answer = (_: Answered) => {};
+  const answered = new Promise<Answered>((resolve) => {
+    answer = resolve;
+  });
+  meter.watch({ type: 'request', area: 'sms', answered });
+  meter.watch({ type: 'attempt', ...SMS, isAgain: true, isBreakerOpen: true });
   const before = await read(meter);
-  meter.onLease(lease);
-  meter.noteStep('autumn', SMS);
-  meter.onHeld({ count: 2 });
-  answered({ kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' }, 0.2);
+  meter.watch({ type: 'lease', lease });
+  meter.watch({ type: 'step', job: 'autumn', ...SMS });
+  meter.watch({ type: 'held', held: { count: 2 } });
+  answer({ answer: LOST, seconds: 0.2 });
+  await new Promise(setImmediate);
   const after = await read(meter);
 
   const of = (name: string, job: string) => [before, after].map((samples) => samples.get(`${name}{job_name="${job}"}`));
@@ -52,11 +59,11 @@ test('each job has figures of its own; what was claimed under a lease ends with 
 });
 
 test('a worker that has ended holds nothing, and no breaker is open', async () => {
-  const meter = new WorkMeter();
-  meter.onLease({ isFresh: true, lastBeatMs: 1 });
-  meter.noteStep('spring', SMS);
-  meter.onHeld({ count: 4 });
-  meter.onAttempt({ ...SMS, isAgain: true, isBreakerOpen: true });
+  const meter = new WorkMetrics();
+  meter.watch({ type: 'lease', lease: { isFresh: true, lastBeatMs: 1 } });
+  meter.watch({ type: 'step', job: 'spring', ...SMS });
+  meter.watch({ type: 'held', held: { count: 4 } });
+  meter.watch({ type: 'attempt', ...SMS, isAgain: true, isBreakerOpen: true });
   meter.close();
   const samples = await read(meter);
 
