@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ActionStepKind, Area, Kind, RowKind } from '../domain/areas.js';
+import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
@@ -68,13 +68,15 @@ export interface ReadLimits extends Checked<typeof readLimits> {}
 
 export type Step = RowStep | ActionStep;
 /** A step that takes the rows of files. */
-export type RowStep = Steps[RowKind];
+export type RowStep = Steps[RowKind & keyof Steps];
 /** A step without rows: does one thing at its place among the steps. */
-export type ActionStep = Steps[ActionStepKind];
-type Steps = { readonly [K in Kind]: K extends 'contacts' ? ContactsStep : StepOf<K> };
+export type ActionStep = Steps[ActionStepKind & keyof Steps];
+type Steps = { readonly [K in keyof typeof stepSchemas]: K extends 'contacts' ? ContactsStep : StepOf<K> };
 
 /** A step with its own limits, those at the top of the file, or those of its kind. */
-export type StepOf<K extends Kind> = Omit<Checked<(typeof stepSchemas)[K]>, 'limits'> & { readonly limits: Limits };
+export type StepOf<K extends keyof typeof stepSchemas> = Omit<Checked<(typeof stepSchemas)[K]>, 'limits'> & {
+  readonly limits: Limits;
+};
 
 export function isRowStep(step: Step): step is RowStep {
   return 'input' in step;

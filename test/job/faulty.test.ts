@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { formatError } from '../../src/command/failure.js';
+import { KINDS, ROW_KINDS } from '../../src/domain/areas.js';
 import { parseJob } from '../../src/job/load.js';
 
 /**
@@ -9,6 +10,8 @@ import { parseJob } from '../../src/job/load.js';
  * `npx vitest run test/job/faulty.test.ts -u` writes what is said now; read what git shows then.
  */
 const DIRECTORY = join(import.meta.dirname, 'faulty');
+const ALL_KINDS = Object.keys(KINDS).join(', ');
+const KINDS_WITH_ROWS = Object.keys(ROW_KINDS).join(', ');
 const NAMES = readdirSync(DIRECTORY).filter((name) => name.endsWith('.yaml'));
 
 function check(text: string): string {
@@ -16,7 +19,8 @@ function check(text: string): string {
     parseJob(text, 'sale.yaml');
     return 'No fault.\n';
   } catch (error) {
-    return formatError(error);
+    // Which kinds there are is no business of these.
+    return formatError(error).replaceAll(ALL_KINDS, '<kinds>').replaceAll(KINDS_WITH_ROWS, '<kinds with rows>');
   }
 }
 

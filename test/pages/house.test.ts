@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { AREAS } from '../../src/domain/areas.js';
+import { AREAS, KINDS } from '../../src/domain/areas.js';
 import { ROOT } from './page.js';
 
 const listSources = (room: string) =>
@@ -10,7 +10,7 @@ const files = listSources('src');
 const textOf = (path: string, room = 'src') => readFileSync(`${ROOT}${room}/${path}`, 'utf8');
 
 /** Names that several rooms may give to what they have of an area of the service, or of a kind of step in two of them. */
-const OF_AREAS = [...AREAS, 'conversations'].map((area) => `${area}.ts`);
+const OF_AREAS = [...AREAS, ...Object.keys(KINDS)].map((area) => `${area}.ts`);
 
 test('a folder of src/ has at most 20 files; verbs/ has one for each verb', () => {
   const others = files.filter((path) => dirname(path) !== 'verbs');

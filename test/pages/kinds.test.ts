@@ -11,6 +11,7 @@ import {
   TEXT_COLUMN,
 } from '../../src/domain/output-columns.js';
 import { ceilings, defaultLimits } from '../../src/job/limits.js';
+import { parseJob } from '../../src/job/load.js';
 import { createClients } from '../../src/service/clients.js';
 import { ALL_PAGES, listNames, ROOT, readPage, readSection, readTables } from './page.js';
 
@@ -54,8 +55,13 @@ describe.each(kinds)('the section of %s in the reference', (kind) => {
     );
   });
 
-  test('has an example that runs, in jobs/', () => {
-    expect(listExampleKinds()).toContain(kind);
+  test('has an example: it shows one, or a job in jobs/ has such a step', () => {
+    const shown = [...page.text.matchAll(/^```yaml\n(.*?)^```$/gms)].flatMap(([, text = '']) => stepsIn(text));
+    const ofJobs = readdirSync(`${ROOT}jobs`)
+      .filter((name) => name.endsWith('.yaml'))
+      .flatMap((name) => stepsIn(readFileSync(`${ROOT}jobs/${name}`, 'utf8')));
+
+    expect([...shown, ...ofJobs]).toContain(kind);
   });
 });
 
@@ -93,9 +99,11 @@ describe.each(pages)('$path', ({ text, spans }) => {
   });
 });
 
-function listExampleKinds(): unknown[] {
-  const jobs = readdirSync(`${ROOT}jobs`).filter((name) => name.endsWith('.yaml'));
-  return jobs.flatMap((name) =>
-    parse(readFileSync(`${ROOT}jobs/${name}`, 'utf8')).steps.map(({ kind }: { kind: string }) => kind),
+/** The kinds of the steps of a job, or of a part of one; it must be one that Volley takes. */
+function stepsIn(yaml: string): string[] {
+  const { steps, service = { sandbox: true } } = parse(yaml) as { steps?: object[]; service?: object };
+  if (steps === undefined) return [];
+  return parseJob(JSON.stringify({ name: 'example', ...parse(yaml), service }), `${ROOT}jobs/example.yaml`).steps.map(
+    ({ kind }) => kind,
   );
 }
