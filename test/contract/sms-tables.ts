@@ -207,24 +207,6 @@ export const TEXT_SIZES: readonly (readonly [number, string, number])[] = [
   [135, 'UCS2', 3],
 ];
 
-/** A receipt of a message, at noon; a dot goes down into an object. */
-export const RECEIPT_FIELDS: readonly (readonly [string, unknown])[] = [
-  ['namespace', 'SMS'],
-  ['eventType', 'outbound_message_status_changed'],
-  ['payload.umid', expect.stringMatching(UUID)],
-  ['payload.batchId', BATCH_ID],
-  ['payload.clientMessageId', 'm1'],
-  ['payload.clientBatchId', 'b1'],
-  ['payload.subAccountId', 'acme_hq'],
-  ['payload.source', 'ACME'],
-  ['payload.destination', '+6590000001'],
-  ['payload.status.state', 'delivered'],
-  ['payload.status.detail', 'delivered_to_recipient'],
-  ['payload.status.timestamp', '2026-11-21T12:00:00.000Z'],
-  ['payload.price', { total: 0.01, perSms: 0.01, currency: 'USD' }],
-  ['payload.smsCount', 1],
-];
-
 /** Paths and methods beside those of the contract: 404 with code 1300. */
 export const OTHER_ADDRESSES: readonly (readonly [string, 'GET' | 'POST' | 'PUT' | 'DELETE', string])[] = [
   ['Versioning', 'POST', BATCH_PATH.replace('v1', 'v2')],

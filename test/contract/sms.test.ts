@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { settle } from '../sandbox/gateway/gateway-client.js';
 import { aBatch, aClient, aClock, aMessage, at } from '../sandbox/sandbox-client.js';
-import { aReceiver } from '../sandbox/webhook/receiver.js';
 import {
   type BearerArea,
   type BearerEndpoint,
@@ -11,14 +9,12 @@ import {
   testRegions,
   testSubAccounts,
 } from './bearer-area.js';
-import { readField } from './contract-fields.js';
 import {
   aBatchOf,
   ERRORS,
   MESSAGE_SIZES,
   OPEN_REQUESTS,
   OTHER_ADDRESSES,
-  RECEIPT_FIELDS,
   REJECTIONS,
   REQUEST_SIZES,
   REQUESTS,
@@ -245,37 +241,6 @@ test.each([
   clock.advance(afterMs);
   const cancelled = await client.cancelBatch(body.batchId);
   expect([cancelled.status, cancelled.body]).toEqual([200, { cancelledCount }]);
-});
-
-test.each(RECEIPT_FIELDS)('Open point, Events, SMS batch: %s of a delivery receipt is %j', async (field, value) => {
-  const receiver = await aReceiver();
-  const { client } = await aSent(aBatchOf({ dlrCallbackUrl: receiver.url() }));
-  expect(await settle(client)).toMatchObject({ delivered: 2 });
-  expect(receiver.received.map(({ body }) => body.payload.status.state)).toEqual(['sent', 'delivered']);
-  expect(readField(receiver.received[1]?.body, field)).toEqual(value);
-});
-
-test.each([
-  ['state', 'undelivered'],
-  ['errorCode', 1],
-  ['errorMessage', 'Absent subscriber'],
-])(
-  'Open point, Events, SMS batch: status.%s of a receipt of a number that is not reached is %j',
-  async (field, value) => {
-    const receiver = await aReceiver();
-    const { client } = await aSent(aBatchOf({ destination: '+6590010000', dlrCallbackUrl: receiver.url() }));
-    await settle(client);
-    expect(receiver.received[1]?.body.payload.status[field]).toBe(value);
-  },
-);
-
-test('Open point, Events, SMS batch: a receipt that is not answered 2xx comes again after 1, 10, 30 and 90 s', async () => {
-  const clock = aClock();
-  const client = await aClient({ clock });
-  const receiver = await aReceiver(() => 500);
-  await client.sendBatch(aBatchOf({ dlrCallbackUrl: receiver.url() }));
-  await settle(client);
-  expect(clock.slept).toEqual([1000, 10_000, 30_000, 90_000, 1000, 10_000, 30_000, 90_000]);
 });
 
 test.each(OTHER_ADDRESSES)('%s: %s %s is 404, code 1300', async (_, method, path) => {

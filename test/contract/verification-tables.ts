@@ -10,29 +10,27 @@ import type { Fields } from './bearer-area.js';
 
 const SESSION_ID = '00000000000040008000000000000001';
 
-type FieldRow = readonly [field: string, meaning: string, value: unknown];
-
 /** "Verification session (response of creation)", of a creation at noon. */
-export const CREATED_FIELDS: readonly FieldRow[] = [
-  ['sessionID', 'a string, the identifier', SESSION_ID],
-  ['verifyUri', 'a string, the path of the resource', `${SESSIONS_PATH}/${SESSION_ID}`],
-  ['destination', 'a number, the phone number', 6590000001],
-  ['status', 'a string', 'WAITING'],
-  ['attempt', 'an integer, 0 on creation', 0],
-  ['expiresAt', 'an ISO 8601 UTC timestamp', '2026-11-21T12:05:00.000Z'],
-  ['retryAfter', 'an ISO 8601 UTC timestamp', '2026-11-21T12:00:10.000Z'],
-];
+export const CREATED = {
+  sessionID: SESSION_ID,
+  verifyUri: `${SESSIONS_PATH}/${SESSION_ID}`,
+  destination: 6590000001,
+  status: 'WAITING',
+  attempt: 0,
+  expiresAt: '2026-11-21T12:05:00.000Z',
+  retryAfter: '2026-11-21T12:00:10.000Z',
+};
 
 /** "Verification session (response of validation/status read)", of a session made at noon, after one wrong code. */
-export const READ_FIELDS: readonly FieldRow[] = [
-  ['uid', 'a string, the identifier', SESSION_ID],
-  ['resourceUri', 'a string, the path of the resource', `${SESSIONS_PATH}/${SESSION_ID}`],
-  ['destination', 'a number, the phone number', 6590000001],
-  ['status', 'a string', 'WAITING'],
-  ['attempt', 'an integer, the count of unsuccessful attempts', 1],
-  ['expiresAt', 'an ISO 8601 UTC timestamp', '2026-11-21T12:05:00.000Z'],
-  ['nextSmsAfter', 'an ISO 8601 UTC timestamp', '2026-11-21T12:00:10.000Z'],
-];
+export const READ = {
+  uid: SESSION_ID,
+  resourceUri: `${SESSIONS_PATH}/${SESSION_ID}`,
+  destination: 6590000001,
+  status: 'WAITING',
+  attempt: 1,
+  expiresAt: '2026-11-21T12:05:00.000Z',
+  nextSmsAfter: '2026-11-21T12:00:10.000Z',
+};
 
 /** "Verification creation request body": the number that the code goes to. */
 export const DESTINATIONS: readonly (readonly [string, Fields, number])[] = [

@@ -1,30 +1,9 @@
 import { expect, test } from 'vitest';
-import { aClient, aClock, NOON } from '../sandbox-client.js';
+import { aClient, aClock } from '../sandbox-client.js';
 import { aDeafUrl, aReceiver, type Received } from '../webhook/receiver.js';
-import { look, openChannel, openConversation, play, settle, update, VERSION, write } from './gateway-client.js';
+import { look, openChannel, openConversation, play, settle, update, VERSION } from './gateway-client.js';
 
 const types = (received: readonly Received[]) => received.map(({ body }) => body.eventType);
-
-test('§Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE reach the webhook of the channel, in order, each as the contract has it', async () => {
-  const receiver = await aReceiver();
-  const client = await aClient({ clock: aClock() });
-  const channelId = await openChannel(client, receiver.url());
-  const conversationId = await openConversation(client, { channelId });
-  await play(client, conversationId, 'join', { agentId: 'a7', agentName: 'Kim' });
-  await play(client, conversationId, 'type');
-  await play(client, conversationId, 'message', { text: 'How can I help?' });
-  await write(client, conversationId, { authorType: 'user', text: 'My parcel is lost' });
-  // And the question to the webhook whether someone listens.
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 6, givenUp: 0, failedAttempts: 0, outside: 0 });
-  const head = (eventType: string) => ({ eventType, conversationId, timestamp: NOON });
-  expect(receiver.received.map(({ body }) => body)).toEqual([
-    { ...head('QUEUED'), data: { queueId: '101', queueName: 'Support' } },
-    { ...head('AGENT_JOINED'), messageType: 'SYSTEM', agentId: 'a7', agentName: 'Kim' },
-    { ...head('ACTIVITY'), data: { name: 'typing', value: { users: [{ type: 'agent', id: 'a7' }] } } },
-    { ...head('MESSAGE'), data: { isEcho: false, text: 'How can I help?', sender: { id: 'a7', type: 'agent' } } },
-    { ...head('MESSAGE'), data: { isEcho: true, text: 'My parcel is lost', sender: { id: 'user', type: 'user' } } },
-  ]);
-});
 
 test('§Events: every event has an id of its own, which stays over repetitions, while x-8x8-retry counts them', async () => {
   const receiver = await aReceiver((_, place) => ([0, 1, 3].includes(place) ? 503 : 200));
