@@ -10,10 +10,8 @@ import { createLog, escapeText, SecretKeeper, type Terminal } from '../command/t
 import { UserError } from '../domain/errors.js';
 import { readSecret } from '../job/secrets.js';
 import { assertIsFile } from '../listen/event-file.js';
-import type { WrittenEvent } from '../listen/intake.js';
-import { BEHIND_PROXY } from '../listen/listen-limits.js';
+import { describeCounts, logCounts, type WrittenEvent } from '../listen/intake.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
-import { describeCounts, logCounts } from '../listen/progress-log.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { systemClock } from '../ports/clock.js';
@@ -37,8 +35,6 @@ export interface ListenFlags {
   /** Name of the environment variable with the secret. */
   readonly secretEnv: string | undefined;
   readonly secretFile: string | undefined;
-  /** All connections come from one address. */
-  readonly behindProxy: boolean | undefined;
   readonly metrics?: MetricsFlags | undefined;
   readonly json: boolean | undefined;
 }
@@ -76,10 +72,12 @@ async function listenNamed(flags: ListenFlags, { terminal, name }: LoggedTermina
     const onWritten = ({ kind }: WrittenEvent) => {
       if (kind === 'receipt') joining?.noteReceipt();
     };
-    const deps = { files: nodeFiles, clock: systemClock, log, lockOutput: () => lockFile(output, log) };
+    const ports = { files: nodeFiles, clock: systemClock, log };
+    const lockOutput = () => lockFile(output, log);
     metrics = await openMetrics(flags, log);
-    const limits = flags.behindProxy === true ? BEHIND_PROXY : {};
-    const listener = await placing(() => startListener({ host, port, output, secret, limits, onWritten }, deps));
+    const listener = await placing(() =>
+      startListener({ host, port, output, secret, onWritten, lockOutput, ...ports }),
+    );
     const { origin, path, counts } = listener;
     metrics?.watch(listener);
     const quiet = new AbortController();

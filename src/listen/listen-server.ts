@@ -1,140 +1,217 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { AddressQuota, networkOf } from './address-quota.js';
-import type { DeliveryAuth } from './delivery-auth.js';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
 import type { ListenCounts, TakeEvent } from './intake.js';
-import { type ListenLimits, REQUEST_BYTES } from './listen-limits.js';
-import { readBody } from './read-body.js';
+
+const KIB = 1024;
+
+/** Limits of one listener; the service repeats deliveries that were not answered 2xx. */
+export interface ListenLimits {
+  /** Of one body. A gateway event or a receipt has about 1 KB. */
+  readonly bodyBytes: number;
+  /** Pending deliveries, each as its body and `REQUEST_BYTES`: above it they are answered 503. */
+  readonly pendingBytes: number;
+  /** Open connections: above it new ones are closed at once. */
+  readonly connections: number;
+  /** From the first byte of a request, or the start of the connection, to the last of its headers. */
+  readonly headersMs: number;
+  /** From the first byte of a request to the last of its body. */
+  readonly requestMs: number;
+  /** How long an idle connection stays open. */
+  readonly idleMs: number;
+  /** How often the first two are checked. */
+  readonly checkMs: number;
+  /** How long a stop waits for pending requests. */
+  readonly drainMs: number;
+}
+
+/** With these the process takes at most 128 MiB more than at its start, beside 16 to 32 bytes for each event in its file. */
+export const LISTEN_LIMITS: ListenLimits = {
+  bodyBytes: 128 * KIB,
+  pendingBytes: 6144 * KIB,
+  connections: 1024,
+  headersMs: 10_000,
+  requestMs: 15_000,
+  idleMs: 30_000,
+  checkMs: 1000,
+  drainMs: 10_000,
+};
+
+/** What a pending request takes beside its body: headers, and what Node keeps of it. */
+export const REQUEST_BYTES = 4 * KIB;
+/** What Node takes for each piece of a body beside its bytes: a sender may cut a body into pieces of one byte. */
+const PIECE_BYTES = 256;
+const MAX_HEADER_BYTES = 16 * KIB;
+/** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
+const DROPPED_BYTES = 64 * KIB;
 
 /** Documented: the same for each delivery of an event. */
 const EVENT_ID_HEADER = 'x-8x8-event-id';
 const SIGNATURE_HEADER = 'x-8x8-signature';
-const BODY_TYPE = 'application/json';
-/** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
-const DROPPED_BYTES = 64 * 1024;
 
-export interface ListenServerDeps {
-  readonly door: DeliveryAuth;
-  readonly take: TakeEvent;
-  readonly counts: ListenCounts;
-  readonly limits: ListenLimits;
-  /** `failed` answers 503 to everything, `closing` keeps no connection alive. */
-  readonly state: () => 'open' | 'closing' | 'failed';
-}
+type Answer = readonly [status: number, said: string, headers?: Readonly<Record<string, string>>];
+
+const NOT_FOUND: Answer = [404, 'not found'];
+const NOT_WRITTEN: Answer = [503, 'events cannot be written'];
 
 /**
  * Serves POST at the delivery paths and GET /healthz. A delivery is authenticated before its body is read, and
  * answered 200 once its event is durable, 400 or 413 for a bad body, 401 or 404 without the right secret, 503 when it
- * should be repeated. No answer echoes the request. Connections and pending deliveries have limits, in total and of each
- * address; a body counts as its bytes arrive, not as they are announced.
+ * should be repeated. No answer echoes the request. Connections and pending deliveries have limits; a body counts as its
+ * bytes arrive, not as they are announced. `state`: `failed` answers 503 to everything, `closing` keeps no connection alive.
  */
-export function createListenServer(deps: ListenServerDeps): FastifyInstance {
-  const { door, take, counts, limits, state } = deps;
-  const app = fastify({
-    bodyLimit: limits.bodyBytes,
-    requestTimeout: limits.requestMs,
-    connectionTimeout: limits.idleMs,
-    keepAliveTimeout: limits.idleMs,
-    forceCloseConnections: 'idle',
-    http: { headersTimeout: limits.headersMs, connectionsCheckingInterval: limits.checkMs },
-    // An address that cannot be decoded.
-    frameworkErrors: (_, __, reply) => {
-      counts.refused += 1;
-      void answer(reply as FastifyReply, 404, 'not found');
-    },
-  });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(BODY_TYPE, (_, body, done) => done(null, body));
+export function createListenServer(
+  secret: string | undefined,
+  limits: ListenLimits,
+  take: TakeEvent,
+  { counts, state }: { counts: ListenCounts; state: () => 'open' | 'closing' | 'failed' },
+): Server {
+  const refusalOf = createDeliveryAuth(secret);
+  let pendingBytes = 0;
 
-  const connections = new AddressQuota(limits.connections);
-  app.server.on('connection', (socket) => {
-    const address = networkOf(socket.remoteAddress);
-    if (connections.hold(address, 1)) socket.once('close', () => connections.release(address, 1));
-    else {
-      counts.dropped += 1;
-      socket.destroy();
-    }
-  });
-
-  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
-    // Its answer has no connection yet: it was sent ahead of the answer to another. Those would gather without a limit.
-    if (reply.raw.socket === null) {
-      counts.dropped += 1;
-      request.raw.destroy();
-      return reply.hijack();
-    }
-    const refused = door(request.url, request.headers);
-    if (refused !== undefined) {
-      counts.refused += 1;
-      if (!isSmall(request)) reply.header('connection', 'close');
-      return answer(reply, refused, refused === 401 ? 'the secret is missing or wrong' : 'not found');
-    }
-    if (state() === 'failed') return answer(reply, 503, 'events cannot be written');
-    // The content type is ignored.
-    request.headers['content-type'] = BODY_TYPE;
-  };
-
-  const pending = new AddressQuota(limits.pendingBytes);
-  const deliver = async (request: FastifyRequest, reply: FastifyReply, hold: (bytes: number) => boolean) => {
-    const body = hold(REQUEST_BYTES) ? await readBody(request.raw, { hold, maxBytes: limits.bodyBytes }) : 'no-room';
-    if (body === 'no-room') {
-      counts.busy += 1;
-      if (!isSmall(request)) reply.header('connection', 'close');
-      return answer(reply.header('retry-after', '1'), 503, 'too much is under way');
-    }
-    if (body === 'too-large') {
-      counts.bad += 1;
-      reply.header('connection', 'close');
-      return answer(reply, 413, `the body has more than ${limits.bodyBytes} bytes`);
-    }
-    const read = (name: string) => {
-      const value = request.headers[name];
-      return typeof value === 'string' && value !== '' ? value : undefined;
-    };
-    try {
-      const taken = await take(body, { eventId: read(EVENT_ID_HEADER), signature: read(SIGNATURE_HEADER) });
-      return taken === 'bad' ? answer(reply, 400, 'the body is not a JSON object') : answer(reply, 200, taken);
-    } catch {
-      return answer(reply, 503, 'events cannot be written');
-    }
-  };
-  app.post('/*', { onRequest: admit }, async (request, reply) => {
-    const address = networkOf(request.ip);
+  const deliver = async (request: IncomingMessage): Promise<Answer> => {
     let held = 0;
     const hold = (bytes: number) => {
-      if (!pending.hold(address, bytes)) return false;
+      if (pendingBytes + bytes > limits.pendingBytes) return false;
+      pendingBytes += bytes;
       held += bytes;
       return true;
     };
     try {
-      return await deliver(request, reply, hold);
+      const body = hold(REQUEST_BYTES) ? await readBody(request, limits.bodyBytes, hold) : 'no-room';
+      if (body === 'no-room') {
+        counts.busy += 1;
+        return [503, 'too much is under way', { 'retry-after': '1' }];
+      }
+      if (!Buffer.isBuffer(body)) {
+        counts.bad += 1;
+        return body === 'too-large'
+          ? [413, `the body has more than ${limits.bodyBytes} bytes`]
+          : [400, 'the body was not read to its end'];
+      }
+      const read = (name: string) => String(request.headers[name] ?? '') || undefined;
+      const taken = await take(body, { eventId: read(EVENT_ID_HEADER), signature: read(SIGNATURE_HEADER) });
+      return taken === 'bad' ? [400, 'the body is not a JSON object'] : [200, taken];
+    } catch {
+      return NOT_WRITTEN;
     } finally {
-      pending.release(address, held);
+      pendingBytes -= held;
     }
-  });
-  app.get('/healthz', async (_, reply) =>
-    state() === 'failed' ? answer(reply, 503, 'failed') : answer(reply, 200, 'ok'),
-  );
+  };
 
-  // A kept-alive connection would delay the stop until it is idle.
-  app.addHook('onSend', async (_, reply) => {
-    if (state() !== 'open') reply.header('connection', 'close');
+  const serve = async (request: IncomingMessage): Promise<Answer> => {
+    const { method, url = '/', headers } = request;
+    if ((method === 'GET' || method === 'HEAD') && pathOf(url) === '/healthz') {
+      return state() === 'failed' ? [503, 'failed'] : [200, 'ok'];
+    }
+    if (method !== 'POST') return NOT_FOUND;
+    const refused = refusalOf(url, headers);
+    if (refused !== undefined) {
+      counts.refused += 1;
+      return refused === 404 ? NOT_FOUND : [refused, 'the secret is missing or wrong'];
+    }
+    return state() === 'failed' ? NOT_WRITTEN : deliver(request);
+  };
+
+  const options = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: limits.idleMs,
+    connectionsCheckingInterval: limits.checkMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = createServer(options, async (request, response) => {
+    // Its answer has no connection yet: it was sent ahead of the answer to another. Those would gather without a limit.
+    if (response.socket === null) {
+      counts.dropped += 1;
+      request.destroy();
+      return;
+    }
+    const [status, said, headers] = await serve(request);
+    // A kept-alive connection would delay the stop until it is idle.
+    const isKept = state() === 'open' && (request.readableEnded || isSmall(request));
+    response.writeHead(status, {
+      'content-type': 'application/json; charset=utf-8',
+      ...headers,
+      ...(isKept ? {} : { connection: 'close' }),
+    });
+    response.end(JSON.stringify({ status: said }));
   });
-  app.setNotFoundHandler((_, reply) => answer(reply, 404, 'not found'));
-  app.setErrorHandler((_, __, reply) => {
-    counts.bad += 1;
-    return answer(reply, 400, 'the body was not read to its end');
+  server.setTimeout(limits.idleMs);
+  server.maxConnections = limits.connections;
+  server.on('drop', () => {
+    counts.dropped += 1;
   });
-  return app;
+  return server;
 }
 
 /** Whether an unread body may be read and dropped: its length is known and small. */
-function isSmall({ headers }: FastifyRequest): boolean {
+function isSmall({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BYTES;
 }
 
-function answer(reply: FastifyReply, status: number, said: string): FastifyReply {
-  return reply
-    .code(status)
-    .type('application/json')
-    .send(JSON.stringify({ status: said }));
+/** Reads a body to its end, or leaves the rest unread. `hold` is asked before bytes are kept, and false refuses them. */
+async function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  hold: (bytes: number) => boolean,
+): Promise<Buffer | 'too-large' | 'no-room' | 'cut-off'> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    // Destroyed, the stream would take the connection with it, and the answer.
+    for await (const piece of request.iterator({ destroyOnReturn: false })) {
+      bytes += piece.length;
+      if (bytes > maxBytes) return 'too-large';
+      if (!hold(piece.length + PIECE_BYTES)) return 'no-room';
+      pieces.push(piece);
+    }
+  } catch {
+    return 'cut-off';
+  }
+  return Buffer.concat(pieces);
+}
+
+const SECRET_HEADER = 'x-volley-secret';
+const HOOK = '/hook';
+
+/**
+ * Checks who may deliver; the function that it returns gives the HTTP status that refuses, or undefined. With a secret:
+ * `/hook/<secret>`, percent-encoded where needed, or `/hook` with the secret in the header `x-volley-secret`. Without
+ * one: `/`, but not from a web page, since any page open on this machine can reach loopback.
+ */
+function createDeliveryAuth(secret: string | undefined) {
+  const expected = digest(secret ?? '');
+  // Compare digests: they have equal length, and a partial match reveals nothing about the secret.
+  const isSecret = (given: string) => timingSafeEqual(digest(given), expected);
+  return (url: string, headers: IncomingHttpHeaders): 401 | 404 | undefined => {
+    const path = pathOf(url);
+    if (secret === undefined) return path === '/' && headers.origin === undefined ? undefined : 404;
+    if (path === HOOK) {
+      const given = headers[SECRET_HEADER];
+      return typeof given === 'string' && isSecret(given) ? undefined : 401;
+    }
+    if (!path.startsWith(`${HOOK}/`)) return 404;
+    return isSecret(decode(path.slice(HOOK.length + 1))) ? undefined : 404;
+  };
+}
+
+/** The path to show to people. */
+export function describePath(secret: string | undefined): string {
+  return secret === undefined ? '/' : `${HOOK}/<secret>`;
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? url;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
 }

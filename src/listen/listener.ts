@@ -1,31 +1,26 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { AppendFile, Files } from '../storage/files.js';
-import { createDeliveryAuth, describePath } from './delivery-auth.js';
-import { readEventFile } from './event-file.js';
-import { EventWriter } from './event-writer.js';
+import { createEventWriter, readEventFile } from './event-file.js';
 import { createCounts, createIntake, type ListenCounts, type WrittenEvent } from './intake.js';
 import { KeySet } from './key-set.js';
-import { LISTEN_LIMITS, type ListenLimits } from './listen-limits.js';
-import { createListenServer } from './listen-server.js';
+import { createListenServer, describePath, LISTEN_LIMITS, type ListenLimits } from './listen-server.js';
 
 export interface ListenerOptions {
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
-  /** The event file, see event-line.ts; created if missing. No other listener may write to it. */
+  /** The event file, see event-file.ts; created if missing. No other listener may write to it. */
   readonly output: string;
   /** Without one the listener binds to loopback only. */
   readonly secret: string | undefined;
   /** Called for each event once it is durable, in the file's order and before it is acknowledged; what it throws ends the listener. */
   readonly onWritten?: (event: WrittenEvent) => void;
   readonly limits?: Partial<ListenLimits>;
-}
-
-export interface ListenerDeps {
   readonly files: Files;
   readonly clock: Clock;
   readonly log: Log;
@@ -58,24 +53,23 @@ export interface Listener {
  * Receives events and appends each one once to a file. A delivery is answered 2xx only when its event is durable.
  * Events in the file are recognized; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
  */
-export async function startListener(options: ListenerOptions, deps: ListenerDeps): Promise<Listener> {
+export async function startListener(options: ListenerOptions): Promise<Listener> {
   if (options.secret === undefined) assertLoopback(options.host);
-  const lock = await deps.lockOutput?.();
+  const lock = await options.lockOutput?.();
   const release = async () => lock?.release();
   try {
-    return await openListener(options, deps, { assertHeld: async () => lock?.assertHeld(), release });
+    return await openListener(options, { assertHeld: async () => lock?.assertHeld(), release });
   } catch (error) {
     await release();
     throw error;
   }
 }
 
-async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: OutputLock): Promise<Listener> {
-  const { output, secret, onWritten = () => {} } = options;
-  const { clock } = deps;
+async function openListener(options: ListenerOptions, lock: OutputLock): Promise<Listener> {
+  const { secret, clock, onWritten = () => {} } = options;
   const limits = { ...LISTEN_LIMITS, ...options.limits };
   const known = new KeySet();
-  const file = await openEvents(output, known, deps);
+  const file = await openEvents(options, known);
   const counts = createCounts();
 
   let state: 'open' | 'closing' | 'failed' = 'open';
@@ -87,23 +81,25 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
     state = 'failed';
     reportFailure(error);
   };
-  const tell = (event: WrittenEvent) => {
-    try {
-      onWritten(event);
-    } catch (error) {
-      fail(error instanceof Error ? error : new InternalError('unexpected', String(error)));
-    }
-  };
-  const writer = new EventWriter({ file, assertHeld: lock.assertHeld, onFailure: fail });
-  const take = createIntake({ clock, writer, known, counts, onWritten: tell });
-  const app = createListenServer({ door: createDeliveryAuth(secret), take, counts, limits, state: () => state });
+  const writer = createEventWriter(file, lock.assertHeld, fail);
+  const take = createIntake(writer, known, counts, {
+    now: () => clock.now(),
+    onWritten: (event) => {
+      try {
+        onWritten(event);
+      } catch (error) {
+        fail(error instanceof Error ? error : new InternalError('unexpected', String(error)));
+      }
+    },
+  });
+  const server = createListenServer(secret, limits, take, { counts, state: () => state });
   const end = async () => {
     if (state === 'open') state = 'closing';
-    await drain(app, clock, limits.drainMs);
+    await drain(server, clock, limits.drainMs);
     await writer.close();
   };
 
-  const origin = await listen(app, options).catch(async (error) => {
+  const origin = await listen(server, options).catch(async (error) => {
     await end();
     throw error;
   });
@@ -121,7 +117,7 @@ async function openListener(options: ListenerOptions, deps: ListenerDeps, lock: 
 }
 
 /** Opens the file for appending, and learns the ids in it. */
-async function openEvents(path: string, known: KeySet, { files, log }: ListenerDeps): Promise<AppendFile> {
+async function openEvents({ output: path, files, log }: ListenerOptions, known: KeySet): Promise<AppendFile> {
   await files.makeDirectory(dirname(path));
   const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
   const file = await files.openAppend(path);
@@ -143,24 +139,31 @@ async function openEvents(path: string, known: KeySet, { files, log }: ListenerD
 /** Connections that the system accepts before we do; above it, it lets senders wait for seconds. It may allow fewer. */
 const BACKLOG = 4096;
 
-async function listen(app: FastifyInstance, { host, port }: ListenerOptions): Promise<string> {
+async function listen(server: Server, { host, port }: ListenerOptions): Promise<string> {
   try {
-    return await app.listen({ host, port, backlog: BACKLOG });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      // The name may be an IPv6 address alone, where senders look for the other.
+      server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG }, resolve);
+    });
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new UserError('bad-flag', `Cannot listen on ${host}:${port}: ${reason}, expected an address that is free`, {
       hint: 'Choose another --port, or 0 for any free one; --host must be an address of this machine.',
     });
   }
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  if (address === '0.0.0.0') return `http://127.0.0.1:${taken}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
 }
 
 /** Waits for pending requests, up to a limit: an endless one would block the stop. */
-async function drain(app: FastifyInstance, clock: Clock, drainMs: number): Promise<void> {
+async function drain(server: Server, clock: Clock, drainMs: number): Promise<void> {
   const drained = new AbortController();
   const bounding = clock.sleep(drainMs, drained.signal).then(() => {
-    if (!drained.signal.aborted) app.server.closeAllConnections();
+    if (!drained.signal.aborted) server.closeAllConnections();
   });
-  await app.close();
+  await new Promise((resolve) => server.close(resolve));
   drained.abort();
   await bounding;
 }

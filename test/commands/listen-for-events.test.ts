@@ -30,7 +30,6 @@ function aCommand(env: Record<string, string> = {}) {
     run: undefined,
     secretEnv: undefined,
     secretFile: undefined,
-    behindProxy: undefined,
     json: undefined,
   };
   return {

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
-import type { StoredEvent } from '../../src/listen/event-line.js';
-import { type Listener, type ListenerDeps, type ListenerOptions, startListener } from '../../src/listen/listener.js';
+import type { StoredEvent } from '../../src/listen/event-file.js';
+import { type Listener, type ListenerOptions, startListener } from '../../src/listen/listener.js';
 import type { AppendFile, Files } from '../../src/storage/files.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
@@ -24,8 +24,8 @@ export interface Started extends Listener {
   events(): StoredEvent[];
   /** Posts JSON, or text and bytes as they are; gives status and words of the answer. */
   post(body: unknown, posted?: Posted): Promise<[status: number, said: string]>;
-  /** A connection that says what it is given, and nothing more; from another address of loopback, if one is given. */
-  dial(text: string, from?: string): Promise<Dialled>;
+  /** A connection that says what it is given, and nothing more. */
+  dial(text: string): Promise<Dialled>;
 }
 
 export interface Dialled {
@@ -34,7 +34,7 @@ export interface Dialled {
   readonly ended: Promise<string>;
 }
 
-type Options = Partial<ListenerOptions & ListenerDeps> & { readonly disk?: MemoryDisk };
+type Options = Partial<ListenerOptions> & { readonly disk?: MemoryDisk };
 
 /** A listener on loopback that writes to a disk in memory; closed when the test is over. */
 export async function aListener({
@@ -46,11 +46,16 @@ export async function aListener({
   const said: string[] = [];
   const say = (level: string) => (message: string) => void said.push(`${level}: ${message}`);
   const log = { info: say('info'), warn: say('warn'), error: say('error') };
-  const { lockOutput, ...rest } = options;
-  const listener = await startListener(
-    { host: '127.0.0.1', port: 0, output: OUTPUT, secret: undefined, ...rest },
-    { files, clock, log, ...(lockOutput === undefined ? {} : { lockOutput }) },
-  );
+  const listener = await startListener({
+    host: '127.0.0.1',
+    port: 0,
+    output: OUTPUT,
+    secret: undefined,
+    files,
+    clock,
+    log,
+    ...options,
+  });
   const agent = new Agent();
   onTestFinished(async () => {
     await agent.destroy();
@@ -74,7 +79,7 @@ export async function aListener({
       const { status } = (await answer.body.json()) as { status: string };
       return [answer.statusCode, status];
     },
-    dial: (text, from) => dial(Number(port), text, from),
+    dial: (text) => dial(Number(port), text),
   };
 }
 
@@ -85,8 +90,8 @@ export function eventsIn(text: string): StoredEvent[] {
     .map((line) => JSON.parse(line));
 }
 
-function dial(port: number, text: string, localAddress = '127.0.0.1'): Promise<Dialled> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress });
+function dial(port: number, text: string): Promise<Dialled> {
+  const socket = connect({ port, host: '127.0.0.1' });
   let answered = '';
   socket.setEncoding('utf8').on('data', (more) => {
     answered += more;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createDeliveryAuth } from '../../src/listen/delivery-auth.js';
 import { aListener, OUTPUT } from './a-listener.js';
 
 const SECRET = 's3cret/+%key?#';
@@ -35,18 +34,14 @@ describe('with a secret', () => {
     expect(listener.counts).toMatchObject({ received: 0, bad: 0, refused: 1 });
   });
 
-  test('of any length is compared whole', () => {
-    const long = 'x'.repeat(8000);
-    const door = createDeliveryAuth(long);
-    expect(door(`/hook/${long}`, {})).toBeUndefined();
-    expect(door(`/hook/${long}x`, {})).toBe(404);
-    expect(door('/hook', { 'x-volley-secret': long.slice(1) })).toBe(401);
-  });
-
-  test('of 500 letters opens the path', async () => {
-    const secret = 'x'.repeat(500);
+  test('of 8,000 letters is compared whole', async () => {
+    const secret = 'x'.repeat(8000);
     const listener = await aListener({ secret });
     expect((await listener.post({ a: 1 }, { path: `/hook/${secret}` }))[0]).toBe(200);
+    expect((await listener.post({ a: 1 }, { path: `/hook/${secret}x` }))[0]).toBe(404);
+    expect((await listener.post({ a: 1 }, { path: '/hook', headers: { 'x-volley-secret': secret.slice(1) } }))[0]).toBe(
+      401,
+    );
   });
 
   test('the body of who has it not is never read: not even a bad one is noticed', async () => {

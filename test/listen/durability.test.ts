@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UserError } from '../../src/domain/errors.js';
 import { until } from '../e2e/command.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
@@ -218,6 +219,16 @@ describe('a disk that fails', () => {
     disk.failAt(1);
     await expect(aListener({ disk, lockOutput })).rejects.toMatchObject({ code: 'EIO' });
     expect(calls).toEqual(['released']);
+  });
+
+  test('or a lock that was lost: nothing is written, and the listener says so', async () => {
+    const lost = new UserError('lock-held', 'Cannot continue: lost');
+    const listener = await aListener({
+      lockOutput: async () => ({ assertHeld: () => Promise.reject(lost), release: async () => {} }),
+    });
+    expect((await listener.post({ a: 1 }))[0]).toBe(503);
+    expect(await listener.failed).toBe(lost);
+    expect(listener.disk.readText(OUTPUT)).toBe('');
   });
 
   test('and a reader of events that throws ends the listener; what was written stays acknowledged', async () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readEventFile } from '../../src/listen/event-file.js';
-import { encodeEventLine, type StoredEvent } from '../../src/listen/event-line.js';
+import { encodeEventLine, readEventFile, type StoredEvent } from '../../src/listen/event-file.js';
 import { readEvent } from '../../src/listen/received-event.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { OUTPUT } from './a-listener.js';

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Quota } from '../../src/listen/address-quota.js';
-import { REQUEST_BYTES } from '../../src/listen/listen-limits.js';
+import { REQUEST_BYTES } from '../../src/listen/listen-server.js';
 import { until } from '../e2e/command.js';
 import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
 
@@ -10,10 +9,7 @@ const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 
 /** Room for so many requests with a small body each. */
-function pendingBytes({ total, perAddress }: Quota): Quota {
-  const ofOne = REQUEST_BYTES + KIB;
-  return { total: total * ofOne, perAddress: perAddress * ofOne };
-}
+const roomFor = (requests: number) => requests * (REQUEST_BYTES + KIB);
 
 describe('a bad body', () => {
   test.each<[string, string | Buffer]>([
@@ -93,58 +89,43 @@ describe('time and room', () => {
     expect(await ended).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 
-  test('connections above the most of one address are closed at once; another address is served', async () => {
-    const listener = await aListener({ limits: { connections: { total: 3, perAddress: 2 } } });
+  test('connections above the most are closed at once, and taken again when others have ended', async () => {
+    const listener = await aListener({ limits: { connections: 2 } });
     const first = await listener.dial('');
     await listener.dial('');
     expect(await (await listener.dial(HEALTH)).ended).toBe('');
-    expect(await (await listener.dial(HEALTH, '127.0.0.2')).ended).toMatch(/^HTTP\/1\.1 200 /);
     first.socket.write(HEALTH);
     expect(await first.ended).toMatch(/^HTTP\/1\.1 200 /);
     expect(await (await listener.dial(HEALTH)).ended).toMatch(/^HTTP\/1\.1 200 /);
     expect(listener.counts.dropped).toBe(1);
   });
 
-  test('connections above the most of all addresses are closed at once', async () => {
-    const listener = await aListener({ limits: { connections: { total: 2, perAddress: 2 } } });
-    await listener.dial('');
-    await listener.dial('', '127.0.0.2');
-    expect(await (await listener.dial(HEALTH, '127.0.0.3')).ended).toBe('');
-    expect(listener.counts.dropped).toBe(1);
-  });
-
   test('what comes while too many bytes are under way is turned away with 503, and taken later', async () => {
     const held = new HeldDisk();
-    const limits = { pendingBytes: pendingBytes({ total: 3, perAddress: 2 }) };
-    const listener = await aListener({ files: held.files, disk: held.disk, limits });
+    const listener = await aListener({ files: held.files, disk: held.disk, limits: { pendingBytes: roomFor(2) } });
     const first = listener.post({ a: 1 });
     await held.syncAsked();
     const second = listener.post({ a: 2 });
     await until(() => listener.counts.received === 2);
     expect(await listener.post({ a: 3 })).toEqual([503, 'too much is under way']);
-    const other = await listener.dial(`${HEAD}Connection: close\r\nContent-Length: 7\r\n\r\n{"a":4}`, '127.0.0.2');
-    await until(() => listener.counts.received === 3);
-    const full = await listener.dial(`${HEAD}Connection: close\r\nContent-Length: 7\r\n\r\n{"a":5}`, '127.0.0.3');
-    expect(await full.ended).toMatch(/^HTTP\/1\.1 503 /);
     await held.endSync();
     await held.endSync();
     expect([(await first)[0], (await second)[0]]).toEqual([200, 200]);
-    expect(await other.ended).toMatch(/^HTTP\/1\.1 200 /);
     const again = listener.post({ a: 3 });
     await held.endSync();
     expect((await again)[0]).toBe(200);
-    expect(listener.counts).toMatchObject({ received: 4, written: 4, busy: 2 });
+    expect(listener.counts).toMatchObject({ received: 3, written: 3, busy: 1 });
   });
 
   test('a body that is announced and does not come takes no room from others', async () => {
-    const listener = await aListener({ limits: { pendingBytes: pendingBytes({ total: 3, perAddress: 3 }) } });
+    const listener = await aListener({ limits: { pendingBytes: roomFor(3) } });
     const slow = await listener.dial(`${HEAD}Content-Length: ${MOST_BYTES}\r\nExpect: 100-continue\r\n\r\n`);
     await new Promise((resolve) => slow.socket.once('data', resolve));
     expect(await listener.post({ a: 1 })).toEqual([200, 'written']);
   });
 
-  test('a body cut into pieces of one byte is refused before the pieces take more than its share', async () => {
-    const listener = await aListener({ limits: { pendingBytes: pendingBytes({ total: 2, perAddress: 2 }) } });
+  test('a body cut into pieces of one byte is refused before the pieces take more than there is room for', async () => {
+    const listener = await aListener({ limits: { pendingBytes: roomFor(2) } });
     const { socket, ended } = await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
     socket.write('1\r\n \r\n'.repeat(100));
     expect(await ended).toMatch(/^HTTP\/1\.1 503 /);
@@ -165,7 +146,7 @@ describe('time and room', () => {
 
   test('a connection that ends while its event waits for the disk gives back its room', async () => {
     const held = new HeldDisk();
-    const limits = { pendingBytes: pendingBytes({ total: 1, perAddress: 1 }) };
+    const limits = { pendingBytes: roomFor(1) };
     const listener = await aListener({ files: held.files, disk: held.disk, limits });
     const { socket } = await listener.dial(`${HEAD}Content-Length: 7\r\n\r\n{"a":1}`);
     await held.syncAsked();

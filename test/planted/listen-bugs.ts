@@ -4,7 +4,7 @@ import type { PlantedBug } from './planted-bug.js';
 export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event without the secret is taken',
-    file: 'src/listen/delivery-auth.ts',
+    file: 'src/listen/listen-server.ts',
     find: "typeof given === 'string' && isSecret(given)",
     replace: "typeof given !== 'string' || isSecret(given)",
     tests: ['test/listen/delivery-auth.test.ts'],
@@ -26,22 +26,22 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event is acknowledged that a full disk did not take',
     file: 'src/listen/listen-server.ts',
-    find: "    } catch {\n      return answer(reply, 503, 'events cannot be written');",
-    replace: "    } catch {\n      return answer(reply, 200, 'written');",
+    find: '      return NOT_WRITTEN;\n    } finally',
+    replace: "      return [200, 'written'];\n    } finally",
     tests: ['test/listen/durability.test.ts'],
   },
   {
     name: 'the body of a delivery has no bound',
-    file: 'src/listen/read-body.ts',
-    find: 'if (bytes > maxBytes)',
-    replace: 'if (maxBytes === 0)',
+    file: 'src/listen/listen-server.ts',
+    find: 'if (bytes > maxBytes) return',
+    replace: 'if (maxBytes === 0) return',
     tests: ['test/listen/listen-limits.test.ts'],
   },
   {
     name: 'requests sent ahead of an answer gather without a limit',
     file: 'src/listen/listen-server.ts',
-    find: 'if (reply.raw.socket === null)',
-    replace: 'if (reply.raw.socket === undefined)',
+    find: 'if (response.socket === null)',
+    replace: 'if (response.socket === undefined)',
     tests: ['test/listen/listen-limits.test.ts'],
   },
 ];

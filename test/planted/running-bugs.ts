@@ -230,11 +230,11 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event is acknowledged before it is durable',
-    file: 'src/listen/event-writer.ts',
-    find: '      await file.sync();\n',
+    file: 'src/listen/event-file.ts',
+    find: '    await file.sync();\n',
     replace: '',
-    tests: ['test/listen/event-writer.test.ts'],
-    title: 'event writer says that a line is durable only after it was written and synced',
+    tests: ['test/listen/durability.test.ts'],
+    title: 'is answered 2xx only when it was written and synced',
   },
   {
     name: 'what a step makes is asked for before the journal says so',

@@ -1,4 +1,4 @@
-import { encodeEventLine } from '../../src/listen/event-line.js';
+import { encodeEventLine } from '../../src/listen/event-file.js';
 import { readEvent } from '../../src/listen/received-event.js';
 import { aReceipt } from '../listen/events.js';
 import { aNumber, type MadePlan } from '../plan/a-plan.js';

@@ -20,16 +20,12 @@ export const addListenVerb: AddVerbs = (cli, { terminal, finish }) =>
             'Environment variable that holds the secret, which senders put into the path or a header',
           ),
           'secret-file': textOption('File that holds the secret'),
-          'behind-proxy': {
-            describe: 'All connections come from a proxy: limits for each address are off, those for all stay',
-            type: 'boolean',
-          },
           ...metricsPortOptions,
           json,
         })
         .example('$0 listen --output events.ndjson --secret-env HOOK_SECRET', '')
         .example('$0 listen --run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''),
-    ({ port, host, output, run, secretEnv, secretFile, behindProxy, json, ...more }) =>
+    ({ port, host, output, run, secretEnv, secretFile, json, ...more }) =>
       finish(
         import('../../commands/listen-for-events.js').then(({ listenForEvents }) =>
           listenForEvents(
@@ -40,7 +36,6 @@ export const addListenVerb: AddVerbs = (cli, { terminal, finish }) =>
               run,
               secretEnv,
               secretFile,
-              behindProxy,
               json,
               metrics: readMetricsFlags(more),
             },

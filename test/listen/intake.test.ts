@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCounts } from '../../src/listen/intake.js';
-import { logCounts } from '../../src/listen/progress-log.js';
+import { createCounts, logCounts } from '../../src/listen/intake.js';
 import { FakeClock } from '../run/fake-clock.js';
 
 test('counts are said every five seconds when something came, and not otherwise', async () => {
