@@ -96,9 +96,9 @@ class Agent extends Plain {
   },
   {
     name: 'the sandbox writes behind what a full disk left of a line',
-    file: 'src/sandbox/ledger/byte-log.ts',
+    file: 'src/sandbox/ledger/line-log.ts',
     find: 'if (isTorn) await',
-    replace: 'if (!isTorn && appending.bytes < 0) await',
+    replace: 'if (!isTorn && file.bytes < 0) await',
     tests: ['test/sandbox/ledger/disk.test.ts'],
   },
   {

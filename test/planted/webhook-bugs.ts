@@ -47,8 +47,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'the sandbox writes behind the torn line that a killed one left',
     file: 'src/sandbox/ledger/ledger.ts',
-    find: 'if (wholeBytes < log.bytes) await',
-    replace: 'if (wholeBytes === 0) await',
+    find: '    await this.#log.cutTorn();\n',
+    replace: '',
     tests: ['test/sandbox/sandbox.test.ts'],
   },
   {

@@ -3,8 +3,8 @@ import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
 import type { SandboxArea } from '../area.js';
 import type { WebhookSender } from '../webhook/sender.js';
-import { type ByteLog, readLines } from './byte-log.js';
 import type { Fields } from './entry-head.js';
+import type { LineLog } from './line-log.js';
 import { buildPage, expandPage, expandRows, type LedgerEntry, type Page } from './page.js';
 
 /**
@@ -30,7 +30,7 @@ export interface AreaDecision<T> {
 
 /** What the areas accepted, in order. */
 export class Ledger {
-  readonly #log: ByteLog;
+  readonly #log: LineLog;
   #areas: ReadonlyMap<Area, SandboxArea> = new Map();
   readonly #cancelledAt = new Map<string, string>();
   readonly #counts = new Map<Area, number>();
@@ -39,23 +39,20 @@ export class Ledger {
   #queue: Promise<unknown> = Promise.resolve();
 
   /** Not to be used before `open()`. */
-  constructor(log: ByteLog) {
+  constructor(log: LineLog) {
     this.#log = log;
   }
 
   /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
   async open(areas: ReadonlyMap<Area, SandboxArea>, webhooks: WebhookSender): Promise<void> {
-    const log = this.#log;
     this.#areas = areas;
-    let wholeBytes = 0;
     let lineNumber = 0;
-    for await (const { line, endsAt } of readLines(log)) {
+    for await (const line of this.#log.read()) {
       lineNumber += 1;
-      wholeBytes = endsAt;
       this.#takeUp(parseLine(line, lineNumber), lineNumber, webhooks);
     }
-    if (wholeBytes < log.bytes) await log.truncate(wholeBytes);
-    if (lineNumber === 0) await log.append(HEADER_LINE);
+    await this.#log.cutTorn();
+    if (lineNumber === 0) await this.#log.append(toLine(HEADER));
   }
 
   /** Number of the last HTTP request that had something accepted; 0 when there is none. */
@@ -102,7 +99,7 @@ export class Ledger {
   async *readPages(): AsyncGenerator<LedgerEntry[]> {
     await this.#queue;
     let lineNumber = 0;
-    for await (const { line } of readLines(this.#log)) {
+    for await (const line of this.#log.read()) {
       lineNumber += 1;
       const value = parseLine(line, lineNumber);
       if (isPage(value)) yield expandPage(value).map((entry) => this.#markCancelled(entry));
@@ -116,7 +113,7 @@ export class Ledger {
   /** Entries begin again at 1, and so do the states. */
   clear(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#log.truncate(HEADER_LINE.length);
+      await this.#log.clear();
       for (const area of this.#areas.values()) area.clear();
       this.#nextSeq = 1;
       this.#counts.clear();
@@ -173,8 +170,6 @@ function isAfter(time: string, other: string): boolean {
 function toLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
-
-const HEADER_LINE = toLine(HEADER);
 
 function parseLine(line: Buffer, lineNumber: number): unknown {
   try {

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { Files } from '../../storage/files.js';
+import { splitLines } from '../../storage/split-lines.js';
+
+/** Lines that are only ever appended to, in memory or in a file. Appends must not overlap; reads may. */
+export interface LineLog {
+  /** With its line break. */
+  append(line: Buffer): Promise<void>;
+  /** Every whole line that was there when reading began, without its line break. */
+  read(): AsyncIterable<Buffer>;
+  /** Cuts off what stands behind the last whole line: what a killed process leaves. */
+  cutTorn(): Promise<void>;
+  /** Forgets all lines but the first. */
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createMemoryLog(): LineLog {
+  let lines: Buffer[] = [];
+  return {
+    append: async (line) => void lines.push(line),
+    read: async function* () {
+      // `clear` makes another list: this one is read to its end as it was.
+      const read = lines;
+      for (let place = 0, end = read.length; place < end; place++) yield (read[place] as Buffer).subarray(0, -1);
+    },
+    cutTorn: async () => {},
+    clear: async () => {
+      lines = lines.slice(0, 1);
+    },
+    close: async () => {
+      lines = [];
+    },
+  };
+}
+
+/**
+ * Opens `<directory>/ledger.ndjson`, creating both if missing. What was appended outlives the process. A disk that fails
+ * may keep a piece of what it refused: it is no part of what is read, and cut off before the next append.
+ */
+export async function openFileLog(files: Files, directory: string): Promise<LineLog> {
+  await files.makeDirectory(directory);
+  const path = join(directory, 'ledger.ndjson');
+  const file = await files.openAppend(path);
+  let isTorn = false;
+
+  /** The lines that had been written when reading began, each with where it ends. */
+  async function* readLines(): AsyncGenerator<{ line: Buffer; endsAt: number }> {
+    const end = file.bytes;
+    const reading = await files.openRead(path);
+    try {
+      for await (const { bytes, offset, isWhole } of splitLines(reading)) {
+        // Torn, written since, or cleared meanwhile.
+        const endsAt = offset + bytes.length + 1;
+        if (!isWhole || endsAt > end) return;
+        yield { line: bytes, endsAt };
+      }
+    } finally {
+      await reading.close();
+    }
+  }
+
+  return {
+    append: async (line) => {
+      if (isTorn) await file.truncate(file.bytes);
+      isTorn = true;
+      await file.append(line);
+      isTorn = false;
+    },
+    read: async function* () {
+      for await (const { line } of readLines()) yield line;
+    },
+    cutTorn: async () => {
+      let wholeBytes = 0;
+      for await (const { endsAt } of readLines()) wholeBytes = endsAt;
+      if (wholeBytes < file.bytes) await file.truncate(wholeBytes);
+    },
+    clear: async () => {
+      for await (const { endsAt } of readLines()) return file.truncate(endsAt);
+    },
+    close: () => file.close(),
+  };
+}
