@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import type { Who } from './check-credentials.js';
-import type { ChosenFault } from './faults/chosen.js';
 import type { Distortion } from './faults/fault.js';
+import type { ChosenFault } from './faults/fault-set.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
 import type { Fields } from './ledger/entry-head.js';
 import type { Random } from './random.js';

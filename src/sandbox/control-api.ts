@@ -1,12 +1,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { UserError } from '../domain/errors.js';
+import { systemClock } from '../ports/clock.js';
 import { answerError, ERROR_CODE } from './http-answer.js';
 import { parseControlBody, type SandboxParts } from './sandbox-server.js';
 
+/** Most seconds to wait for an absent receiver. */
+const SETTLE_SECONDS = { usual: 30, most: 600 };
+
+interface Asked {
+  readonly Querystring: { readonly until?: string; readonly seconds?: string };
+}
+
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
 export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedger: () => Promise<void>): void {
-  const { clock, ledger, requests, faults } = parts;
+  const { clock, ledger, requests, faults, webhooks } = parts;
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,
     requests: requests.entries.length,
@@ -44,6 +52,25 @@ export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedge
     faults.set([]);
     return reply.code(204).send();
   });
+
+  // How many POSTs came to what. With `?until=settled` the answer waits until nothing is pending, for 30 s or `&seconds=`:
+  // where something is pending then, it is a 503 with the same body.
+  app.get<Asked>('/_sandbox/webhooks', async ({ query: { until, seconds } }, reply) => {
+    if (until !== 'settled') return webhooks.counts;
+    const limit = seconds === undefined ? SETTLE_SECONDS.usual : Number(seconds);
+    if (!(limit > 0 && limit <= SETTLE_SECONDS.most)) {
+      const message = `Cannot wait: seconds is not a number above 0 and up to ${SETTLE_SECONDS.most}`;
+      return reply.code(400).send(answerError(400, { code: ERROR_CODE.invalidParameter, message }, clock.now()).body);
+    }
+    const isOver = new AbortController();
+    // Real time, even if the sandbox runs on a simulated clock.
+    await Promise.race([webhooks.settle(), systemClock.sleep(limit * 1000, isOver.signal)]);
+    isOver.abort();
+    const { counts } = webhooks;
+    return reply.code(counts.pending === 0 ? 200 : 503).send(counts);
+  });
+  // The last of those that were not delivered because their address is outside of this machine.
+  app.get('/_sandbox/webhooks/outside', async () => webhooks.kept);
 }
 
 function parseFaultsBody(body: unknown): unknown {

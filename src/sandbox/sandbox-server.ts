@@ -5,10 +5,10 @@ import type { Clock } from '../ports/clock.js';
 import type { AreaCall, RatedRequest, Route, SandboxArea } from './area.js';
 import { checkBody } from './body-schema.js';
 import type { Keyring } from './check-credentials.js';
-import { type ChosenFault, chooseRows, findRowFault } from './faults/chosen.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
 import { isDistortion, type SandboxFault } from './faults/fault.js';
 import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
+import { type ChosenFault, chooseRows, findRowFault } from './faults/fault-set.js';
 import {
   answerError,
   answerJson,
@@ -186,7 +186,7 @@ function createService(
   return async (request, reply, number) => {
     const parsed = parseBody(request);
     const recipients = route.recipients(parsed.body);
-    const applied = faults.choose(area.name, route, recipients);
+    const applied = faults.choose(area.name, route.distortions, recipients);
     requests.finish(number, { messages: recipients.length, fault: nameFault(applied) });
     if (applied.delayMs > 0) await clock.sleep(applied.delayMs, closing);
     if (closing.aborted) {

@@ -20,7 +20,6 @@ import { createSandboxServer } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification.js';
 import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
-import { addWebhookControl } from './webhook/webhook-control.js';
 
 const HOST = '127.0.0.1';
 
@@ -107,7 +106,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   };
   const app = createSandboxServer(parts);
   addControl(app, parts, clearLedger);
-  addWebhookControl(app, { webhooks, now: () => clock.now() });
   const close = async () => {
     closing.abort();
     await webhooks.close();

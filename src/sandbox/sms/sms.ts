@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import { type AreaCall, type Distortable, defineRoute, type Route, type SandboxArea } from '../area.js';
-import { chooseRows } from '../faults/chosen.js';
+import { chooseRows } from '../faults/fault-set.js';
 import { ERROR_CODE, type RefusedRequest } from '../http-answer.js';
 import type { Fields } from '../ledger/entry-head.js';
 import { createRandom, shuffle } from '../random.js';
