@@ -129,12 +129,14 @@ export function createListenServer(
     const [status, said, headers] = await serve(request);
     // A kept-alive connection would delay the stop until it is idle.
     const isKept = state() === 'open' && (request.readableEnded || isSmall(request));
+    const text = JSON.stringify({ status: said });
     response.writeHead(status, {
       'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
       ...headers,
       ...(isKept ? {} : { connection: 'close' }),
     });
-    response.end(JSON.stringify({ status: said }));
+    response.end(text);
   });
   server.setTimeout(limits.idleMs);
   server.maxConnections = limits.connections;
