@@ -72,12 +72,6 @@ describe('file of events', () => {
     }
   });
 
-  test('of many chunks is read whole', async () => {
-    const lines = Array.from({ length: 40 }, (_, index) => aLine({ index, text: 'ü'.repeat(50_000) }));
-    const { events } = await readText(lines.join(''));
-    expect(events.map(({ event }) => event.index)).toEqual(lines.map((_, index) => index));
-  });
-
   test.each([
     ['a CSV', 'mobile,name\n+6590000001,Ann\n', 1],
     ['a text without a line break', 'notes', 1],

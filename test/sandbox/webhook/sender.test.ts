@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/ports/clock.js';
 import { type Posting, WebhookSender } from '../../../src/sandbox/webhook/sender.js';
 import { aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
-import { aDeafUrl, aReceiver } from './receiver.js';
+import { aReceiver } from './receiver.js';
 
 function aSender(clock: Clock = aClock(), retryScale = 1): WebhookSender {
   const sender = new WebhookSender(clock, retryScale, false);
@@ -109,13 +109,6 @@ test('sender gives a POST up after the last delay, and continues with the next o
   expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 3, outside: 0 });
 });
 
-test('sender counts an address at which no one listens as failed attempts', async () => {
-  const sender = aSender();
-  sender.send(aPosting(await aDeafUrl(), [1000]));
-  await sender.settle();
-  expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 1, failedAttempts: 2, outside: 0 });
-});
-
 test('sender shrinks all delays by its scale', async () => {
   const receiver = await aReceiver((_, place) => (place < 2 ? 500 : 200));
   const clock = aClock();
@@ -168,15 +161,6 @@ test('sender wakes none that wait early, and those that wait for the same moment
   clock.advance(400);
   await sender.settle();
   expect(receiver.received.at(-1)?.body.name).toBe('late');
-});
-
-test('sender calls back later, at the time asked for', async () => {
-  const clock = new ManualClock();
-  const sender = aSender(clock);
-  const called = new Promise<number>((resolve) => sender.later(5000, () => resolve(clock.now())));
-  const from = clock.now();
-  clock.advance(5000);
-  expect((await called) - from).toBe(5000);
 });
 
 test('sender that is cleared forgets what waits, and counts from 0', async () => {
