@@ -84,7 +84,7 @@ class Agent extends Plain {
   }
 }
 `,
-    tests: ['test/service/transport-redirect.test.ts'],
+    tests: ['test/service/transport.test.ts'],
   },
   {
     name: 'the sandbox changes its state before its ledger has the entry',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { basesByRegion, REGIONS } from '../../src/domain/service-facts.js';
+import { basesByRegion, ENDPOINTS, REGIONS } from '../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
 import { createContact } from '../../src/service/areas/contacts.js';
 import { sendBatch } from '../../src/service/areas/sms.js';
@@ -284,6 +284,12 @@ describe('a client', () => {
     const read = ROWS.find(({ name }) => name === 'campaign.readCampaign')!;
     expect((await record(read.call, { answer: read.answer })).output).toMatchObject({ id: 101, status: 3 });
   });
+});
+
+test('only a call that reads, or that sets the same values again, may be repeated', () => {
+  const repeatable = Object.entries(ENDPOINTS).flatMap(([name, { isRepeatable }]) => (isRepeatable ? [name] : []));
+  expect(repeatable.filter((name) => !name.startsWith('read'))).toEqual(['createContact', 'updateConversation']);
+  expect(repeatable).toContain('readSession');
 });
 
 /** As the documentation has them. */

@@ -113,9 +113,4 @@ describe('a call about a campaign', () => {
     expect(() => readCampaign.request(someAddresses(), { campaignId })).toThrow(refusal);
     expect(() => changeCampaign.request(someAddresses(), { ...CHANGE, campaignId })).toThrow(refusal);
   });
-
-  test('may be repeated when it reads, and not when it changes', () => {
-    expect(readCampaign.isRepeatable).toBe(true);
-    expect(changeCampaign.isRepeatable).toBe(false);
-  });
 });

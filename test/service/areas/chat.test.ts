@@ -65,15 +65,4 @@ describe('a call to the chat', () => {
   ])('that reads %j asks for %j', (input, query) => {
     expect(readMessages.request(someAddresses(), input).path).toBe(`/chat/api/chat/v1/messages${query}`);
   });
-
-  test('that posts names the room in its body', () => {
-    const request = postMessage.request(someAddresses(), { messageRaw: 'Grüße 👋', room: 'Ops' });
-    expect(request.path).toBe('/chat/api/chat/v1/messages');
-    expect(String(request.body)).toBe('{"messageRaw":"Grüße 👋","room":"Ops"}');
-  });
-
-  test('may be repeated when it reads, and not when it posts', () => {
-    expect(readMessages.isRepeatable).toBe(true);
-    expect(postMessage.isRepeatable).toBe(false);
-  });
 });

@@ -11,19 +11,6 @@ function anAnswer(body: unknown, location?: string | string[]): Response {
 }
 
 describe('contact call', () => {
-  test('posts to the account’s contacts, behind the prefix that the base may have', () => {
-    expect(
-      createContact.request(
-        aService({ account: 'acme', bases: { ...aService().bases, contacts: 'https://contacts.example/api/v1' } }),
-        CONTACT,
-      ),
-    ).toMatchObject({
-      method: 'POST',
-      base: 'https://contacts.example/api/v1',
-      path: '/accounts/acme/contacts',
-    });
-  });
-
   test('encodes the account', () => {
     const accountId = '0a1b2c3d-0000-4000-8000-0123456789ab';
     expect(createContact.request(aService({ account: 'acme', accountId }), CONTACT).path).toBe(

@@ -137,18 +137,10 @@ describe('a call to the gateway', () => {
     );
   });
 
-  test('may be repeated only where it sets the same values again', () => {
-    expect(updateConversation.isRepeatable).toBe(true);
-    expect(createConversation.isRepeatable).toBe(false);
-    expect(sendMessage.isRepeatable).toBe(false);
-    expect(createWebhook.isRepeatable).toBe(false);
-  });
-
   test('names its version under both names of the documentation, that of the reference where none is given', () => {
     const bodyOf = (version?: string) =>
       JSON.parse(createWebhook.request(someAddresses(), { ...WEBHOOK, version }).body?.toString() ?? '');
     expect(bodyOf()).toMatchObject({ version: 'Chat Gateway', notificationVersion: 'Chat Gateway' });
     expect(bodyOf('v1.0')).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
-    expect(createChannel.isRepeatable).toBe(false);
   });
 });

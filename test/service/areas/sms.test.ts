@@ -1,27 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ENDPOINTS } from '../../../src/domain/service-facts.js';
 import { readSmsBatchAnswer } from '../../../src/service/areas/sms.js';
-import { buildRequest } from '../../../src/service/endpoint.js';
-import { aService } from '../../plan/a-plan.js';
-
-const BODY = Buffer.from('{}');
-
-describe('sms batch call', () => {
-  test('posts to the subaccount’s batches', () => {
-    expect(buildRequest(aService({ subAccountId: 'acme_hq' }), ENDPOINTS.sendBatch, { body: BODY })).toMatchObject({
-      body: BODY,
-      method: 'POST',
-      base: 'https://sms.test',
-      path: '/api/v1/subaccounts/acme_hq/messages/batch',
-    });
-  });
-
-  test('encodes the subaccount', () => {
-    expect(buildRequest(aService({ subAccountId: 'a&b/c' }), ENDPOINTS.sendBatch, { body: BODY }).path).toBe(
-      '/api/v1/subaccounts/a%26b%2Fc/messages/batch',
-    );
-  });
-});
 
 describe('sms batch answer', () => {
   const message = {

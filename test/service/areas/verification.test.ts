@@ -104,15 +104,4 @@ describe('a call', () => {
     const { path } = checkCode.request(someAddresses(), { sessionId: ID, code: '1 2&code=3#' });
     expect(path).toBe(`/api/v2/subaccounts/acme_hq/sessions/${ID}?code=1%202%26code%3D3%23`);
   });
-
-  test('encodes the subaccount', () => {
-    const { path } = readSession.request(someAddresses({ subAccountId: 'a&b.c' }), { sessionId: ID });
-    expect(path).toBe(`/api/v2/subaccounts/a%26b.c/sessions/${ID}`);
-  });
-
-  test('may be repeated when it reads, and not when it sends an SMS or uses up an attempt', () => {
-    expect(readSession.isRepeatable).toBe(true);
-    expect(createSession.isRepeatable).toBe(false);
-    expect(checkCode.isRepeatable).toBe(false);
-  });
 });
