@@ -14,7 +14,7 @@ const MAY_IMPORT = {
   filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
   input: ['domain', 'storage', 'job', 'guess', 'kinds', 'filter'],
   plan: ['domain', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
-  preview: ['domain', 'template', 'storage', 'job', 'kinds', 'input', 'plan'],
+  preview: ['domain', 'template', 'storage', 'job', 'kinds', 'normalize', 'input', 'plan'],
   journal: ['domain', 'storage'],
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],

@@ -1,5 +1,5 @@
-import type { LogFields } from '../ports/log.js';
-import { type Log, withFields } from '../ports/log.js';
+import { type Log, type LogFields, withFields } from '../ports/log.js';
+import { StopSwitch } from '../run/stop.js';
 import { type Host, openLog } from './deps.js';
 import { type Env, namePerson, nodeEnv } from './env.js';
 import { type Screen, screenOf } from './screen.js';
@@ -14,6 +14,8 @@ export interface Context {
   readonly screen: Screen;
   /** What it reads of secrets is kept here, and so out of all that is printed. */
   readonly secrets: SecretKeeper;
+  /** Is requested by a signal, where the verb listens to them (signals.ts). */
+  readonly stop: StopSwitch;
   /** Each line says which job and which run it is about, as far as `name` was called. */
   readonly log: Log;
   /** Who accepts that the job's directory was copied or restored: the person who gave --adopt. */
@@ -48,6 +50,7 @@ export function createContext(terminal: Host, adopt = false): Context {
     terminal,
     screen: screenOf(terminal),
     secrets,
+    stop: new StopSwitch(),
     log: withFields(openLog(terminal, secrets), () => ({ job: named.job, run: named.run })),
     adoptedBy: adopt ? namePerson(env) : undefined,
     name: (fields) => {

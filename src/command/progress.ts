@@ -1,8 +1,8 @@
 import { format } from '../domain/count-of.js';
+import { cutText, widthOf } from '../domain/text-width.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Terminal } from './terminal.js';
-import { cutText, widthOf } from './text-width.js';
 
 /** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
 export interface ProgressView {

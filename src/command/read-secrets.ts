@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import type { AreaCredentials, SecretSource } from '../job/job.js';
+import type { AreaCredentials, ClusterSettings, SecretSource } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
 import { listSecrets, type ServiceSecrets } from '../service/authorize.js';
 import { nodeFiles } from '../storage/files.js';
@@ -39,4 +39,16 @@ function refuse(area: Area): never {
   throw new UserError('bad-credentials', `Cannot run the job: it has no credentials for ${area}, expected them`, {
     hint: `Write service.credentials: { ${area}: ${form} } into the job.`,
   });
+}
+
+/** The flags of verbs without a job. */
+export const DATABASE_FLAGS = { flags: '--database-env or --database-file' };
+
+/** The address of the database, which holds a password. `elsewhere`: the flags of the command, if it has some. */
+export function readAddress(
+  source: ClusterSettings['database'],
+  { env }: Pick<Terminal, 'env'>,
+  elsewhere: Partial<typeof DATABASE_FLAGS> = {},
+): Promise<string> {
+  return readSecret(source, { env, readFile: nodeFiles.readText, ...elsewhere }, 'the address of the database');
 }

@@ -21,6 +21,8 @@ export interface Verb<F> {
   readonly keepsEach?: true;
   /** It only looks: the log does not mention it. */
   readonly isLook?: true;
+  /** Lets others watch, from before it begins until its result is printed. */
+  readonly watch?: (flags: F, host: Host, task: (host: Host) => Promise<CommandEnd>) => Promise<CommandEnd>;
   run(flags: F, context: Context): Promise<Result>;
 }
 
@@ -38,13 +40,14 @@ interface CommonFlags {
  */
 export function runVerb<F>(
   name: string,
-  verb: Pick<Verb<F>, 'run' | 'names' | 'isLook'>,
+  verb: Pick<Verb<F>, 'run' | 'names' | 'isLook' | 'watch'>,
   flags: F & CommonFlags,
   terminal: Host,
 ): Promise<number> {
   const context = createContext(terminal, flags.adopt === true);
-  const run = async () => {
-    const result = await verb.run(flags, context);
+  const { watch = (_, host, task) => task(host) } = verb;
+  const run = async (terminal: Host): Promise<CommandEnd> => {
+    const result = await verb.run(flags, { ...context, terminal });
     const printing = printResult(terminal, flags.json, result);
     if (result.failure === undefined) await printing;
     // A closed stdout must not hide why it failed.
@@ -52,9 +55,9 @@ export function runVerb<F>(
     if (result.failure !== undefined) throw result.failure;
     return result;
   };
-  if (verb.isLook === true) return run().then(({ exitCode }) => exitCode);
+  if (verb.isLook === true) return run(terminal).then(({ exitCode }) => exitCode);
   context.name(verb.names?.(flags) ?? nameObject(flags));
-  return logged(name, context, run);
+  return logged(name, context, () => watch(flags, terminal, run));
 }
 
 function nameObject({ job, run }: CommonFlags): LogFields {

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Log, LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { StopSwitch } from '../run/stop.js';
+import type { Context } from './context.js';
 import type { Host } from './deps.js';
 import type { Terminal } from './terminal.js';
 
@@ -38,7 +39,7 @@ const GIVE_UP_MS = 500;
  * the task is abandoned with UserError 'interrupted', and its later results are ignored. `doing` completes "Cannot …".
  */
 export async function endSoonAfter<T>(
-  { signal, clock, doing = 'plan the job' }: { signal: AbortSignal; clock: Clock; doing?: string },
+  { signal, clock, doing }: { signal: AbortSignal; clock: Clock; doing: string },
   task: () => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
@@ -58,12 +59,22 @@ export async function endSoonAfter<T>(
   }
 }
 
+/** The same for a verb, by its stop switch. */
+export function endSoon<T>({ stop, env }: Context, doing: string, task: () => Promise<T>): Promise<T> {
+  return endSoonAfter({ signal: stop.nothingNew, clock: env.clock, doing }, task);
+}
+
 /** Never resolves when the other signal came first. */
 function aborted(signal: AbortSignal, ended: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true, signal: ended });
   });
+}
+
+/** A verb that sends nothing ends at once. Returns how to stop listening. */
+export function endOnSignal({ terminal, stop }: Context): () => void {
+  return onFirstSignal(terminal, (name) => stop.request('interrupted', name));
 }
 
 /** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */

@@ -11,6 +11,7 @@ import { acquireLock, type Lock } from '../storage/lock.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
 import { lockDepsOf } from './env.js';
+import { endSoon } from './signals.js';
 
 /** A job, as one process at a time holds it. */
 export interface HeldJob {
@@ -22,12 +23,16 @@ export interface HeldJob {
 
 /** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. */
 export function withJob<T>(context: Context, directory: string, task: (job: HeldJob) => Promise<T>): Promise<T> {
-  const { env, log, adoptedBy } = context;
+  const { env, log, adoptedBy, terminal } = context;
   return placeDiskErrors(directory, async () => {
     const lock = await acquireLock(lockDepsOf(env, log), directory);
     try {
+      await terminal.emit?.({ type: 'begin', jobDirectory: directory });
       const onNotice = (notice: string) => log.warn(notice);
-      const registry = await openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice });
+      // It may read from a hanging disk.
+      const registry = await endSoon(context, 'open the job', () =>
+        openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice }),
+      );
       return await task({ directory, lock, registry });
     } finally {
       await lock.release();

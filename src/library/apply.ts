@@ -1,4 +1,5 @@
-import { applyRunDirectory } from '../commands/session/session.js';
+import { createContext } from '../command/context.js';
+import { applyRunDirectory } from '../command/send-job.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { maskThrown } from './mask-thrown.js';
 import { createHost, type RunOptions } from './program-host.js';
@@ -20,9 +21,10 @@ export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
  */
 export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
   const { summary, openDoubt } = await maskThrown(
-    applyRunDirectory(createHost(options), runDirectory, {
+    applyRunDirectory(createContext(createHost(options)), runDirectory, {
       confirm: options.confirm,
       ignoreChangedInputs: options.ignoreChangedInputs ?? false,
+      wait: false,
     }),
   );
   return { ...summary, openDoubt };

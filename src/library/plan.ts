@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { planJobInput } from '../commands/session/session.js';
+import { createContext } from '../command/context.js';
+import { planJob } from '../command/plan-input.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, parseJob } from '../job/load.js';
@@ -43,10 +44,7 @@ export function plan(source: string | WrittenJob, options: PlanOptions = {}): Pr
 
 async function planSource(source: string | WrittenJob, options: PlanOptions): Promise<PlannedRun | undefined> {
   const job = typeof source === 'string' ? await loadJob(source) : readJobObject(source, options.directory ?? '.');
-  const { made } = await planJobInput(createHost(options), job, {
-    isAgain: options.again ?? false,
-    signal: options.signal ?? new AbortController().signal,
-  });
+  const { made } = await planJob(createContext(createHost(options)), job, options.again ?? false);
   if (made === undefined) return undefined;
   checkGuards(made.plan, job.guards);
   return {

@@ -1,6 +1,6 @@
 import { type Screen, showPath } from '../command/screen.js';
-import { cutText } from '../command/text-width.js';
 import { countOf } from '../domain/count-of.js';
+import { cutText } from '../domain/text-width.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 

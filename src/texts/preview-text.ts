@@ -1,8 +1,8 @@
 import { paint, type Screen } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { wrapText } from '../command/text-width.js';
 import { format } from '../domain/count-of.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../domain/stated-time.js';
+import { wrapText } from '../domain/text-width.js';
 import type { Step } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';

@@ -1,7 +1,7 @@
 import { paint, type Screen, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { wrapText } from '../command/text-width.js';
 import { countOf } from '../domain/count-of.js';
+import { wrapText } from '../domain/text-width.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from '../guess/describe-guess.js';
 import type { JobGuess } from '../guess/guess-job.js';
 import type { SampledFile } from '../guess/sampled-rows.js';

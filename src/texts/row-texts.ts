@@ -1,8 +1,8 @@
 import { paint, type Screen, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { cutText, wrapText } from '../command/text-width.js';
 import { format } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
+import { cutText, wrapText } from '../domain/text-width.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
 import type { Reason } from '../plan/reasons.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
 import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { wrapText } from '../command/text-width.js';
 import { sandboxLedgerOf } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { wrapText } from '../domain/text-width.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';

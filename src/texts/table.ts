@@ -1,8 +1,8 @@
 import { paint, type Screen, type Style } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { cutText, widthOf, wrapText } from '../command/text-width.js';
 import { format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
+import { cutText, widthOf, wrapText } from '../domain/text-width.js';
 
 /** A column of figures; a narrow screen omits those that are all empty. */
 export interface Column {

@@ -1,6 +1,6 @@
 import { paint, type Screen, type Style } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { wrapText } from '../command/text-width.js';
+import { wrapText } from '../domain/text-width.js';
 
 /** What to do now: in words, and as a command to copy where one does it. */
 export interface NextStep {

@@ -1,9 +1,9 @@
 import type { Context } from '../command/context.js';
 import { namePerson } from '../command/env.js';
+import { readAddress } from '../command/read-secrets.js';
 import { openRunDirectory } from '../command/run-directory.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
-import { readAddress } from '../commands/cluster/read-address.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import type { Plan } from '../plan/format/plan-file.js';

@@ -1,12 +1,11 @@
 import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
-import { placeProblems } from '../command/place-problems.js';
-import { readSecrets } from '../command/read-secrets.js';
+import { readAddress, readSecrets } from '../command/read-secrets.js';
 import { callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
-import { readAddress } from '../commands/cluster/read-address.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
+import { placeProblems } from '../job/explain/place-problems.js';
 import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep, type SecretSource } from '../job/job.js';
 import { loadJob } from '../job/load.js';

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Screen, showCommand } from '../command/screen.js';
-import { wrapText } from '../command/text-width.js';
 import { UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
+import { wrapText } from '../domain/text-width.js';
 import { EXIT } from '../report/exit-code.js';
 import { defineVerb } from './verb.js';
 

@@ -1,16 +1,16 @@
 import type { Context } from '../command/context.js';
 import { createPlanDeps } from '../command/deps.js';
-import { placeProblems } from '../command/place-problems.js';
-import { readChoice, readCount, readNumberFlag } from '../command/row-choice.js';
 import { findRunPath, openRunDirectory } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { placeProblems } from '../job/explain/place-problems.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import { previewJob } from '../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../preview/read-run.js';
+import { readChoice, readCount, readNumberFlag } from '../preview/row-choice.js';
 import { EXIT } from '../report/exit-code.js';
 import { type DescribedRow, describeRow, formatRow } from '../texts/preview-text.js';
 import { defineVerb, json, textArgument, textOption } from './verb.js';

@@ -111,6 +111,24 @@ export const adopt = {
   default: false,
 } as const;
 
+/** Of verbs that plan or send. */
+export const again = {
+  describe: 'Send files again that the job has already sent',
+  type: 'boolean',
+  default: false,
+} as const;
+export const ignoreOpenDoubt = {
+  describe: 'Rows that earlier runs of the job left in doubt do not count for the exit code this time',
+  type: 'boolean',
+  default: false,
+} as const;
+
+export const wait = {
+  describe: 'Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time',
+  type: 'boolean',
+  default: false,
+} as const;
+
 /** Of verbs that make a single call. */
 export const single = {
   job: {

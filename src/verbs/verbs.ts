@@ -2,11 +2,6 @@ import type { Argv } from 'yargs';
 import type { Verb } from '../command/runner.js';
 import { addClusterVerbs } from './cluster/cluster-verbs.js';
 import { addWorkVerb } from './cluster/work-verb.js';
-import { addPlanVerb } from './job/plan-verb.js';
-import { addRunVerb } from './job/run-verb.js';
-import { addTestVerb } from './job/test-verb.js';
-import { addApplyVerb } from './run/apply-verb.js';
-import { addRetryVerb } from './run/retry-verb.js';
 import { addListenVerb } from './serve/listen-verb.js';
 import { addSandboxVerb } from './serve/sandbox-verb.js';
 import { type AddVerbs, addGroup, addVerb, type Group, type Listed, type VerbContext } from './verb.js';
@@ -26,7 +21,12 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
       about: 'Write a job from an export: it finds the numbers, the country and the names, and runs on the sandbox',
       load: async () => (await import('./init.js')).init,
     },
-    { name: 'run', add: addRunVerb },
+    {
+      name: 'run',
+      command: 'run <job>',
+      about: 'Plan and apply a job; the same command again resumes where it stopped',
+      load: async () => (await import('./run.js')).run,
+    },
     {
       name: 'check',
       command: 'check <job>',
@@ -39,9 +39,24 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
       about: 'Show messages as people get them, with the rows behind them; writes nothing and sends nothing',
       load: async () => (await import('./preview.js')).preview,
     },
-    { name: 'test', add: addTestVerb },
-    { name: 'plan', add: addPlanVerb },
-    { name: 'apply', add: addApplyVerb },
+    {
+      name: 'test',
+      command: 'test <job|run>',
+      about: 'Send real messages of a job or a plan to your own numbers, at once; nothing of the job is taken',
+      load: async () => (await import('./test.js')).test,
+    },
+    {
+      name: 'plan',
+      command: 'plan <job>',
+      about: 'Read and check all input, write the exact requests, and show what would happen; sends nothing',
+      load: async () => (await import('./plan.js')).plan,
+    },
+    {
+      name: 'apply',
+      command: 'apply <run>',
+      about: 'Send exactly the plan in a run directory, or resume it',
+      load: async () => (await import('./apply.js')).apply,
+    },
     {
       name: 'status',
       command: 'status <run>',
@@ -66,7 +81,12 @@ const LIST: readonly ((LoadedVerb & { readonly name: string }) | { readonly name
       about: "Settle rows in doubt, by the service's message export or by your own decision; sends nothing",
       load: async () => (await import('./settle.js')).settle,
     },
-    { name: 'retry', add: addRetryVerb },
+    {
+      name: 'retry',
+      command: 'retry <run>',
+      about: 'Make a plan of rows that a run did not send, or that the service refused; volley apply sends it',
+      load: async () => (await import('./retry.js')).retry,
+    },
     {
       name: 'cancel',
       command: 'cancel <run>',

@@ -5,7 +5,7 @@
 
 import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { applyRun } from '../../src/commands/apply-run.js';
+import { applyRun } from '../command/give-verb.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
 

@@ -1,9 +1,9 @@
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { type WorkFlags, workForRuns } from '../../src/commands/cluster/work-for-runs.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { runJob } from '../command/give-verb.js';
 import type { Workspace } from '../e2e/a-workspace.js';
 import { runInProcess } from '../e2e/run-in-process.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
@@ -31,7 +31,7 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     lead: (runtime: Partial<Env> = {}) => {
       const { terminal, signal } = aTerminal({ env: envOfLeader(url), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
-      const ended = runJob({ job: workspace.path(file), again: false, json: true }, host);
+      const ended = runJob({ job: workspace.path(file), json: true }, host);
       return { ended, stop: () => signal('SIGTERM') };
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { StoreLost } from '../../src/cluster/store.js';
 import { nodeEnv } from '../../src/command/env.js';
+import { openCluster } from '../../src/command/open-cluster.js';
 import { SecretKeeper } from '../../src/command/terminal.js';
-import { openCluster } from '../../src/commands/cluster/open-cluster.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aTerminal } from '../command/a-terminal.js';

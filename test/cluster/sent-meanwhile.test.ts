@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
-import { applyRun } from '../../src/commands/apply-run.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { applyRun } from '../command/give-verb.js';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { aCluster, CLUSTER } from './a-cluster.js';

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { runLoadedJob } from '../../src/commands/run-job.js';
 import { parseJob } from '../../src/job/load.js';
 import { createHost } from '../../src/library/program-host.js';
 import type { Summary } from '../../src/report/summary.js';
 import { createTransport } from '../../src/service/transport.js';
+import { runLoadedJob } from '../command/give-verb.js';
 import { FaultyServer, type Strike } from './faulty-server.js';
 import { type Kind, rowsOf } from './kinds.js';
 
@@ -51,7 +51,7 @@ export async function withScene<T>(
           stdout += more;
         },
       };
-      const code = await runLoadedJob(job, { again: false, json: true }, host);
+      const code = await runLoadedJob(job, { json: true }, host);
       const told = JSON.parse(stdout);
       return { code, summary: told.state === 'nothing-new' ? undefined : (told as Summary) };
     };

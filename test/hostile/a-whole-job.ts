@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { exitCodeOfError, formatError } from '../../src/command/failure.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { UserError } from '../../src/domain/errors.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { runJob } from '../command/give-verb.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { aFastDirectory } from './a-fast-directory.js';
 
@@ -80,7 +80,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
 async function run(job: string, env: Record<string, string>): Promise<Omit<Ended, 'ledger' | 'taken' | 'directory'>> {
   const { terminal, said } = aTerminal({ env });
   try {
-    const exitCode = await runJob({ job, again: false, json: true }, terminal);
+    const exitCode = await runJob({ job, json: true }, terminal);
     return { ...said, exitCode, summary: JSON.parse(said.stdout), error: undefined };
   } catch (error) {
     return { ...said, exitCode: exitCodeOfError(error), summary: undefined, error };

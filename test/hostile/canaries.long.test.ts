@@ -3,10 +3,9 @@ import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import { planJob } from '../../src/commands/plan-job.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { report } from '../../src/verbs/report.js';
 import { status } from '../../src/verbs/status.js';
+import { planJob, runJob } from '../command/give-verb.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { MANNERS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, holdsSecret, NUMBER, readAll, STEERING } from './canaries.js';
@@ -47,8 +46,8 @@ async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
       leaks.push(...(await findLeaks(command, { isTerminal })).map((leak) => `${leak} ${where}`));
     };
     const isTerminal = (KINDS.indexOf(kind) + MANNERS.indexOf(manner)) % 2 === 0;
-    await watch('plan', !isTerminal, (terminal) => planJob({ job, again: false, json: undefined }, terminal));
-    await watch('run', isTerminal, (terminal) => runJob({ job, again: false, json: undefined }, terminal));
+    await watch('plan', !isTerminal, (terminal) => planJob({ job, json: undefined }, terminal));
+    await watch('run', isTerminal, (terminal) => runJob({ job, json: undefined }, terminal));
     const out = join(directory, 'out/sale');
     const flags = {
       run: join(out, readdirSync(out).find((name) => !/^(lock-|registry)/.test(name)) ?? ''),

@@ -3,9 +3,8 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import { planJob } from '../../src/commands/plan-job.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { check } from '../../src/verbs/check.js';
+import { planJob, runJob } from '../command/give-verb.js';
 import { oneIn } from '../one-in.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsNumber, NUMBER } from './canaries.js';
@@ -89,7 +88,7 @@ async function findLeaksOf({ files, steps = [sms()] }: Planted, isLeak = holdsNu
     job,
     JSON.stringify({ service: { sandbox: true }, steps: steps.length > 0 ? steps : [sms()], output: 'out' }),
   );
-  const flags = { job, again: false, json: undefined };
+  const flags = { job, json: undefined };
   const leaks = [
     ...(await findLeaks((terminal) => checkJob(flags, terminal), { isTerminal: true, isLeak })),
     ...(await findLeaks((terminal) => planJob(flags, terminal), { isTerminal: false, isLeak })),

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import { planJob } from '../../src/commands/plan-job.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { check } from '../../src/verbs/check.js';
+import { planJob, runJob } from '../command/give-verb.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { findLeaks, holdsSecret, readAll, SECRETS } from './canaries.js';
 
@@ -66,7 +65,7 @@ async function findLeaksOf(text: string, env: Readonly<Record<string, string>>, 
   mkdirSync(join(directory, 'keys'));
   if (file !== undefined) writeFileSync(join(directory, 'keys/sms'), file);
   const leaks: string[] = [];
-  const flags = { job, again: false, json: undefined };
+  const flags = { job, json: undefined };
   for (const [index, command] of [checkJob, planJob, runJob].entries()) {
     leaks.push(...(await findLeaks((terminal) => command(flags, terminal), { isTerminal: index !== 1, env })));
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { oneIn } from '../one-in.js';
 import { ANSWER_BUGS } from './answer-bugs.js';
 import { CLUSTER_BUGS } from './cluster-bugs.js';
+import { COMMAND_BUGS } from './command-bugs.js';
 import { JOB_BUGS } from './job-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { LISTEN_BUGS } from './listen-bugs.js';
@@ -178,6 +179,7 @@ const all = [
   ...WEBHOOK_BUGS,
   ...LISTEN_BUGS,
   ...SINGLE_CALL_BUGS,
+  ...COMMAND_BUGS,
 ].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
 assertPlaces(all);
 const bugs = flags.includes('--every-eighth') ? oneIn(8, all) : all;

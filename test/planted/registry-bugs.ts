@@ -142,9 +142,9 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'run resumes an abandoned run',
-    file: 'src/commands/run-job.ts',
-    find: ' || session.registry.state.abandoned.has(past.plan.id);',
-    replace: ';',
+    file: 'src/verbs/run.ts',
+    find: ' || registry.state.abandoned.has(id)) return',
+    replace: ') return',
     tests: ['test/walk/abandon-cut-short.long.test.ts'],
   },
   {
@@ -210,16 +210,16 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a test that stopped is resumed as a run of the job',
-    file: 'src/commands/run-job.ts',
-    find: 'past.plan.testOf !== undefined || session.registry',
-    replace: 'session.registry',
+    file: 'src/verbs/run.ts',
+    find: ' || testOf !== undefined ||',
+    replace: ' || testOf === null ||',
     tests: ['test/e2e/own-numbers.long.test.ts'],
     title:
       'volley test a test that stopped is resumed by the same command, and sends nothing twice; the job does not wait for it',
   },
   {
     name: 'a test that stopped is sent anew by the same command',
-    file: 'src/commands/test-run/send-test.ts',
+    file: 'src/verbs/test.ts',
     find: "    if (past === undefined || known?.ended?.state === 'finished') continue;",
     replace: '    if (past !== undefined || known !== undefined) continue;',
     tests: ['test/e2e/own-numbers.long.test.ts'],
@@ -270,7 +270,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply does not ask for a test',
-    file: 'src/commands/session/session.ts',
+    file: 'src/command/send-job.ts',
     find: '      if (!isFinished) await assertTested(',
     replace: '      if (!isFinished && isFinished) await assertTested(',
     tests: ['test/e2e/require-test.long.test.ts'],
@@ -278,9 +278,9 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'run does not ask for a test',
-    file: 'src/commands/run-job.ts',
-    find: '    await assertTested(files, { ...made,',
-    replace: '    if (made === undefined) await assertTested(files, { ...made,',
+    file: 'src/verbs/run.ts',
+    find: '      await assertTested(files, { ...made,',
+    replace: '      if (made === undefined) await assertTested(files, { ...made,',
     tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },

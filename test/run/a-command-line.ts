@@ -2,15 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Host } from '../../src/command/deps.js';
 import { runVerb } from '../../src/command/runner.js';
-import { applyRun } from '../../src/commands/apply-run.js';
-import { planJob } from '../../src/commands/plan-job.js';
-import { retryRows } from '../../src/commands/retry-run-rows.js';
-import { runJob } from '../../src/commands/run-job.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { report } from '../../src/verbs/report.js';
 import { settle } from '../../src/verbs/settle.js';
+import { applyRun, planJob, retryRows, runJob } from '../command/give-verb.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';
@@ -75,8 +72,8 @@ export async function aCommandLine(step: object = {}) {
       rmSync(workspace.path(`in/${name}`));
       return text;
     },
-    run: () => give((host) => runJob({ job, again: false, json }, host)),
-    plan: () => give((host) => planJob({ job, again: false, json }, host)),
+    run: () => give((host) => runJob({ job, json }, host)),
+    plan: () => give((host) => planJob({ job, json }, host)),
     apply: (run: string) =>
       give((host) => applyRun({ run, confirm: undefined, ignoreChangedInputs: true, json }, host)),
     retry: (run: string, only: string) => give((host) => retryRows({ run, only, code: undefined, json }, host)),

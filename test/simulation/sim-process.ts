@@ -1,5 +1,5 @@
 // Loaded beforehand: what a process loads in the middle of its work would take real time.
-import '../../src/commands/cluster/open-cluster.js';
+import '../../src/command/open-cluster.js';
 import '../../src/input/spool.js';
 import '../../src/registry/tests/write-run-report.js';
 import '../../src/report/early/early-outputs.js';

@@ -1,5 +1,5 @@
-import { runLoadedJob } from '../../src/commands/run-job.js';
 import { createRandom } from '../../src/sandbox/random.js';
+import { runLoadedJob } from '../command/give-verb.js';
 import { checkAccount, listInDoubt } from './account.js';
 import { checkEnd, checkRepeated } from './check-end.js';
 import { CrashDisk } from './crash-disk.js';
@@ -148,7 +148,7 @@ class Simulation {
     const others = this.#runners.filter(({ isAlive }) => isAlive);
     if (others.length > 0) for (const each of [...others, runner]) this.#besides.add(each);
     this.#runners.push(runner);
-    runner.start((terminal) => runLoadedJob(this.#scenario.job, { again: false, json: true }, terminal));
+    runner.start((terminal) => runLoadedJob(this.#scenario.job, { json: true }, terminal));
     return runner;
   }
 

@@ -6,12 +6,11 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
-import { planJob } from '../../src/commands/plan-job.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { UserError } from '../../src/domain/errors.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { planJob, runJob } from '../command/give-verb.js';
 
 const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
 const OWN = '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description';
@@ -49,11 +48,11 @@ function checkJob(flags: { job: string; json: boolean | undefined }, host: Host)
 
 const AT_NOON: Env = { ...nodeEnv, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
 
-type Command = (flags: { job: string; again: boolean; json: boolean | undefined }, host: Host) => Promise<number>;
+type Command = (flags: { job: string; json: boolean | undefined }, host: Host) => Promise<number>;
 
 async function problemsOf(command: Command, job: string): Promise<string[]> {
   try {
-    await command({ job, again: false, json: undefined }, { ...aTerminal().terminal, runtime: AT_NOON });
+    await command({ job, json: undefined }, { ...aTerminal().terminal, runtime: AT_NOON });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return error.problems.map(({ where, message }) => `${where}: ${message}`);

@@ -1,11 +1,8 @@
+import { createContext } from '../../src/command/context.js';
 import type { Host } from '../../src/command/deps.js';
 import { lockDepsOf } from '../../src/command/env.js';
+import { planJob } from '../../src/command/plan-input.js';
 import { runVerb } from '../../src/command/runner.js';
-import { applyRun } from '../../src/commands/apply-run.js';
-import { retryRows } from '../../src/commands/retry-run-rows.js';
-import { runLoadedJob } from '../../src/commands/run-job.js';
-import { planJobInput } from '../../src/commands/session/session.js';
-import { sendTest } from '../../src/commands/test-run/send-test.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
@@ -16,6 +13,7 @@ import { abandon } from '../../src/verbs/abandon.js';
 import { prune } from '../../src/verbs/prune.js';
 import { report } from '../../src/verbs/report.js';
 import { settle } from '../../src/verbs/settle.js';
+import { applyRun, retryRows, runLoadedJob, sendTest } from '../command/give-verb.js';
 import { Violation } from '../simulation/watch.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
@@ -63,11 +61,7 @@ export class Walk {
   #adopts = false;
 
   async run(death?: Death): Promise<void> {
-    await this.#give(
-      'run',
-      (host) => runLoadedJob(this.job, { again: false, adopt: this.#adopts, json: true }, host),
-      death,
-    );
+    await this.#give('run', (host) => runLoadedJob(this.job, { adopt: this.#adopts, json: true }, host), death);
   }
 
   async plan(death?: Death): Promise<void> {
@@ -89,7 +83,7 @@ export class Walk {
   async test(run: string, count: number, death?: Death): Promise<void> {
     const flags = {
       of: this.runs.directoryOf(run),
-      to: [OWN_NUMBER],
+      to: OWN_NUMBER,
       count: String(count),
       adopt: this.#adopts,
       json: true,
@@ -249,8 +243,7 @@ export class Walk {
   }
 
   #planInput(host: Host): Promise<number> {
-    const { signal } = new AbortController();
-    return planJobInput(host, this.job, { isAgain: false, signal, adopt: this.#adopts }).then(() => 0);
+    return planJob(createContext(host, this.#adopts), this.job, false).then(() => 0);
   }
 
   async #settle(run: string, means: object, death?: Death): Promise<void> {

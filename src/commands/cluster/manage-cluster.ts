@@ -2,6 +2,7 @@ import type { Database } from '../../cluster/postgres/database.js';
 import { StoreLost } from '../../cluster/store.js';
 import { type Host, openLog } from '../../command/deps.js';
 import { printResult } from '../../command/print.js';
+import { DATABASE_FLAGS, readAddress } from '../../command/read-secrets.js';
 import { type CommandEnd, logCommand } from '../../command/runner.js';
 import { SecretKeeper } from '../../command/terminal.js';
 import { countOf } from '../../domain/count-of.js';
@@ -9,7 +10,6 @@ import { ServiceError, UserError } from '../../domain/errors.js';
 import type { ClusterSettings } from '../../job/job.js';
 import { EXIT } from '../../report/exit-code.js';
 import { formatStatus } from './format-status.js';
-import { DATABASE_FLAGS, readAddress } from './read-address.js';
 
 export interface ClusterFlags {
   readonly database: ClusterSettings['database'];

@@ -1,9 +1,9 @@
 // Loaded beforehand, as all that a process loads in the middle of its work.
-import '../../../src/commands/cluster/open-cluster.js';
-import { runLoadedJob } from '../../../src/commands/run-job.js';
+import '../../../src/command/open-cluster.js';
 import { ServiceError, UserError } from '../../../src/domain/errors.js';
 import { isRowStep } from '../../../src/job/job.js';
 import { createRandom } from '../../../src/sandbox/random.js';
+import { runLoadedJob } from '../../command/give-verb.js';
 import { checkAccount, listInDoubt } from '../account.js';
 import { checkEnd, checkRepeated } from '../check-end.js';
 import { CrashDisk } from '../crash-disk.js';
@@ -261,7 +261,7 @@ class ClusterSimulation {
     const { job, skewMs } = this.#scenario.base;
     const leader = new Runner(this.#stage, { pid: this.#nextPid++, host, mishap, skewMs: () => skewMs[host] });
     this.#leaders.push(leader);
-    leader.start((terminal) => runLoadedJob(job, { again: false, json: true }, terminal));
+    leader.start((terminal) => runLoadedJob(job, { json: true }, terminal));
     return leader;
   }
 

@@ -2,7 +2,7 @@ import type { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import type { AcceptedNumber } from '../normalize/number/number-result.js';
-import type { RowChoice } from '../preview/choose-rows.js';
+import type { RowChoice } from './choose-rows.js';
 
 /** Which rows, as typed. */
 export interface WrittenChoice {

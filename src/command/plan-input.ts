@@ -1,63 +1,73 @@
-import { createPlanDeps, envOf, type Host } from '../../command/deps.js';
-import { isDiskError } from '../../command/disk-error.js';
-import { createProgressView } from '../../command/progress.js';
-import { screenOf } from '../../command/screen.js';
-import { countOf } from '../../domain/count-of.js';
-import { formatTime } from '../../domain/stated-time.js';
-import { quoteWord } from '../../job/explain/quote-word.js';
-import { fixDates } from '../../job/fix-dates.js';
-import type { Job } from '../../job/job.js';
-import { accountOfKind } from '../../plan/format/account-of.js';
-import type { LeftOut } from '../../plan/inputs/select-inputs.js';
-import { makePlan, type PlanOutcome } from '../../plan/make-plan.js';
-import { nameAgain, readAgain } from '../../plan/occurrence.js';
-import { warnOfList } from '../../plan/suppress/describe-lists.js';
-import type { Log } from '../../ports/log.js';
-import { readSummary } from '../../prune/list-runs.js';
-import type { PastRun } from '../../registry/history.js';
-import { OwnerLookup } from '../../registry/owner-lookup.js';
-import { ReceivedRows } from '../../registry/received-rows.js';
-import type { Registry } from '../../registry/registry.js';
-import { countTakenBack } from '../../report/summary.js';
-import { assertOwned } from '../../retry/assert-owned.js';
-import { lineOf } from '../../retry/retried-line.js';
-import type { Files } from '../../storage/files.js';
-import type { Lock } from '../../storage/lock.js';
-import { formatFileNotices, listFileNotices, listLeftOut } from '../../texts/file-notices.js';
+import { countOf } from '../domain/count-of.js';
+import { formatTime } from '../domain/stated-time.js';
+import { quoteWord } from '../job/explain/quote-word.js';
+import { fixDates } from '../job/fix-dates.js';
+import type { Job } from '../job/job.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
+import { nameAgain, readAgain } from '../plan/occurrence.js';
+import { warnOfList } from '../plan/suppress/describe-lists.js';
+import type { Log } from '../ports/log.js';
+import { readSummary } from '../prune/list-runs.js';
+import { type PastRun, readHistory } from '../registry/history.js';
+import { OwnerLookup } from '../registry/owner-lookup.js';
+import { ReceivedRows } from '../registry/received-rows.js';
+import type { Registry } from '../registry/registry.js';
+import { countTakenBack } from '../report/summary.js';
+import { assertOwned } from '../retry/assert-owned.js';
+import { lineOf } from '../retry/retried-line.js';
+import type { Files } from '../storage/files.js';
+import { formatFileNotices, listFileNotices, listLeftOut } from '../texts/file-notices.js';
+import type { Context } from './context.js';
+import { createPlanDeps } from './deps.js';
+import { isDiskError } from './disk-error.js';
+import { createProgressView } from './progress.js';
+import { endOnSignal, endSoon } from './signals.js';
+import { type HeldJob, jobDirectoryOf, withJob } from './with-job.js';
 
-/** Plans what is new for a job, shows progress, and reports the files that it omitted. */
+/** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
+export async function planJob(context: Context, job: Job, isAgain: boolean): Promise<PlanOutcome> {
+  context.name({ job: job.name });
+  const stopListening = endOnSignal(context);
+  try {
+    return await withJob(context, jobDirectoryOf(job), (held) =>
+      endSoon(context, 'plan the job', async () => {
+        const history = await readHistory(context.env.files, held.directory);
+        return planNewInput(context, job, held, { history, isAgain, isResumed: false });
+      }),
+    );
+  } finally {
+    stopListening();
+  }
+}
+
+/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run. */
 export async function planNewInput(
+  context: Context,
   loaded: Job,
-  context: {
-    host: Host;
-    log: Log;
-    history: readonly PastRun[];
-    registry: Registry;
-    isAgain: boolean;
-    /** The same command has just finished a run. */
-    isResumed?: boolean;
-    signal: AbortSignal;
-    lock: Pick<Lock, 'assertHeld'>;
-  },
+  { lock, registry }: HeldJob,
+  { history, isAgain, isResumed }: { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean },
 ): Promise<PlanOutcome> {
-  const { host, log, history, registry } = context;
+  const { env, log, stop, terminal: host } = context;
+  const { files, clock } = env;
   const { directories } = registry;
-  const { files, clock } = envOf(host);
   const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
   const view = createProgressView(host, log);
-  const occurrence = nameOccurrence(context.isAgain ? 'always' : job.repeat, registry, clock.now());
+  const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, clock.now());
   const received = new ReceivedRows(files, directories);
   try {
-    const deps = await createPlanDeps(host, { onProgress: view.planned, signal: context.signal });
+    const deps = await createPlanDeps(host, { onProgress: view.planned, signal: stop.nothingNew });
     const sources = { files, registry: registry.state, history, received };
     const outcome = await makePlan(job, deps, {
       directories,
       occurrence,
       isAbandoned: (id) => registry.state.abandoned.has(id),
       nowMs: clock.now(),
-      isResumed: context.isResumed === true,
-      assertHeld: () => context.lock.assertHeld(),
+      isResumed,
+      assertHeld: () => lock.assertHeld(),
       ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
@@ -67,28 +77,32 @@ export async function planNewInput(
       host.emit?.({ type: 'plan', plan: outcome.made.plan, seconds });
     }
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
-    await warnOfTakenBack(outcome, context, files);
+    if (isAgain) await warnOfTakenBack(outcome, { registry, history, log }, files);
     const isOnScreen = host.isStdoutTerminal && host.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
-    if (outcome.made !== undefined || context.isResumed === true || !isOnScreen)
+    if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
-    const steps = outcome.made?.plan.steps ?? [];
-    const notices = host.isStderrTerminal ? formatFileNotices(steps, screenOf(host)) : listFileNotices(steps);
-    for (const notice of notices) log.info(notice);
-    for (const list of steps.flatMap(({ suppression }) => suppression)) {
-      const warning = warnOfList(list);
-      if (warning !== undefined) log.warn(warning);
-    }
-    for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
+    logNotices(outcome.made?.plan.steps ?? [], context);
     return { ...outcome, leftOut };
   } catch (error) {
     // The process that took over the job removes our unfinished files.
-    if (isDiskError(error)) await context.lock.assertHeld();
+    if (isDiskError(error)) await lock.assertHeld();
     throw error;
   } finally {
     await received.close();
     view.close();
   }
+}
+
+/** Says what the files have of oddities, and what is wrong with a suppression list or a filter. */
+function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): void {
+  const notices = terminal.isStderrTerminal ? formatFileNotices(steps, screen) : listFileNotices(steps);
+  for (const notice of notices) log.info(notice);
+  for (const list of steps.flatMap(({ suppression }) => suppression)) {
+    const warning = warnOfList(list);
+    if (warning !== undefined) log.warn(warning);
+  }
+  for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
 }
 
 /** Messages of a file that a cancel took back, and that no other plan has since. */
@@ -132,10 +146,9 @@ async function noteTakenBack(
 /** Once the files are sent again with `--again`, no retry has what was taken back of them. */
 async function warnOfTakenBack(
   { made }: PlanOutcome,
-  { isAgain, registry, history, log }: { isAgain: boolean; registry: Registry; history: readonly PastRun[]; log: Log },
+  { registry, history, log }: { registry: Registry; history: readonly PastRun[]; log: Log },
   files: Files,
 ): Promise<void> {
-  if (!isAgain) return;
   const { id, job, steps } = made?.plan ?? { id: '', job: undefined, steps: [] };
   const takers = steps.flatMap(({ kind, inputs }) => {
     const scope = { account: job === undefined ? '' : accountOfKind(job, kind), occurrence: '' };

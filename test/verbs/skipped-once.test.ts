@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { planJob } from '../../src/commands/plan-job.js';
-import { runJob } from '../../src/commands/run-job.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { planJob, runJob } from '../command/give-verb.js';
 
 test('a file that was sent before is named once where stdout and stderr are one terminal, and in both where they are not', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'volley-skipped-'));
@@ -16,7 +15,7 @@ test('a file that was sent before is named once where stdout and stderr are one 
   writeFileSync(job, JSON.stringify({ name: 'sale', service: { sandbox: true }, steps: [step], output: 'out' }));
   const give = async (command: typeof runJob | typeof planJob, isStdoutTerminal: boolean) => {
     const { terminal, said } = aTerminal({ isStdoutTerminal, isStderrTerminal: true });
-    await command({ job, again: false, json: false }, terminal);
+    await command({ job, json: false }, terminal);
     return [said.stdout, said.stderr].map((text) => text.includes('people.csv was already sent'));
   };
   await give(runJob, true);

@@ -1,6 +1,6 @@
-import { type Problem, UserError } from '../domain/errors.js';
-import { findPlace } from '../job/explain/read-yaml.js';
-import type { Files } from '../storage/files.js';
+import { type Problem, UserError } from '../../domain/errors.js';
+import type { Files } from '../../storage/files.js';
+import { findPlace } from './read-yaml.js';
 
 /** Names of columns in the job turn out to be wrong when the input is read. */
 const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);

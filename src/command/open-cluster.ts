@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createLeader, type LeaderOptions } from '../../cluster/leader.js';
-import { bePatient, createPatience } from '../../cluster/patient-store.js';
-import { createSharedLane } from '../../cluster/shared-lane.js';
-import { type LaneStore, type Store, StoreLost } from '../../cluster/store.js';
-import { envOf, type Host } from '../../command/deps.js';
-import type { SecretKeeper } from '../../command/terminal.js';
-import { ServiceError } from '../../domain/errors.js';
-import type { ClusterSettings, ServiceSettings } from '../../job/job.js';
-import { accountOf } from '../../plan/format/account-of.js';
-import type { Plan } from '../../plan/format/plan-file.js';
-import type { Log } from '../../ports/log.js';
-import type { RunSettings } from '../../run/resume.js';
-import type { RunDeps } from '../../run/run-deps.js';
-import type { StopSwitch } from '../../run/stop.js';
-import { type DATABASE_FLAGS, readAddress } from './read-address.js';
+import { createLeader, type LeaderOptions } from '../cluster/leader.js';
+import { bePatient, createPatience } from '../cluster/patient-store.js';
+import { createSharedLane } from '../cluster/shared-lane.js';
+import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
+import { ServiceError } from '../domain/errors.js';
+import type { ClusterSettings, ServiceSettings } from '../job/job.js';
+import { accountOf } from '../plan/format/account-of.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { Log } from '../ports/log.js';
+import type { RunSettings } from '../run/resume.js';
+import type { RunDeps } from '../run/run-deps.js';
+import type { StopSwitch } from '../run/stop.js';
+import { envOf, type Host } from './deps.js';
+import { type DATABASE_FLAGS, readAddress } from './read-secrets.js';
+import type { SecretKeeper } from './terminal.js';
 
 /** A database that several processes share. */
 export interface OpenCluster {

@@ -1,0 +1,308 @@
+import { dirname, join } from 'node:path';
+import { explainAway } from '../cluster/explain-away.js';
+import { UserError } from '../domain/errors.js';
+import type { Job } from '../job/job.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { PlanPacker } from '../plan/format/plan-packer.js';
+import { checkGuards } from '../plan/guards.js';
+import { readHistory } from '../registry/history.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import type { Registry } from '../registry/registry.js';
+import { watchJournal } from '../registry/watch-journal.js';
+import type { EarlyOutputs } from '../report/early/early-outputs.js';
+import { checkNames } from '../report/name-check.js';
+import { addNotDelivered } from '../report/not-delivered.js';
+import type { OpenDoubt, Summary } from '../report/summary.js';
+import { assertOwned } from '../retry/assert-owned.js';
+import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
+import { takeOverPrepared } from '../retry/take-over-prepared.js';
+import type { StepSender } from '../run/apply-plan.js';
+import { assertTested } from '../run/assert-tested.js';
+import { moveInputs } from '../run/move-inputs.js';
+import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
+import { assertDue, waitUntilDue } from '../run/run-times.js';
+import type { Lock } from '../storage/lock.js';
+import type { Context } from './context.js';
+import type { Env } from './env.js';
+import type { OpenCluster } from './open-cluster.js';
+import { type OpenService, openService } from './open-service.js';
+import { createProgressView } from './progress.js';
+import { openRunDirectory } from './run-directory.js';
+import { drainOnSignal, endSoon } from './signals.js';
+import { type HeldJob, withJob } from './with-job.js';
+
+/** A job that may send: it is held, and has access to the service. */
+export interface SendingJob extends HeldJob {
+  /** Sends a plan, or resumes its run, and writes its outputs. */
+  send(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
+  /** Does all that follows a finished run whose process died before. */
+  report(directory: string, plan: Plan): Promise<Summary>;
+  /** Input files of a finished run, or of the job, go where `whenDone` says. */
+  moveInputs(job: Job, run?: string): Promise<void>;
+}
+
+/**
+ * Does a task that may send. A first signal requests the stop of the context: nothing new is sent, what is in flight is awaited for a
+ * while; a second one leaves at once. `waits`: for the job's `notBefore`.
+ */
+export async function withSending<T>(
+  context: Context,
+  job: Job,
+  { directory, waits }: { directory: string; waits: boolean },
+  task: (sending: SendingJob) => Promise<T>,
+): Promise<T> {
+  const { env, log, stop, terminal } = context;
+  const { clock, files } = env;
+  const stopListening = drainOnSignal(terminal, { log, stop, clock });
+  try {
+    return await withJob(context, directory, (held) =>
+      withAccess(context, job, directory, async (access) => {
+        const { lock, registry } = held;
+        let sentUntilMs: number | undefined;
+        const send: SendingJob['send'] = async (directory, plan, settings) => {
+          context.name({ run: plan.id });
+          if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
+          assertDue({ ...settings, name: job.name }, clock);
+          const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
+          try {
+            return await applyThenReport(context, access, {
+              directory,
+              plan,
+              lock,
+              registry,
+              settings,
+              othersSentMsAgo,
+            });
+          } finally {
+            sentUntilMs = clock.monotonicMs();
+          }
+        };
+        const report: SendingJob['report'] = (directory, plan) => {
+          const run = { directory, plan, lock, registry, settings: plan.job, othersSentMsAgo: undefined };
+          return applyThenReport(context, access, run);
+        };
+        const move: SendingJob['moveInputs'] = (job, run) =>
+          moveInputs(job, { ...env, jobDirectory: directory, registry, lock, log }, run);
+        const done = await task({ ...held, send, report, moveInputs: move });
+        // Only the claiming plan sends claimed rows: if it is never applied, they are lost.
+        for (const waiting of await listWaiting(files, registry.directories, registry.state))
+          log.warn(describeWaiting(waiting), { run: waiting.plan.id });
+        return done;
+      }),
+    );
+  } finally {
+    stopListening();
+  }
+}
+
+interface Access {
+  readonly service: OpenService;
+  readonly cluster: OpenCluster | undefined;
+}
+
+/** To the service and to the database of the job, closed again whatever happens, also where only the second cannot be opened. */
+async function withAccess<T>(
+  context: Context,
+  { cluster: settings, ...job }: Job,
+  jobDirectory: string,
+  task: (access: Access) => Promise<T>,
+): Promise<T> {
+  const { terminal: host, secrets, log, stop } = context;
+  // Behind the lock: an embedded sandbox keeps its state in the job's directory.
+  const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
+  try {
+    let cluster: OpenCluster | undefined;
+    if (settings !== undefined) {
+      const { openCluster } = await import('./open-cluster.js');
+      const { giveUpAfterSeconds } = job.service;
+      cluster = await openCluster(settings, { host, secrets, log, stop, giveUpAfterSeconds });
+    }
+    try {
+      return await task({ service, cluster });
+    } finally {
+      await cluster?.close();
+    }
+  } finally {
+    await service.close();
+  }
+}
+
+/** What is sent: a plan, by the settings of its job or by those that have changed since. */
+interface Sent {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly lock: Lock;
+  readonly registry: Registry;
+  readonly settings: RunSettings;
+  readonly othersSentMsAgo: number | undefined;
+}
+
+/**
+ * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, notes the end in the registry
+ * and packs the plan: in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
+ */
+async function applyThenReport(context: Context, access: Access, sent: Sent): Promise<Summary> {
+  const { env, log } = context;
+  const packer = new PlanPacker(sent, { ...env, onNotice: (notice) => log.warn(notice) });
+  try {
+    const summary = await applyAndWrite(context, access, sent, packer);
+    if (summary.state === 'finished') await packer.finish();
+    return summary;
+  } finally {
+    await packer.close();
+  }
+}
+
+async function applyAndWrite(
+  context: Context,
+  { service, cluster }: Access,
+  sent: Sent,
+  packer: PlanPacker,
+): Promise<Summary> {
+  const { directory, plan, registry } = sent;
+  const { files, clock, freeBytes, createBusyMeter } = context.env;
+  const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
+    import('../report/early/early-outputs.js'),
+    import('../registry/tests/write-run-report.js'),
+    import('../report/write-report.js'),
+  ]);
+  const lock = watchJournal(files, join(directory, JOURNAL_FILE), sent.lock);
+  await lock.assertHeld();
+  await removeUnfinished(files, directory);
+  // No file gets its final name once the lock is lost: the new owner's outputs are newer.
+  const whileHeld = checkNames(files, () => lock.assertHeld());
+  const settings = { ...sent.settings, service: service.settings };
+  const leader = cluster?.leaderOf(plan, settings, lock);
+  let early: EarlyOutputs | undefined;
+  const onBegun = (journal: { readonly durableBytes: number }) => {
+    packer.begin();
+    const busyShare = createBusyMeter?.();
+    const about = { files: whileHeld, directory, plan, journal, monotonicMs: () => clock.monotonicMs() };
+    if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });
+  };
+  let isOrderly = false;
+  try {
+    const on = { sender: leader, onBegun, onProgress: () => void early?.advance() };
+    await apply(context, { service, cluster }, { ...sent, settings, lock }, on);
+    await lock.assertHeld();
+    await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
+    const summary = await writeRunReport(whileHeld, directory, plan, early);
+    await leader?.end(summary.state === 'finished');
+    await registry.noteEnded(summary);
+    context.terminal.emit?.({ type: 'report', summary });
+    isOrderly = true;
+    return summary;
+  } catch (error) {
+    isOrderly = error instanceof UserError;
+    throw error;
+  } finally {
+    await leader?.leave(isOrderly);
+    await early?.close();
+  }
+}
+
+async function apply(
+  { env, log, stop, terminal }: Context,
+  { service, cluster }: Access,
+  { settings: job, ...run }: Sent,
+  {
+    sender,
+    onBegun,
+    onProgress,
+  }: {
+    sender: StepSender | undefined;
+    onBegun: (journal: { readonly durableBytes: number }) => void;
+    onProgress: () => void;
+  },
+): Promise<void> {
+  const { directory, plan, registry } = run;
+  const [{ applyPlan }, ownLane] = await Promise.all([import('../run/apply-plan.js'), env.loadLane()]);
+  const createOwnLane: typeof ownLane = (options) => {
+    const lane = ownLane(options);
+    terminal.emit?.({ type: 'lane', options, lane });
+    return lane;
+  };
+  const announce = async (journal: { readonly durableBytes: number }) => {
+    await registry.noteBegun(plan);
+    onBegun(journal);
+  };
+  const view = createProgressView(terminal, log);
+  try {
+    await terminal.emit?.({ type: 'run', directory, plan });
+    await takeOverPrepared(run, env);
+    await applyPlan(
+      { ...run, job, stop, sender, announce },
+      {
+        ...env,
+        transport: service.transport,
+        authorize: service.authorize,
+        createLane: cluster?.laneFor(service.settings) ?? createOwnLane,
+        onProgress: (progress) => {
+          view.sent(progress);
+          terminal.emit?.({ type: 'sent', progress });
+          onProgress();
+        },
+        onAttempt: (attempt) => terminal.emit?.({ type: 'attempt', ...attempt }),
+        onNotice: (notice, fields) => log.warn(notice, fields),
+      },
+    );
+  } catch (error) {
+    // A call on a shared lane, of a step without rows, has waited for long enough.
+    throw explainAway(error);
+  } finally {
+    view.close();
+  }
+}
+
+/**
+ * Sends exactly the plan in a run directory, or resumes it, and writes its outputs. Refuses before anything is sent: a
+ * plan other than `confirm`, changed input, a guard, files that another run took.
+ */
+export async function applyRunDirectory(
+  context: Context,
+  written: string,
+  { confirm, ignoreChangedInputs, wait }: { confirm: string | undefined; ignoreChangedInputs: boolean; wait: boolean },
+): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
+  const { env, terminal } = context;
+  const { files, clock } = env;
+  const adopt = context.adoptedBy !== undefined;
+  const { directory, plan, testedRun } = await openRunDirectory(written, files, { adopt });
+  const { job } = plan;
+  terminal.emit?.({ type: 'job', job });
+  context.name({ job: job.name, run: plan.id });
+  if (confirm !== undefined && confirm !== plan.id) {
+    throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
+      hint: 'Review the plan again; nothing was sent.',
+    });
+  }
+  checkGuards(plan, job.guards);
+  if (!wait) assertDue(job, clock);
+  const jobDirectory = dirname(directory);
+  const summary = await withSending(context, job, { directory: jobDirectory, waits: wait }, async (sending) => {
+    const { registry } = sending;
+    const history = await endSoon(context, 'apply the plan', async () => {
+      await registry.assertOwn(plan.id);
+      registry.assertNotTaken(plan);
+      const runs = await readHistory(files, jobDirectory);
+      const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
+      if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, env);
+      const sources = { files, registry: registry.state, history: runs };
+      await assertOwned(sources, { plan, directory, directories: registry.directories });
+      if (!isFinished) await assertTested(files, { directory, plan, guards: job.guards }, registry.state);
+      return runs;
+    });
+    await registry.claimReimported({ directory, plan }, history);
+    const summary = await sending.send(directory, plan, job);
+    await sending.moveInputs(job, plan.id);
+    return summary;
+  });
+  const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox: job.service.sandbox });
+  terminal.emit?.({ type: 'open-doubt', openDoubt });
+  return { plan, testedRun, summary, openDoubt };
+}
+
+/** Refuses when an input of an unfinished run has changed. */
+export async function assertUnchanged(plan: Plan, { files, loadReader }: Env): Promise<void> {
+  const { digestInput } = await loadReader();
+  await assertInputsUnchanged(plan, { files, digestInput });
+}

@@ -1,0 +1,47 @@
+import { describeRunEnd } from '../command/failure.js';
+import { applyRunDirectory } from '../command/send-job.js';
+import { meterCommand } from '../observe/meter-command.js';
+import { notifyAtEnd } from '../observe/notify-at-end.js';
+import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
+import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { metricsOptions, readMetricsFlags } from './metrics-options.js';
+import { adopt, defineVerb, ignoreOpenDoubt, json, theRun, wait } from './verb.js';
+
+/** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
+export const apply = defineVerb({
+  args: { run: theRun },
+  flags: {
+    confirm: { describe: 'Id of the plan that was reviewed; another one is refused', type: 'string' },
+    'ignore-changed-inputs': {
+      describe: 'Continue although an input file changed since the plan was made; the plan is sent as it is',
+      type: 'boolean',
+      default: false,
+    },
+    'ignore-open-doubt': ignoreOpenDoubt,
+    wait,
+    ...metricsOptions,
+    adopt,
+    json,
+  },
+  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm k3v9q2m8x4aa', '']],
+  watch: (flags, host, task) =>
+    meterCommand(host, readMetricsFlags(flags), (metered) => notifyAtEnd(metered, 'apply', task)),
+  run: async (flags, context) => {
+    const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
+    const { service, failOn } = plan.job;
+    // Rows that other runs of the job left in doubt.
+    const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
+    const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
+    const exitCode = worstExitCode([summary.exitCode, doubt]);
+    context.name({ ...listFigures(summary), openDoubt: openDoubt.rows });
+    const { screen, env } = context;
+    const view = { isSandbox: service.sandbox, testedRun, nowMs: env.clock.now(), screen };
+    return {
+      json: { ...describeRunEnd(summary), exitCode, openDoubt },
+      text: `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+      exitCode,
+      reason: [explainEnd(summary), explainDoubt(others)].filter((reason) => reason !== '').join('; '),
+    };
+  },
+});

@@ -1,0 +1,61 @@
+import { describeFailure } from '../command/failure.js';
+import { planJob } from '../command/plan-input.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import { placeProblems } from '../job/explain/place-problems.js';
+import { loadJob } from '../job/load.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { checkGuards } from '../plan/guards.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { EXIT } from '../report/exit-code.js';
+import { explainDoubt, explainPlan } from '../texts/explain-end.js';
+import { formatIdle } from '../texts/idle-text.js';
+import { formatPlan, summarizePlan } from '../texts/plan-text.js';
+import { formatOpenDoubt } from '../texts/summary-text.js';
+import { adopt, again, defineVerb, json, textArgument } from './verb.js';
+
+/** `volley plan JOB`: reads and checks all input, writes the exact requests, prints what would be sent. Sends nothing; a signal leaves no plan. */
+export const plan = defineVerb({
+  args: { job: textArgument('The job file (YAML or JSON)') },
+  flags: { again, adopt, json },
+  examples: [['jobs/spring-sale.yaml', 'then: volley apply']],
+  run: async ({ job: path, again }, context) => {
+    const { env, screen } = context;
+    const { files, clock } = env;
+    const job = await loadJob(path);
+    const { made, leftOut } = await placeProblems({ file: path, files }, () => planJob(context, job, again));
+    if (made === undefined) {
+      const directory = jobDirectoryOf(job);
+      const openDoubt = await readOpenDoubt(files, directory, { isSandbox: job.service.sandbox });
+      context.name({ state: 'nothing-new', openDoubt: openDoubt.rows });
+      const reasons = ['nothing new', explainDoubt(openDoubt.runs)];
+      return {
+        json: { job: job.name, state: 'nothing-new', directory, leftOut, openDoubt },
+        text: `${formatIdle(job, leftOut, { path, screen })}${formatOpenDoubt(openDoubt, [], screen)}`,
+        exitCode: EXIT.ok,
+        reason: reasons.filter((reason) => reason !== '').join('; '),
+      };
+    }
+    const { plan, directory } = made;
+    const { reason, fields } = explainPlan(plan);
+    context.name(fields);
+    const nowMs = clock.now();
+    const figures = summarizePlan(plan, directory, nowMs);
+    try {
+      checkGuards(plan, job.guards);
+    } catch (failure) {
+      const object = { ...figures, ...describeFailure(failure) };
+      const text = formatPlan(plan, directory, { nowMs, screen, isRefused: true });
+      return { json: object, text, exitCode: object.exitCode, reason, failure };
+    }
+    const exitCode = isInVain(plan) ? EXIT.rejected : EXIT.ok;
+    const text = formatPlan(plan, directory, { nowMs, screen, isRefused: false });
+    return { json: { ...figures, exitCode, error: null }, text, exitCode, reason };
+  },
+});
+
+/** Every row that was to be sent is rejected: then something is wrong with the job or the file, such as a format. */
+function isInVain({ steps, job }: Plan): boolean {
+  const rows = steps.map(({ counts }) => counts);
+  const isRejected = rows.some(({ rejected }) => rejected > 0) && rows.every(({ planned }) => planned === 0);
+  return isRejected && job.failOn === 'rejections';
+}

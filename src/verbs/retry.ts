@@ -1,0 +1,164 @@
+import { createPlanDeps } from '../command/deps.js';
+import { namePerson } from '../command/env.js';
+import { createProgressView } from '../command/progress.js';
+import { openNamedRun } from '../command/run-directory.js';
+import type { Screen } from '../command/screen.js';
+import { endOnSignal } from '../command/signals.js';
+import { escapeText } from '../command/terminal.js';
+import { withRun } from '../command/with-job.js';
+import { countOf, format } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { placeProblems } from '../job/explain/place-problems.js';
+import { fixDates } from '../job/fix-dates.js';
+import { loadJob } from '../job/load.js';
+import type { RetryOf } from '../plan/format/plan-file.js';
+import { EXIT } from '../report/exit-code.js';
+import { type RetryEnd, retryRun } from '../retry/retry-run.js';
+import { assertSameJob } from '../run/resume.js';
+import { explainPlan } from '../texts/explain-end.js';
+import { formatPlan, listCounts, summarizePlan } from '../texts/plan-text.js';
+import { adopt, defineVerb, json, namedRun, takeOne, textOption } from './verb.js';
+
+/**
+ * `volley retry RUN`: makes a plan of rows that were not processed, claims them for it, each once, and writes the
+ * run's outputs again. Sends nothing: `volley apply` does. A signal before the claim changes nothing.
+ */
+export const retry = defineVerb({
+  args: { run: namedRun },
+  flags: {
+    only: {
+      ...textOption(
+        'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a filter (`where`) that lets them in now',
+      ),
+      demandOption: true,
+    },
+    code: textOption('With --only rejected: only those with one of these codes, separated by commas'),
+    job: textOption(
+      'Job file whose text, sender, times and `where` are used now, in place of those that the run was planned with',
+    ),
+    adopt,
+    json,
+  },
+  needs: '--only rejected',
+  keepsEach: true,
+  names: ({ run }) => ({ directory: run }),
+  examples: [
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only rejected --code 1100,REJECTED', ''],
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only not-sent', ''],
+  ],
+  run: async (given, context) => {
+    const choice = chooseRows(takeOne('only', given.only), takeOne('code', given.code));
+    const file = takeOne('job', given.job);
+    const { env, log, screen, terminal, stop } = context;
+    const { files, clock, owner } = env;
+    const adopt = context.adoptedBy !== undefined;
+    const { directory, plan } = await openNamedRun(given.run, { files, begun: true, adopt });
+    if (plan.testOf !== undefined) {
+      throw new UserError('bad-plan', `Cannot retry rows of ${directory}: it is a test, expected a run`, {
+        hint: 'Send the test again with `volley test`.',
+      });
+    }
+    const job = file === undefined ? undefined : assertSameJob(plan, fixDates(await loadJob(file), clock.now()));
+    context.name({ retryOf: plan.id });
+    const stopListening = endOnSignal(context);
+    const view = createProgressView(terminal, log);
+    let end: RetryEnd;
+    try {
+      end = await withRun(context, { directory, plan }, async ({ lock, registry, report }) => {
+        const planDeps = await createPlanDeps(terminal, { onProgress: view.planned, signal: stop.nothingNew });
+        const made = await placeProblems({ file, files }, () =>
+          retryRun(
+            { directory, plan, lock, registry, job },
+            { ...choice, person: namePerson(env) },
+            { files, clock, owner, plan: planDeps },
+          ),
+        );
+        await report();
+        return made;
+      });
+    } finally {
+      view.close();
+      stopListening();
+    }
+    const { left, codes } = end;
+    const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
+    const made = end.made === undefined ? end.anew : [end.made];
+    const [first, ...others] = made;
+    if (first === undefined) {
+      return {
+        json: { job: plan.job.name, state: 'nothing-to-retry', directory, ...asked, rejected: codes },
+        text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left)}`,
+        exitCode: EXIT.ok,
+        reason: 'nothing to retry',
+      };
+    }
+    const { reason, fields } = explainPlan(first.plan);
+    context.name(fields);
+    const nowMs = clock.now();
+    const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
+    return {
+      json: { ...summarizePlan(first.plan, first.directory, nowMs), ...more, ...asked },
+      text: `${formatMade(made, end, { screen, nowMs })}${formatLeft(plan.id, left)}`,
+      exitCode: EXIT.ok,
+      reason,
+    };
+  },
+});
+
+type Choice = Pick<RetryOf, 'only' | 'codes'>;
+
+function chooseRows(only: string | undefined, code: string | undefined): Choice {
+  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent' && only !== 'filtered') {
+    throw new UserError(
+      'bad-flag',
+      `Cannot retry: --only is ${JSON.stringify(only ?? '')}, expected rejected, unprocessed, not-sent or filtered`,
+    );
+  }
+  const codes = (code ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  if (code !== undefined && codes.length === 0) {
+    throw new UserError('bad-flag', 'Cannot retry: --code names no code, expected one such as 1100');
+  }
+  if (codes.length > 0 && only !== 'rejected') {
+    throw new UserError('bad-flag', `Cannot retry: --code is for --only rejected, not for --only ${only}`);
+  }
+  return { only, codes: [...new Set(codes)].sort() };
+}
+
+function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen: Screen; nowMs: number }): string {
+  const again = anew.length === 0 ? '' : 'Made again: it has claimed its rows before, and was never applied.\n';
+  return made.map(({ plan, directory }) => `${again}${formatPlan(plan, directory, screen)}`).join('\n');
+}
+
+function formatNothing(run: string, { only, codes }: Choice, { codes: found, left }: RetryEnd): string {
+  const which = codes.length === 0 ? only : `${only} (${codes.join(', ')})`;
+  const there =
+    only === 'rejected'
+      ? `; rejected by the service are${Object.keys(found).length === 0 ? ': none' : `: ${listCounts(found, 12)}`}`
+      : '';
+  const isOpen = only === 'unprocessed' && left.underWay > 0;
+  if (only === 'filtered')
+    return `${escapeText(`Nothing to retry in run ${run}: the filter left out no row that it lets in now.`)}\n`;
+  const what = isOpen
+    ? `what it has not processed, ${countOf(left.underWay, 'row')}, was under way`
+    : `no row of it is ${which}`;
+  return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
+}
+
+/** What is not in the plan, and what to do about it. */
+function formatLeft(run: string, left: RetryEnd['left']): string {
+  const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
+  const lines = [
+    filtered > 0 &&
+      `Left out by the filter as it is now: ${countOf(filtered, 'row')}. They stay in run ${run}; with another filter: the same command, with --job.`,
+    refusedInPlan > 0 &&
+      `Refused while run ${run} was planned: ${format(refusedInPlan)}. Fix the rows in its rejections file, and re-import it: add it to the input of the job.`,
+    inDoubt > 0 && `In doubt, and not retried: ${format(inDoubt)}. See volley settle.`,
+    underWay > 0 &&
+      `Under way when a process ended: ${format(underWay)}. Finish the run first, with the command that began it; then settle what is in doubt.`,
+    received > 0 &&
+      `Not retried, as they have a delivery receipt: ${format(received)}. See the deliveries file of run ${run}.`,
+    retriedBefore > 0 &&
+      `Claimed by other plans before: ${format(retriedBefore)}. See the skipped files of run ${run}.`,
+  ];
+  return lines.flatMap((line) => (line === false ? [] : [`${line}\n`])).join('');
+}

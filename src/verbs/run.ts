@@ -1,0 +1,238 @@
+import type { Context, Result } from '../command/context.js';
+import { describeFailure, describeRunEnd } from '../command/failure.js';
+import { planNewInput } from '../command/plan-input.js';
+import { assertUnchanged, type SendingJob, withSending } from '../command/send-job.js';
+import { endSoon } from '../command/signals.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import { placeProblems } from '../job/explain/place-problems.js';
+import { quoteWord } from '../job/explain/quote-word.js';
+import type { Job } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { meterCommand } from '../observe/meter-command.js';
+import { notifyAtEnd } from '../observe/notify-at-end.js';
+import { checkGuards } from '../plan/guards.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import { isReported, type PastRun, readHistory } from '../registry/history.js';
+import { readOpenDoubt } from '../registry/open-doubt.js';
+import { listTakenFiles } from '../registry/taken-files.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
+import type { Summary } from '../report/summary.js';
+import { assertOwned } from '../retry/assert-owned.js';
+import { assertTested } from '../run/assert-tested.js';
+import { assertNotRefused } from '../run/refused-run.js';
+import { joinSettings } from '../run/resume.js';
+import { assertDue } from '../run/run-times.js';
+import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatIdle } from '../texts/idle-text.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { metricsOptions, readMetricsFlags } from './metrics-options.js';
+import { adopt, again, defineVerb, ignoreOpenDoubt, json, textArgument, wait } from './verb.js';
+
+/** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
+export const run = defineVerb({
+  args: { job: textArgument('The job file (YAML or JSON)') },
+  flags: { again, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metricsOptions, adopt, json },
+  examples: [['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox']],
+  watch: (flags, host, task) =>
+    meterCommand(host, readMetricsFlags(flags), (metered) => notifyAtEnd(metered, 'run', task)),
+  run: async (flags, context) => runJob(await loadJob(flags.job), flags, context),
+});
+
+interface JobFlags {
+  /** Path of the job file, where the job was read from one. */
+  readonly job?: string;
+  readonly again: boolean;
+  readonly ignoreOpenDoubt: boolean;
+  readonly wait: boolean;
+}
+
+/** The same for a job that is loaded. */
+export async function runJob(job: Job, flags: JobFlags, context: Context): Promise<Result> {
+  context.name({ job: job.name });
+  context.terminal.emit?.({ type: 'job', job });
+  if (!flags.wait) assertDue(job, context.env.clock);
+  const done = await sendAll(job, flags, context);
+  return done.failure === undefined
+    ? describeDone(done, job, flags, context)
+    : describeFailed(done, job, flags, context);
+}
+
+interface Done {
+  /** Of the runs that it finished or applied, in this order. */
+  readonly summaries: readonly Summary[];
+  readonly leftOut: readonly LeftOut[];
+  /** Of a plan that a guard refused. */
+  readonly guarded?: Summary | undefined;
+  /** What stopped it; all that was sent before is in `summaries`. */
+  readonly failure?: unknown;
+}
+
+async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: Context): Promise<Done> {
+  const { env, log, terminal } = context;
+  const { files } = env;
+  const directory = jobDirectoryOf(job);
+  const summaries: Summary[] = [];
+  let guarded: Summary | undefined;
+
+  const sendNew = async (sending: SendingJob, history: readonly PastRun[]): Promise<readonly LeftOut[]> => {
+    const { registry } = sending;
+    const isResumed = summaries.length > 0;
+    const { made, leftOut } = await endSoon(context, 'plan the job', () =>
+      planNewInput(context, job, sending, { history, isAgain: again, isResumed }),
+    );
+    if (made === undefined) return leftOut;
+    try {
+      checkGuards(made.plan, job.guards);
+      await assertTested(files, { ...made, guards: job.guards }, registry.state);
+    } catch (error) {
+      guarded = await writeRunReport(files, made.directory, made.plan);
+      terminal.emit?.({ type: 'guarded', summary: guarded });
+      log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
+        event: 'guard',
+        run: made.plan.id,
+      });
+      throw error;
+    }
+    await registry.claimReimported(made, history);
+    summaries.push(await sending.send(made.directory, made.plan, job));
+    return leftOut;
+  };
+
+  const sendRuns = async (sending: SendingJob): Promise<readonly LeftOut[]> => {
+    const readRuns = () => endSoon(context, 'plan the job', () => readHistory(files, directory));
+    const history = await readRuns();
+    for (const past of history) {
+      if (!(await isUnfinished(past, sending, context))) continue;
+      log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
+      const summary = await finishRun(past, history, { job, sending, context });
+      log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
+      summaries.push(summary);
+      if (summary.state !== 'finished') return [];
+    }
+    if (summaries.length === 0) return sendNew(sending, history);
+    // A repeated job whose process died is finished, not sent once more.
+    return again || job.repeat === 'always' ? [] : sendNew(sending, await readRuns());
+  };
+
+  try {
+    const leftOut = await placeProblems({ file, files }, () =>
+      withSending(context, job, { directory, waits: wait }, async (sending) => {
+        const leftOut = await sendRuns(sending);
+        // Only now does no step of the job wait for a file.
+        if (summaries.every(({ state }) => state === 'finished')) await sending.moveInputs(job);
+        return leftOut;
+      }),
+    );
+    return { summaries, leftOut };
+  } catch (failure) {
+    return { summaries, leftOut: [], guarded, failure };
+  }
+}
+
+/** It has begun, and is neither a test, nor abandoned, nor finished, with its outputs, and recorded as such. */
+async function isUnfinished(
+  past: PastRun,
+  { registry }: SendingJob,
+  { env, log }: Pick<Context, 'env' | 'log'>,
+): Promise<boolean> {
+  const { id, testOf } = past.plan;
+  if (past.state === 'planned' || testOf !== undefined || registry.state.abandoned.has(id)) return false;
+  const isRecorded = past.state === 'finished' && registry.find(id)?.ended?.state === 'finished';
+  if (isRecorded && (await isReported(env.files, past))) return false;
+  if (listTakenFiles(registry.state, past.plan).length === 0) return true;
+  // Its process died as it began, before anything was sent.
+  log.warn(
+    `run ${id} is not resumed: it had sent nothing, and another run took its files since; to let it go: \`volley abandon ${quoteWord(past.directory)}\``,
+    { run: id },
+  );
+  return false;
+}
+
+async function finishRun(
+  past: PastRun,
+  history: readonly PastRun[],
+  { job, sending, context }: { job: Job; sending: SendingJob; context: Context },
+): Promise<Summary> {
+  const { env } = context;
+  const { registry } = sending;
+  if (past.state === 'finished') return sending.report(past.directory, past.plan);
+  await assertNotRefused(env.files, past);
+  const settings = joinSettings(past.plan, job);
+  await endSoon(context, 'finish the run', async () => {
+    // One that had come to its end was not looked at yet: its journal may be an older copy by now.
+    await registry.assertOwn(past.plan.id);
+    await assertUnchanged(past.plan, env);
+    const sources = { files: env.files, registry: registry.state, history };
+    await assertOwned(sources, { ...past, directories: registry.directories });
+    await assertTested(env.files, { ...past, guards: job.guards }, registry.state);
+  });
+  return sending.send(past.directory, past.plan, settings);
+}
+
+/**
+ * One JSON object: the last run's summary, with earlier finished runs as `earlier`, and the job's open doubt. The exit
+ * code is the worst of theirs.
+ */
+async function describeDone(
+  { summaries, leftOut }: Done,
+  job: Job,
+  { job: path, ignoreOpenDoubt }: JobFlags,
+  context: Context,
+): Promise<Result> {
+  const { env, screen, terminal } = context;
+  const directory = jobDirectoryOf(job);
+  const openDoubt = await readOpenDoubt(env.files, directory, { isSandbox: job.service.sandbox });
+  terminal.emit?.({ type: 'open-doubt', openDoubt });
+  const own = summaries.map(({ plan }) => plan);
+  // Rows that earlier runs left in doubt.
+  const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
+  const exitCode = worstExitCode([
+    ...summaries.map((summary) => summary.exitCode),
+    ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
+  ]);
+  const last = summaries.at(-1);
+  context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
+  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
+  const reason = reasons.filter((each) => each !== '').join('; ');
+  const doubts = formatOpenDoubt(openDoubt, own, screen);
+  if (last === undefined) {
+    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };
+    return { json: idle, text: `${formatIdle(job, leftOut, { path, screen })}${doubts}`, exitCode, reason };
+  }
+  const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
+  const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
+  return { json, text: `${formatSummaries(summaries, job, path, context)}${doubts}`, exitCode, reason };
+}
+
+/** One JSON object: the failure, with earlier finished runs as `earlier`. */
+function describeFailed(
+  { summaries, guarded, failure }: Done,
+  job: Job,
+  { job: path }: JobFlags,
+  context: Context,
+): Result {
+  const last = summaries.at(-1);
+  if (last !== undefined) context.name(listFigures(last));
+  const described = describeFailure(failure);
+  const { exitCode, error } = described;
+  const stop = guarded === undefined ? {} : { stop: { reason: error.code, detail: error.message } };
+  const earlier = summaries.length === 0 ? {} : { earlier: summaries };
+  return {
+    json: { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...described, ...earlier },
+    text: formatSummaries(summaries, job, path, context),
+    exitCode,
+    reason: error.message,
+    failure,
+  };
+}
+
+function formatSummaries(
+  summaries: readonly Summary[],
+  { service, guards }: Job,
+  job: string | undefined,
+  { env, screen }: Context,
+): string {
+  const view = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, nowMs: env.clock.now(), screen };
+  return summaries.map((summary) => formatSummary(summary, view)).join('\n');
+}

@@ -1,0 +1,208 @@
+import { dirname, join } from 'node:path';
+import type { Context } from '../command/context.js';
+import { createPlanDeps } from '../command/deps.js';
+import { describeRunEnd } from '../command/failure.js';
+import { findRunPath, openRunDirectory } from '../command/run-directory.js';
+import { type SendingJob, withSending } from '../command/send-job.js';
+import { endSoon } from '../command/signals.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { MAX_TEST_NUMBERS } from '../job/defaults.js';
+import { placeProblems } from '../job/explain/place-problems.js';
+import { fixDates } from '../job/fix-dates.js';
+import type { Job } from '../job/job.js';
+import { loadJob } from '../job/load.js';
+import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
+import {
+  jobOfTest,
+  makeTestPlan,
+  nameTest,
+  type OwnNumber,
+  type TestSource,
+} from '../plan/test-plan/make-test-plan.js';
+import type { ChosenRows } from '../preview/choose-rows.js';
+import { previewJob } from '../preview/plan-in-memory.js';
+import { type PreviewedStep, previewRun } from '../preview/read-run.js';
+import { readChoice, readCount, readNumberFlag } from '../preview/row-choice.js';
+import { readHistory } from '../registry/history.js';
+import { digestPlan } from '../registry/registry-entry.js';
+import { explainEnd, listFigures } from '../texts/explain-end.js';
+import { formatSummary } from '../texts/summary-text.js';
+import { adopt, defineVerb, json, takeAll, takeOne, textArgument, textOption } from './verb.js';
+
+/** What is tested: a planned run, or a job as its file stands. */
+interface Tested {
+  readonly job: Job;
+  readonly jobDirectory: string;
+  readonly run: { readonly directory: string; readonly plan: Plan } | undefined;
+}
+
+const COUNT = { default: 1, most: 20 };
+
+/**
+ * `volley test JOB|RUN`: sends real messages to own numbers, as a run of its own; nothing of the job is taken by it. A test that was
+ * cut short is resumed by the same command.
+ */
+export const test = defineVerb({
+  args: { job: textArgument('A job file; or a run directory, as plan and run print it') },
+  flags: {
+    to: textOption(
+      'Your numbers: separated by commas, or the flag once for each, 20 at most (default: testNumbers of the job)',
+    ),
+    row: textOption('Only the row with this number in its file, without the header'),
+    longest: { describe: 'The messages with the most SMS parts', type: 'boolean' },
+    ucs2: { describe: 'Messages with a character that forces UCS-2', type: 'boolean' },
+    random: textOption('Rows drawn at random by this word; the same word draws the same rows'),
+    count: textOption('How many rows of each step, 20 at most (default: 1)'),
+    adopt,
+    json,
+  },
+  keepsEach: true,
+  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --to +6591234567 --longest', '']],
+  run: async ({ job: of, longest, ucs2, ...given }, context) => {
+    const { env, screen } = context;
+    const written = {
+      row: takeOne('row', given.row),
+      longest,
+      ucs2,
+      random: takeOne('random', given.random),
+      count: takeOne('count', given.count),
+    };
+    const tested = await openTested(of, context);
+    const { job, jobDirectory: directory } = tested;
+    context.name({ job: job.name, ...(tested.run === undefined ? {} : { testOf: tested.run.plan.id }) });
+    const numbers = readNumbers(takeAll('to', given.to), job);
+    const chosen = { choice: readChoice(written, refuse), count: readCount(written, COUNT, refuse), only: 'sms' };
+    const smsSteps = job.steps.filter((step) => step.kind === 'sms');
+    if (smsSteps.length === 0) {
+      throw new UserError('bad-job', 'Cannot send a test: the job has no step of kind sms, expected one', {
+        hint: 'Other steps have no test; volley preview shows what they would send.',
+      });
+    }
+    const summary = await placeProblems({ file: of, files: env.files }, () =>
+      withSending(context, jobOfTest(job, smsSteps), { directory, waits: false }, async (sending) => {
+        const planned = await endSoon(context, 'plan the test', () =>
+          planTest(tested, { numbers, chosen, sending, context }),
+        );
+        return sending.send(planned.directory, planned.plan, planned.plan.job);
+      }),
+    );
+    context.name(listFigures(summary));
+    const text = formatSummary(summary, {
+      isSandbox: job.service.sandbox,
+      nowMs: env.clock.now(),
+      job: tested.run === undefined ? of : undefined,
+      testedRun: tested.run?.directory,
+      screen,
+    });
+    return { json: describeRunEnd(summary), text, exitCode: summary.exitCode, reason: explainEnd(summary) };
+  },
+});
+
+async function openTested(of: string, { env, adoptedBy }: Context): Promise<Tested> {
+  const { files, clock } = env;
+  const found = await files.stat(await findRunPath(of, files));
+  if (found?.isDirectory !== true) {
+    const job = fixDates(await loadJob(of), clock.now());
+    return { job, jobDirectory: jobDirectoryOf(job), run: undefined };
+  }
+  const run = await openRunDirectory(of, files, { adopt: adoptedBy !== undefined });
+  if (run.plan.testOf === undefined) return { job: run.plan.job, jobDirectory: dirname(run.directory), run };
+  throw new UserError('bad-plan', `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`, {
+    hint: 'To resume it: `volley apply` with its directory.',
+  });
+}
+
+/** Own numbers, each once. */
+function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
+  const written = to?.flatMap((each) => each.split(',')).filter((each) => each.trim() !== '') ?? job.testNumbers ?? [];
+  const numbers = new Map(
+    written.map((each) => readNumberFlag(each, job, refuse)).map((number) => [number.e164, number]),
+  );
+  if (numbers.size === 0) {
+    throw refuse('no number is given, expected --to NUMBER, or testNumbers in the job file');
+  }
+  if (numbers.size > MAX_TEST_NUMBERS) {
+    throw refuse(`${countOf(numbers.size, 'number')} are given, expected at most ${MAX_TEST_NUMBERS}`);
+  }
+  return [...numbers.values()];
+}
+
+/** The test that was cut short, if there is one with the same messages for the same numbers; else a new one. */
+async function planTest(
+  { job, jobDirectory, run }: Tested,
+  {
+    numbers,
+    chosen,
+    sending: { registry, lock },
+    context: { env, log, stop, terminal },
+  }: {
+    readonly numbers: readonly OwnNumber[];
+    readonly chosen: ChosenRows;
+    readonly sending: SendingJob;
+    readonly context: Context;
+  },
+): Promise<{ directory: string; plan: Plan }> {
+  const { files, clock } = env;
+  const deps = await createPlanDeps(terminal, { onProgress: () => {}, signal: stop.nothingNew });
+  await assertNotSuppressed({ job, numbers }, deps);
+  if (run !== undefined) await registry.assertOwn(run.plan.id);
+  const steps =
+    run === undefined
+      ? await previewJob(job, deps, { ...chosen, task: 'send a test' })
+      : await previewRun(files, run, chosen);
+  const planSha256 = run && digestPlan((await files.readText(join(run.directory, PLAN_FILE))) ?? '');
+  const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
+  const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
+  const history = await readHistory(files, jobDirectory);
+  for (let nth = 1; ; nth += 1) {
+    const id = nameTest(source, nth);
+    const past = history.find(({ plan }) => plan.id === id);
+    const known = registry.find(id);
+    if (registry.state.pruned.has(id)) continue;
+    if (known === undefined && (past === undefined || past.state === 'planned')) {
+      return makeTestPlan(source, deps, {
+        id,
+        directories: registry.directories,
+        assertHeld: () => lock.assertHeld(),
+        nowMs: clock.now(),
+      });
+    }
+    if (past === undefined || known?.ended?.state === 'finished') continue;
+    log.info(`resuming test ${id}, which had not finished`, { run: id });
+    await registry.assertOwn(id);
+    return past;
+  }
+}
+
+/** The chosen rows that are sent, by steps. */
+function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
+  const tested = steps.flatMap(({ number, inputs, rows }) => {
+    const step = job.steps[number - 1];
+    const messages = rows.flatMap(({ row, message }) =>
+      row.state === 'planned' && message !== undefined ? [{ row, text: String(message.text ?? '') }] : [],
+    );
+    return step?.kind === 'sms' && messages.length > 0 ? [{ step, inputs, messages }] : [];
+  });
+  if (tested.length > 0)
+    return {
+      job: jobOfTest(
+        job,
+        tested.map(({ step }) => step),
+      ),
+      steps: tested,
+    };
+  const [refused] = steps.flatMap(({ rows }) => rows);
+  const why =
+    refused?.row.state === 'rejected' || refused?.row.state === 'skipped'
+      ? `row ${refused.row.row} is ${refused.row.state}`
+      : 'no row is chosen';
+  const most = Math.max(0, ...steps.map(({ seen }) => seen));
+  throw refuse(`${why}, expected one that is sent, of ${countOf(most, 'row')} read`);
+}
+
+function refuse(what: string): UserError {
+  return new UserError('bad-flag', `Cannot send a test: ${what}`);
+}

@@ -1,0 +1,41 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** Verbs that plan and send, and what runs them. */
+export const COMMAND_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'a plan that a guard refuses ends as if it were to be sent',
+    file: 'src/verbs/plan.ts',
+    find: 'exitCode: object.exitCode, reason, failure };',
+    replace: 'exitCode: EXIT.ok, reason };',
+    tests: ['test/e2e/exit-codes.test.ts'],
+    title: 'maxRejectedPercent, maxMessages, maxSegments',
+  },
+  {
+    name: 'what was sent before a failure is not reported',
+    file: 'src/verbs/run.ts',
+    find: 'return { summaries, leftOut: [], guarded, failure };',
+    replace: 'return { summaries: [], leftOut: [], guarded, failure };',
+    tests: ['test/e2e/after-a-crash.test.ts'],
+  },
+  {
+    name: 'apply sends another plan than the one that was confirmed',
+    file: 'src/command/send-job.ts',
+    find: 'if (confirm !== undefined && confirm !== plan.id) {',
+    replace: "if (confirm === '') {",
+    tests: ['test/library/plan-apply.test.ts'],
+  },
+  {
+    name: 'rows in doubt of the run before are forgotten where the last one ended well',
+    file: 'src/verbs/run.ts',
+    find: '...summaries.map((summary) => summary.exitCode),',
+    replace: '...summaries.slice(-1).map((summary) => summary.exitCode),',
+    tests: ['test/e2e/after-a-crash.test.ts'],
+  },
+  {
+    name: 'a command keeps the lock of the job once it has ended',
+    file: 'src/command/with-job.ts',
+    find: '      await lock.release();',
+    replace: '      if (directory === lock.toString()) await lock.release();',
+    tests: ['test/e2e/one-memory.test.ts', 'test/library/plan-apply.test.ts'],
+  },
+];
