@@ -89,8 +89,8 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a call that was turned away and gives up lets the next one come too early',
     file: 'src/service/caller.ts',
-    find: 'if (isTurnedAway || !isOver) lane',
-    replace: 'if (!isOver) lane',
+    find: 'if (isTurnedAway || !isOver)',
+    replace: 'if (!isOver)',
     tests: ['test/service/caller.test.ts'],
   },
 ];
