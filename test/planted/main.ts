@@ -9,6 +9,7 @@ import { COMMAND_BUGS } from './command-bugs.js';
 import { JOB_BUGS } from './job-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { LISTEN_BUGS } from './listen-bugs.js';
+import { LOOK_BUGS } from './look-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
@@ -180,6 +181,7 @@ const all = [
   ...LISTEN_BUGS,
   ...SINGLE_CALL_BUGS,
   ...COMMAND_BUGS,
+  ...LOOK_BUGS,
 ].filter(({ name, file }) => only === undefined || name.includes(only) || file.includes(only));
 assertPlaces(all);
 const bugs = flags.includes('--every-eighth') ? oneIn(8, all) : all;

@@ -1,0 +1,33 @@
+import type { PlantedBug } from './planted-bug.js';
+
+/** Verbs that look at jobs and runs, and those that decide what becomes of a run. */
+export const LOOK_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'abandon --dry-run lets the run go',
+    file: 'src/verbs/abandon.ts',
+    find: '  if (!isDryRun) {\n',
+    replace: '  if (isDryRun === isDryRun) {\n',
+    tests: ['test/e2e/abandon.test.ts', 'test/e2e/abandon-plan.test.ts'],
+  },
+  {
+    name: 'cancel exits with 0 though messages are in doubt',
+    file: 'src/verbs/cancel.ts',
+    find: 'inDoubt > 0 ? EXIT.inDoubt : kept',
+    replace: 'inDoubt > 0 ? EXIT.ok : kept',
+    tests: ['test/e2e/cancel.test.ts'],
+  },
+  {
+    name: 'check exits with 0 though the job has faults',
+    file: 'src/verbs/check.ts',
+    find: 'async () => problems.throwIfAny()',
+    replace: 'async () => {}',
+    tests: ['test/verbs/check.test.ts'],
+  },
+  {
+    name: 'status counts as open what was in flight when its process died',
+    file: 'src/verbs/status.ts',
+    find: 'isRunning ? { rows: 0, withWorkers: 0 } : underWayOf(',
+    replace: 'step === step ? { rows: 0, withWorkers: 0 } : underWayOf(',
+    tests: ['test/e2e/open-doubt.test.ts'],
+  },
+];
