@@ -11,9 +11,8 @@ import { findPosition, MAX_JOB_BYTES, readYaml, TAB_MESSAGE, type Yaml } from '.
 import { findUnquotedText } from './explain/unquoted-text.js';
 import { followLinks } from './follow-links.js';
 import type { Job } from './job.js';
+import { checkName, findBrokenRules } from './job-rules.js';
 import { resolveJob } from './resolve-job.js';
-import { checkName } from './rules/check-name.js';
-import { findBrokenRules } from './rules/find-broken-rules.js';
 import { wordIssue } from './schema/words.js';
 import { type CheckedStep, writtenJob } from './schema/written-job.js';
 

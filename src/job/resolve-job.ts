@@ -56,7 +56,7 @@ function resolveLimits(kind: Step['kind'], sources: readonly WrittenLimits[]): L
   };
 }
 
-/** `{ rest: column }` is an attribute of that name. The order of the keys is part of a plan's id. */
+/** `{ rest: column }` is an attribute of that name. */
 function resolveAttributes({
   kind,
   input,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { checkName } from '../../src/job/rules/check-name.js';
+import { checkName } from '../../src/job/job-rules.js';
 import { explainNumberFormat } from '../../src/normalize/number/explain-number-format.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));

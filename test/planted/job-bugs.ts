@@ -54,6 +54,13 @@ export const JOB_BUGS: readonly PlantedBug[] = [
     tests: FAULTY,
   },
   {
+    name: 'a rule over several keys of a step waits until all of the step is right',
+    file: 'src/job/schema/words.ts',
+    find: '!issues.some(({ path }) =>',
+    replace: '!issues.some(({ path }) => path ||',
+    tests: FAULTY,
+  },
+  {
     name: 'the name of the environment variable is sent as the key',
     file: 'src/job/secrets.ts',
     find: '? deps.env[source.env] :',

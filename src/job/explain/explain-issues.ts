@@ -23,7 +23,7 @@ function explainIssue(issue: Issue, prefix: Path, yaml: Yaml): Finding[] {
   const [said = '', hint] = issue.message.split('\n');
   if (said.startsWith('expected ')) return [explainValue(path, said, hint, yaml)];
   const about = issue.code === 'invalid_key' ? path.slice(0, -1) : path;
-  return [{ at: path, message: `${namePath(about)} ${said}`, hint }];
+  return [{ at: path, message: `${namePath(about)}${said.startsWith(':') ? '' : ' '}${said}`, hint }];
 }
 
 /** Of a union the branch that the person was in: the one that was right furthest down, then the one with the fewest faults; undefined when that is not clear. */

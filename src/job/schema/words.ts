@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { UserError } from '../../domain/errors.js';
+import { isObject } from '../../domain/is-object.js';
 import { suggestNearest } from '../../domain/suggest.js';
 
 /**
@@ -38,6 +40,26 @@ export function wordIssue(issue: z.core.$ZodRawIssue): string {
     default:
       return 'is not as it must be';
   }
+}
+
+/** Of a rule over several keys of a map: it runs whatever is at fault elsewhere, and not where one of these keys is. */
+export function whenSound(...keys: readonly string[]): z.core.$ZodSuperRefineParams {
+  return {
+    when: ({ value, issues }) => isObject(value) && !issues.some(({ path }) => keys.includes(String(path?.[0]))),
+  };
+}
+
+/** Of a text that is no template: the first of its faults. Throws any other error. */
+export function addTemplateFault(
+  error: unknown,
+  so: string,
+  context: z.core.$RefinementCtx,
+  path: string[] = [],
+): void {
+  if (!(error instanceof UserError)) throw error;
+  const { message, hint } = error.problems[0] ?? error;
+  const more = error.problems.length > 1 ? `, and ${error.problems.length - 1} more` : '';
+  context.addIssue({ code: 'custom', path, message: withHint(`${so}: ${message}${more}`, hint) });
 }
 
 /** A message with a hint, where there is one. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isObject } from '../../domain/is-object.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
 import { boundBatch } from '../../kinds/batch-bounds.js';
@@ -175,5 +176,8 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
     const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
     return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
   });
-  return planIdOf(JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }));
+  // Sorted, the order in which keys are written means nothing.
+  const sorted = (_key: string, value: unknown) =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
+  return planIdOf(JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }, sorted));
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { count } from '../values.js';
-import { expected } from '../words.js';
+import { expected, whenSound, withHint } from '../words.js';
 import { actionLimits } from '../written-limits.js';
 
 const CAMPAIGN_TARGETS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const;
 const CAMPAIGN_STATES = ['NEW', 'SCHEDULED', ...CAMPAIGN_TARGETS] as const;
 
-/** rules/check-steps.ts requires `set` or `expect`. */
 export const campaignStep = z
   .strictObject({
     kind: z.literal('campaign').describe('Checks the status of a campaign, or changes it. Has no rows.'),
@@ -33,6 +32,15 @@ export const campaignStep = z
       .describe('Run this step even if an earlier one stopped the run, so that a paused dialer is resumed.'),
     limits: actionLimits('campaign').optional(),
   })
+  .superRefine(
+    ({ set, expect }, context) => {
+      if (set !== undefined || expect !== undefined) return;
+      const message = 'neither sets nor expects a status, expected set or expect';
+      const hint = 'Write set: PAUSED to change the campaign, or expect: RUNNING to stop if it has another status.';
+      context.addIssue({ code: 'custom', message: withHint(message, hint) });
+    },
+    whenSound('set', 'expect'),
+  )
   .meta({
     description: 'Reads or changes the status of a dynamic campaign of the contact center.',
     anyOf: [{ required: ['set'] }, { required: ['expect'] }],

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { addressFields } from '../../../domain/contact-fields.js';
+import { isObject } from '../../../domain/is-object.js';
 import { omitUndefined } from '../../omit-undefined.js';
 import { columnName } from '../values.js';
-import { expected } from '../words.js';
+import { expected, whenSound, withHint } from '../words.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';
 
@@ -70,4 +72,10 @@ export const contactsStep = z
       ),
     limits: rowLimits('contacts', 'a contact').optional(),
   })
+  .superRefine(({ fields }, context) => {
+    if (!isObject(fields) || addressFields.some((field) => field in fields)) return;
+    const message = `maps no address, expected at least one of ${addressFields.join(', ')}`;
+    const hint = 'The service refuses a contact without an address. Write, for example, msisdn: mobile.';
+    context.addIssue({ code: 'custom', path: ['fields'], message: withHint(message, hint) });
+  }, whenSound())
   .describe('Creates contacts, or merges each into the contact that has the same address.');

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isObject } from '../../../domain/is-object.js';
 import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/service-facts.js';
 import { columnName, lineOfText, webAddress } from '../values.js';
-import { expected } from '../words.js';
+import { expected, whenSound, withHint } from '../words.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';
 
@@ -43,7 +44,6 @@ function languageCode() {
     .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
 }
 
-/** rules/check-steps.ts requires a field in a map of the user. */
 export const conversationsStep = z
   .strictObject({
     kind: z.literal('conversations').describe('Hands one conversation over to the contact center for each row.'),
@@ -74,4 +74,12 @@ export const conversationsStep = z
     history: columnName().optional().describe('Column with the history as a JSON object.'),
     limits: rowLimits('gateway', 'a conversation').optional(),
   })
+  .superRefine(({ user }, context) => {
+    if (!isObject(user)) return;
+    const { additionalProperties: more, ...columns } = user;
+    if (Object.values(columns).some((column) => column !== undefined) || Object.keys(more ?? {}).length > 0) return;
+    const message = 'names no column, expected at least one of language, name, email, phone, additionalProperties';
+    const hint = 'Write, for example, name: <column>. Without this key, the column user is read as a JSON object.';
+    context.addIssue({ code: 'custom', path: ['user'], message: withHint(message, hint) });
+  }, whenSound('user'))
   .describe('Creates conversations in the chat gateway.');

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import { checkText as checkMessage } from '../../../template/check-text.js';
+import { replaceTypography } from '../../../template/gsm7.js';
+import { parseTemplate } from '../../../template/parse.js';
 import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../../defaults.js';
 import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from '../values.js';
-import { expected } from '../words.js';
+import { addTemplateFault, expected, whenSound, withHint } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
 import { smsLimits } from '../written-limits.js';
 
@@ -23,6 +26,7 @@ export const smsTemplate = z
     path: ['smartReplace'],
     error: 'expected it without encoding: UCS2, which has every character',
   })
+  .superRefine(checkText, whenSound('text'))
   .describe('What to send, and how.');
 
 export const smsStep = z
@@ -42,4 +46,32 @@ export const smsStep = z
       .describe('Lists of numbers to which nothing is sent; a list of maps where they differ in how they are read.'),
     limits: smsLimits.optional(),
   })
+  .superRefine(
+    ({ input, suppress = [] }, context) => {
+      const isRead = ({ files }: { readonly files: readonly string[] }) => files.includes('-');
+      if (!isRead(input) || !suppress.some(isRead)) return;
+      const message = 'reads standard input, and so does the input of the step, expected one of them';
+      const hint = 'Put one of them into a file.';
+      context.addIssue({ code: 'custom', path: ['suppress'], message: withHint(message, hint) });
+    },
+    whenSound('input', 'suppress'),
+  )
   .describe('Sends SMS in batches.');
+
+/** A fault of the text that affects every row is a fault of the job file: one of the template, or what would reject each row that has a number. */
+function checkText(
+  { text, encoding, smartReplace }: { text: string; encoding: string; smartReplace?: boolean | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  const path = ['text'];
+  let constant: string | undefined;
+  try {
+    constant = text === '' ? undefined : parseTemplate(text).constant;
+  } catch (error) {
+    addTemplateFault(error, '', context, path);
+  }
+  if (constant === undefined) return;
+  const sent = smartReplace === true ? (replaceTypography(constant)?.text ?? constant) : constant;
+  const check = checkMessage(sent, encoding === 'GSM7' || encoding === 'UCS2' ? encoding : 'AUTO');
+  if (!check.ok) context.addIssue({ code: 'custom', path, message: `: ${check.rejection.reason}` });
+}

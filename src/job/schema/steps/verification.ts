@@ -6,10 +6,11 @@ import {
   RESENDING_INTERVAL_SECONDS,
 } from '../../../domain/service-facts.js';
 import { columnName, duplicates, lineOfText, senderId, within } from '../values.js';
+import { whenSound, withHint } from '../words.js';
 import { writtenInput } from '../written-input.js';
 import { rowLimits } from '../written-limits.js';
 
-/** rules/check-steps.ts requires `brand` for a template with {brand}. */
+/** Without a brand the service does not replace {brand}. */
 export const verificationStartStep = z
   .strictObject({
     kind: z.literal('verification.start').describe('Sends a one-time code to the number of each row.'),
@@ -49,6 +50,12 @@ export const verificationStartStep = z
     duplicates: duplicates(),
     limits: rowLimits('verification', 'a session').optional(),
   })
+  .superRefine(({ template, brand }, context) => {
+    if (!String(template ?? '').includes('{brand}') || brand !== undefined) return;
+    const message = 'expected the name that replaces {brand} in the template';
+    const hint = 'Write brand: <name>, or remove {brand} from the template.';
+    context.addIssue({ code: 'custom', path: ['brand'], message: withHint(message, hint) });
+  }, whenSound('template'))
   .describe('Starts a verification session for each row.');
 
 export const verificationCheckStep = z
