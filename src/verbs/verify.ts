@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Result } from '../command/context.js';
 import { callOnce, callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
@@ -63,7 +64,8 @@ function readDestination(number: string, country: string | undefined): string {
   });
 }
 
-const textsOfStep = verificationStartStep.pick({ brand: true, template: true, source: true });
+const { brand, template, source } = verificationStartStep.shape;
+const textsOfStep = z.object({ brand, template, source });
 
 /** What a step of a job may not send, a single call may not either. */
 function assertTexts(texts: Readonly<Record<'brand' | 'template' | 'source', string | undefined>>): void {

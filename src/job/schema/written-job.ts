@@ -86,7 +86,7 @@ const writtenOutput = z
   .describe('Directory for the runs, relative to the job file; or { directory, format }.')
   .transform((written) => (typeof written === 'string' ? outputSettings.parse({ directory: written }) : written));
 
-/** A job file as a person writes it. Rules over several keys are in rules/. */
+/** A job file as a person writes it. Rules across its parts are in job-rules.ts. */
 export const writtenJob = z
   .strictObject({
     $schema: z.string().optional().describe('Address of this schema, for editors.'),

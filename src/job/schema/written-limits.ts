@@ -19,7 +19,7 @@ function limitsUpTo(most: Partial<Limits>, requests = 'Requests in any one secon
   });
 }
 
-/** Limits at the top of the file, for every step with rows. rules/check-limits.ts checks them against the steps' ceilings. */
+/** Limits at the top of the file, for every step with rows. job-rules.ts checks them against the steps' ceilings. */
 export const writtenLimits = limitsUpTo({}).describe(
   'How fast to send, for steps with input. The limits of a step override these.',
 );
