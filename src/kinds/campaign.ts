@@ -69,8 +69,7 @@ export async function setFrom(found: Campaign, target: CampaignTarget, change: C
     await change.call(changeCampaign, { campaignId: found.id, target });
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'in-doubt') throw error;
-    // What ends the reading, such as a signal, leaves the change in doubt.
-    return settle(found, target, change).catch(() => Promise.reject(error));
+    return settle(found, target, change);
   }
   return accepted(target, `Campaign ${found.id} went from ${state} to ${target}`);
 }

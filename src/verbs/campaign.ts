@@ -1,12 +1,13 @@
 import type { Result } from '../command/context.js';
 import { callOnce, callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
-import { UserError } from '../domain/errors.js';
+import { ServiceError, UserError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
 import { setFrom } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
 import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, type Campaign, readCampaign } from '../service/areas/campaign.js';
+import type { CallService } from '../service/endpoint.js';
 import { defineVerb, type Group, single, textArgument } from './verb.js';
 
 const id = textArgument('Id of the campaign');
@@ -65,7 +66,18 @@ const set = defineVerb({
     const target = readTarget(written);
     const verdict = await callService(context, { job, area: 'campaign', isAction: true }, async ({ call, sleep }) => {
       const found = await call(readCampaign, { campaignId: campaign });
-      return setFrom(found, target, { call, sleep, begin: async () => {}, isExpected: false });
+      let doubt: unknown;
+      const watched: CallService = (endpoint, input) =>
+        call(endpoint, input).catch((error: unknown) => {
+          if (error instanceof ServiceError && error.code === 'in-doubt') doubt = error;
+          throw error;
+        });
+      // What ends the reading that would settle it, such as a signal, leaves the change in doubt.
+      return setFrom(found, target, { call: watched, sleep, begin: async () => {}, isExpected: false }).catch(
+        (error) => {
+          throw doubt ?? error;
+        },
+      );
     });
     const { status, code, reason } = verdict;
     const { exitCode, word } = END_OF[status];
