@@ -15,7 +15,9 @@ export function findUnquotedText(text: string): (Finding & { readonly at: number
     const [found = '', before = '', key = '', , rest = ''] = TEXT_KEY.exec(line) ?? [];
     // In braces the next key ends it, or the brace.
     const isInBraces = /[{,]/.test(before);
-    const written = isInBraces ? rest.replace(/(,\s*\w+:\s.*|\s*\}\s*)$/, '') : rest.trimEnd();
+    const [first = '', ...others] = isInBraces ? rest.split(/, {0,4}\w{1,40}:\s/) : [rest];
+    const end = first.trimEnd();
+    const written = isInBraces && others.length === 0 ? end.replace(/\}$/, '').trimEnd() : end;
     if (NEEDS_QUOTES.test(written)) {
       return {
         at: start + line.length - found.length + before.length,
