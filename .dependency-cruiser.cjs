@@ -20,7 +20,7 @@ const MAY_IMPORT = {
   registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
-  settle: ['domain', 'normalize', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
+  settle: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
   listen: ['domain', 'ports', 'storage'],
@@ -29,10 +29,9 @@ const MAY_IMPORT = {
 };
 /** They wire the rest together. */
 const DOORS = {
-  commands: ['library', 'verbs'],
-  command: ['library', 'verbs', 'commands'],
-  texts: ['library', 'verbs', 'commands'],
-  observe: ['library', 'verbs', 'commands'],
+  command: ['library', 'verbs'],
+  texts: ['library', 'verbs'],
+  observe: ['library', 'verbs'],
   library: ['verbs', 'sandbox', 'listen'],
   verbs: ['library'],
 };

@@ -10,7 +10,7 @@ import { explainAway } from './explain-away.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
-import { work } from './work.js';
+import { workForRuns } from './worker.js';
 import { encodeWorkerJob } from './worker-job.js';
 
 export interface LeaderOptions {
@@ -149,7 +149,7 @@ async function sendFromHere(
   stop.nothingMore.addEventListener('abort', () => local.abandon(), { once: true });
   const { transport, authorize } = context.deps;
   try {
-    const end = await work(
+    const end = await workForRuns(
       {
         only: plan.id,
         isOver: () => false,

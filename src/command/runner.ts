@@ -13,6 +13,8 @@ export interface Verb<F> {
   readonly flags: Readonly<Record<string, Options>>;
   /** An example of the flags that it cannot do without: `--older-than 90d`. */
   readonly needs?: string;
+  /** Of a verb without arguments: what a person may give it all the same, and what it does instead; by default a path. */
+  readonly notTaken?: string;
   /** What follows `volley` and the verb, and what that does. */
   readonly examples: readonly (readonly [given: string, does: string])[];
   /** Its fields of the log; by default the job or the run that it was given. */

@@ -27,11 +27,11 @@ export async function meterCommand(
 }
 
 /** The same for a worker. */
-export async function meterWork(
+export async function meterWork<T>(
   host: Host,
   flags: MetricsFlags | undefined,
-  task: (host: Host) => Promise<CommandEnd>,
-): Promise<CommandEnd> {
+  task: (host: Host) => Promise<T>,
+): Promise<T> {
   if (flags === undefined) return task(host);
   const { openWorkMetrics } = await import('./work-metrics.js');
   const metrics = await openWorkMetrics(host, flags);

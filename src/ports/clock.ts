@@ -1,4 +1,4 @@
-/** Time as a port: nothing outside this file and `commands/` reads a clock or sets a timer of its own. */
+/** Time as a port: nothing outside this file and `command/` reads a clock or sets a timer of its own. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970-01-01 UTC. For records that people read; it may jump. */
   now(): number;

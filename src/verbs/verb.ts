@@ -69,7 +69,7 @@ export function addVerb<F>(
     typed,
     about,
     (builder) => {
-      let built = brief(builder, usage, terminal).options(verb.flags);
+      let built = brief(builder, usage, terminal, verb.notTaken).options(verb.flags);
       if (verb.keepsEach === true) built = built.parserConfiguration(KEEP_EACH);
       for (const [argument, options] of Object.entries(verb.args)) built = built.positional(argument, options);
       for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
@@ -89,9 +89,6 @@ export function addVerb<F>(
 function nameOf(command: string): string {
   return command.replace(/ [<[].*/, '');
 }
-
-/** Adds verbs to the command line. */
-export type AddVerbs = (cli: Argv, context: VerbContext) => Argv;
 
 export const json = {
   describe: 'Print JSON on stdout (default: when stdout is not a terminal); --no-json prints plain text',

@@ -1,11 +1,11 @@
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { type WorkFlags, workForRuns } from '../../src/commands/cluster/work-for-runs.js';
 import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';
 import type { Workspace } from '../e2e/a-workspace.js';
 import { runInProcess } from '../e2e/run-in-process.js';
+import { runWorker, type WorkFlags } from './a-worker.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
 
 export const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
@@ -38,17 +38,7 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     work: (runtime: Partial<Env> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
       const { terminal, signal, said } = aTerminal({ env: env(address), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
-      const all = {
-        ...CLUSTER,
-        run: undefined,
-        untilDone: true,
-        untilIdleMs: undefined,
-        leaseSeconds: 30,
-        allowUrls: [],
-        allowSecrets: [],
-        json: true,
-      };
-      return { ended: workForRuns({ ...all, ...flags }, host), stop: () => signal('SIGTERM'), said };
+      return { ended: runWorker({ untilDone: true, ...flags }, host), stop: () => signal('SIGTERM'), said };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type WorkOptions, work } from '../../src/cluster/work.js';
+import { type WorkOptions, workForRuns } from '../../src/cluster/worker.js';
 import { encodeWorkerJob } from '../../src/cluster/worker-job.js';
 import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
@@ -30,7 +30,7 @@ test('a worker takes up the job of a new leader, whose limits may be lower', asy
   };
   await lead(1, 20);
   const deps = { store, clock: systemClock, random: () => 0.5, onProgress: () => {}, onNotice: () => {} };
-  await work({ only: undefined, isOver: () => false, leaseMs: 30_000, name: 'w', openService }, stop, deps);
+  await workForRuns({ only: undefined, isOver: () => false, leaseMs: 30_000, name: 'w', openService }, stop, deps);
 
   expect(limits).toEqual([20, 10]);
 });

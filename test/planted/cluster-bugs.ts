@@ -164,7 +164,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a worker that cannot reach the service tries again without a pause',
-    file: 'src/cluster/work.ts',
+    file: 'src/cluster/worker.ts',
     find: 'if (pauseMs > 0) {',
     replace: 'if (pauseMs < 0) {',
     tests: ['test/cluster/service-away.test.ts'],

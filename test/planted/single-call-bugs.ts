@@ -18,10 +18,10 @@ export const SINGLE_CALL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a worker that is allowed one more address sends to any',
-    file: 'src/commands/cluster/worker-trust.ts',
+    file: 'src/cluster/worker-trust.ts',
     find: 'origins.includes(origin)',
     replace: 'origins.length > 0',
-    tests: ['test/commands/cluster/worker-trust.test.ts'],
+    tests: ['test/cluster/worker-trust.test.ts'],
   },
   {
     name: 'a batch of the library counts as one message, and the limit of the account is exceeded',

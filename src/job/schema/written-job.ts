@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TEST_NUMBERS } from '../defaults.js';
-import { writtenCluster } from './cluster.js';
+import { writtenCluster } from './cluster-settings.js';
 import { writtenNotify } from './notify.js';
 import { writtenService } from './service.js';
 import { writtenStep } from './steps/steps.js';

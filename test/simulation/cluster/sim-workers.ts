@@ -1,4 +1,4 @@
-import { workForRuns } from '../../../src/commands/cluster/work-for-runs.js';
+import { runWorker } from '../../cluster/a-worker.js';
 import { Runner, type Stage } from '../sim-process.js';
 import type { ClusterScenario, WorkerMishap } from './cluster-scenario.js';
 
@@ -65,11 +65,6 @@ export class SimWorkers {
         worker,
       );
     }
-    const flags = {
-      database: { env: 'VOLLEY_DATABASE_URL' },
-      ...{ run: undefined, untilDone: false, untilIdleMs: undefined, leaseSeconds },
-      ...{ allowUrls: [], allowSecrets: ['KEY'], json: true },
-    };
-    worker.start((terminal) => workForRuns(flags, terminal));
+    worker.start((terminal) => runWorker({ leaseSeconds, allowSecretEnv: 'KEY' }, terminal));
   }
 }

@@ -1,6 +1,6 @@
-import type { Clock } from '../../ports/clock.js';
-import type { Log } from '../../ports/log.js';
-import type { JoinEnd } from '../../settle/settle-receipts.js';
+import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
+import type { JoinEnd } from './settle-receipts.js';
 
 /** At least so long from the end of one pass to the beginning of the next, and … */
 const LEAST_PAUSE_MS = 10_000;

@@ -45,7 +45,11 @@ type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' |
  * Claims requests and sends them, until `stop` or `isOver`; as many workers as wanted do so at once. Returns why it can go on no
  * more, if the service is out of its reach.
  */
-export async function work(options: WorkOptions, stop: StopSwitch, deps: WorkDeps): Promise<StopSwitch['reason']> {
+export async function workForRuns(
+  options: WorkOptions,
+  stop: StopSwitch,
+  deps: WorkDeps,
+): Promise<StopSwitch['reason']> {
   const { store, clock, onNotice } = deps;
   const sent = new SentAttempts(clock);
   const services: Services = new Map();

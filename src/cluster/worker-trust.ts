@@ -1,8 +1,8 @@
-import type { WorkerJob } from '../../cluster/worker-job.js';
-import { UserError } from '../../domain/errors.js';
-import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../../job/base-address.js';
-import { isRowStep, type SecretSource } from '../../job/job.js';
-import { areasOf } from '../../kinds/kinds.js';
+import { UserError } from '../domain/errors.js';
+import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../job/base-address.js';
+import { isRowStep, type SecretSource } from '../job/job.js';
+import { areasOf } from '../kinds/kinds.js';
+import type { WorkerJob } from './worker-job.js';
 
 /**
  * Who may write to the database says where runs send, and which secrets they read. So a worker sends to the service and to its own

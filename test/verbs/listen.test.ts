@@ -12,11 +12,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { describeFailure, exitCodeOfError } from '../../src/command/failure.js';
-import { type ListenFlags, listenForEvents } from '../../src/commands/listen-for-events.js';
+import { runVerb } from '../../src/command/runner.js';
+import { listen } from '../../src/verbs/listen.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
 import { readMetrics } from '../observe/read-metrics.js';
+
+type ListenFlags = Parameters<typeof listen.run>[0];
 
 const SECRET = 'correct-horse-battery';
 
@@ -30,6 +33,8 @@ function aCommand(env: Record<string, string> = {}) {
     run: undefined,
     secretEnv: undefined,
     secretFile: undefined,
+    metricsPort: undefined,
+    metricsHost: '127.0.0.1',
     json: undefined,
   };
   return {
@@ -39,7 +44,7 @@ function aCommand(env: Record<string, string> = {}) {
     terminal,
     listeners,
     listen: (flags: Partial<ListenFlags> = {}) =>
-      listenForEvents({ port: 0, host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
+      runVerb('listen', listen, { port: '0', host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
     firstLine: async () => {
       await until(() => said.stdout.includes('\n'));
       return JSON.parse(said.stdout.split('\n', 1)[0] ?? '');
@@ -57,8 +62,8 @@ async function post(url: string, body: object): Promise<number> {
 describe('volley listen', () => {
   test('shows its counts on a port of its own, without the secret, until the signal; one in use is refused', async () => {
     const command = aCommand({ HOOK_SECRET: SECRET });
-    const metrics = { port: 0, host: '127.0.0.1', file: undefined };
-    const ended = command.listen({ secretEnv: 'HOOK_SECRET', metrics });
+    const metrics = { metricsPort: '0' };
+    const ended = command.listen({ secretEnv: 'HOOK_SECRET', ...metrics });
     const { origin } = await command.firstLine();
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
@@ -74,8 +79,8 @@ describe('volley listen', () => {
     expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
 
     const other = aCommand();
-    const taken = { ...metrics, port: Number(new URL(at).port) };
-    await expect(other.listen({ metrics: taken })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    const taken = { metricsPort: new URL(at).port };
+    await expect(other.listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
     command.signal();
     expect(await ended).toBe(0);
     await expect(fetch(`${at}/metrics`)).rejects.toThrow();
@@ -192,8 +197,8 @@ describe('volley listen', () => {
   });
 
   test.each<[string, string, Partial<ListenFlags>]>([
-    ['no port', 'bad-flag', { port: Number.NaN }],
-    ['a port too high', 'bad-flag', { port: 65_536 }],
+    ['no port', 'bad-flag', { port: 'x' }],
+    ['a port too high', 'bad-flag', { port: '65536' }],
     ['no output', 'bad-flag', { output: undefined }],
     ['an output and a run', 'bad-flag', { run: tmpdir() }],
     ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],

@@ -1,23 +1,12 @@
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../../src/command/env.js';
-import { workForRuns } from '../../../src/commands/cluster/work-for-runs.js';
-import { type Clock, systemClock } from '../../../src/ports/clock.js';
-import { type BreakCall, MemoryCluster } from '../../cluster/memory-store.js';
-import { aTerminal } from '../../command/a-terminal.js';
-
-const FLAGS = {
-  database: { env: 'VOLLEY_DATABASE_URL' },
-  run: undefined,
-  untilDone: false,
-  untilIdleMs: undefined,
-  leaseSeconds: 30,
-  allowUrls: [],
-  allowSecrets: [],
-  json: false,
-};
+import { nodeEnv } from '../../src/command/env.js';
+import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { runWorker } from '../cluster/a-worker.js';
+import { type BreakCall, MemoryCluster } from '../cluster/memory-store.js';
+import { aTerminal } from '../command/a-terminal.js';
 
 /** A worker on a terminal; its waits take no time. */
-async function work(flags: Partial<Parameters<typeof workForRuns>[0]>, breakCall?: BreakCall) {
+async function work(flags: Parameters<typeof runWorker>[0], breakCall?: BreakCall) {
   let passedMs = 0;
   const clock: Clock = {
     ...systemClock,
@@ -30,7 +19,7 @@ async function work(flags: Partial<Parameters<typeof workForRuns>[0]>, breakCall
   const cluster = new MemoryCluster(clock);
   const { terminal, said } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
   const runtime = { ...nodeEnv, clock, loadStore: async () => cluster.connect(breakCall) };
-  const code = await workForRuns({ ...FLAGS, ...flags }, { ...terminal, runtime });
+  const code = await runWorker({ json: false, ...flags }, { ...terminal, runtime });
   return { code, ...said, minutes: Math.floor(passedMs / 60_000) };
 }
 
@@ -58,8 +47,8 @@ test('a worker whose database does not come back ends after five minutes, and sa
 });
 
 test('a worker for one run says once that the database does not know it', async () => {
-  const { code, stderr } = await work({ run: 'k3v9q2m8x4aa', untilIdleMs: 2_000 });
+  const { code, stderr } = await work({ run: 'k3v9q2m8x4aa', untilIdle: '2s' });
 
   expect([code, stderr.match(/run k3v9q2m8x4aa is not in the database/g)]).toEqual([0, [expect.any(String)]]);
-  expect((await work({ untilIdleMs: 2_000 })).stderr).not.toContain('not in the database');
+  expect((await work({ untilIdle: '2s' })).stderr).not.toContain('not in the database');
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { WorkerJob } from '../../../src/cluster/worker-job.js';
-import { assertTrusted, readTrust } from '../../../src/commands/cluster/worker-trust.js';
-import { basesByRegion, REGIONS } from '../../../src/domain/service-facts.js';
-import type { SecretSource } from '../../../src/job/job.js';
-import { parseJob } from '../../../src/job/load.js';
+import type { WorkerJob } from '../../src/cluster/worker-job.js';
+import { assertTrusted, readTrust } from '../../src/cluster/worker-trust.js';
+import { basesByRegion, REGIONS } from '../../src/domain/service-facts.js';
+import type { SecretSource } from '../../src/job/job.js';
+import { parseJob } from '../../src/job/load.js';
 
 const SMS = { kind: 'sms', input: { files: 'a.csv' }, destination: 'mobile', template: { text: 'Hi' } };
 const ENV = { env: 'VOLLEY_DATABASE_URL' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { describeJoined, ReceiptJoining } from '../../../src/commands/support/receipt-joining.js';
-import { emptyBalance, type Summary } from '../../../src/report/summary.js';
-import type { JoinEnd } from '../../../src/settle/settle-receipts.js';
-import { FakeClock } from '../../run/fake-clock.js';
+import { emptyBalance, type Summary } from '../../src/report/summary.js';
+import { describeJoined, ReceiptJoining } from '../../src/settle/receipt-joining.js';
+import type { JoinEnd } from '../../src/settle/settle-receipts.js';
+import { FakeClock } from '../run/fake-clock.js';
 
 const HELD: JoinEnd = { kind: 'held', said: 'process 9 is running it' };
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Running, until } from '../e2e/command.js';
-import { readFailure } from '../e2e/failure.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { aGatewayEvent } from '../listen/events.js';
+import { Running, until } from './command.js';
+import { readFailure } from './failure.js';
 
 /** A directory for the file of events, and the command that listens for it. */
 function aDirectory() {

@@ -1,0 +1,213 @@
+import type { Database } from '../cluster/postgres/database.js';
+import type { ClusterStatus } from '../cluster/postgres/read-status.js';
+import { StoreLost } from '../cluster/store.js';
+import type { Context, Result } from '../command/context.js';
+import { DATABASE_FLAGS, readAddress } from '../command/read-secrets.js';
+import { escapeText } from '../command/terminal.js';
+import { countOf, format } from '../domain/count-of.js';
+import { ServiceError, UserError } from '../domain/errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { defineVerb, type Group, json, textArgument, textOption } from './verb.js';
+
+/** Where the address of the database is, for verbs without a job. */
+export const databaseFlags = {
+  'database-env': textOption(
+    'Environment variable that holds the address of the database (default: VOLLEY_DATABASE_URL)',
+  ),
+  'database-file': textOption('File that holds the address of the database'),
+} as const;
+
+export function readDatabase(
+  env: string | undefined,
+  file: string | undefined,
+): { readonly env: string } | { readonly file: string } {
+  if (env !== undefined && file !== undefined) {
+    throw new UserError(
+      'bad-flag',
+      'Cannot read the address of the database: --database-env and --database-file are given, expected one',
+    );
+  }
+  return file === undefined ? { env: env ?? 'VOLLEY_DATABASE_URL' } : { file };
+}
+
+const flags = { ...databaseFlags, json } as const;
+
+interface Where {
+  readonly databaseEnv: string | undefined;
+  readonly databaseFile: string | undefined;
+}
+
+/** Does a task with the open database, which it closes. */
+async function withDatabase(
+  { databaseEnv, databaseFile }: Where,
+  { terminal }: Context,
+  task: (database: Database) => Promise<{ json: object; text: string }>,
+): Promise<Result> {
+  const url = await readAddress(readDatabase(databaseEnv, databaseFile), terminal, DATABASE_FLAGS);
+  const [{ openDatabase }, { parseDatabaseUrl }] = await Promise.all([
+    import('../cluster/postgres/database.js'),
+    import('../cluster/postgres/database-url.js'),
+  ]);
+  const database = openDatabase(await parseDatabaseUrl(url));
+  try {
+    return { ...(await task(database)), exitCode: EXIT.ok, reason: 'done' };
+  } catch (error) {
+    if (!(error instanceof StoreLost)) throw error;
+    throw new ServiceError('unavailable', error.message, { hint: 'Check that it runs, and its address.' });
+  } finally {
+    await database.close();
+  }
+}
+
+const init = defineVerb({
+  args: {},
+  flags: {
+    role: textOption('Role that leaders and workers connect as: gets what they need, and no more'),
+    ...flags,
+  },
+  examples: [['--role volley_worker', '']],
+  run: ({ role, ...where }, context) =>
+    withDatabase(where, context, async (database) => {
+      const { grantStatements, initSchema } = await import('../cluster/postgres/schema/database-schema.js');
+      if (role !== undefined) await assertRole(database, role);
+      const { from, to } = await initSchema(database);
+      if (role !== undefined) await database.query(grantStatements(role));
+      const did =
+        from === to ? `The schema is up to date: version ${to}.` : `The schema \`volley\` has version ${to} now.`;
+      const granted = role === undefined ? '' : `Role ${role} may lead and work, and neither create nor drop.\n`;
+      return {
+        json: { from, to, role: role ?? null },
+        text: `${did}\n${granted}Next: give jobs \`cluster: { database: … }\`, and start workers with volley work.\n`,
+      };
+    }),
+});
+
+/** Before anything is created. */
+async function assertRole(database: Database, role: string): Promise<void> {
+  const [found] = await database.query('select from pg_roles where rolname = $1', [role]);
+  if (found !== undefined) return;
+  throw new UserError('bad-flag', `Cannot prepare the database for --role ${role}: its server has no such role`, {
+    hint: `Create it first: create role "${role.replaceAll('"', '""')}" login password '…'. Nothing was changed.`,
+  });
+}
+
+const status = defineVerb({
+  args: {},
+  flags,
+  examples: [['', '']],
+  run: (where, context) =>
+    withDatabase(where, context, async (database) => {
+      await assertSchema(database);
+      const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
+      const found = await readClusterStatus(database);
+      return { json: found, text: formatStatus(found) };
+    }),
+});
+
+/** For the run's next leader, what was handed over is in doubt. */
+const drop = defineVerb({
+  args: { run: textArgument('Id of the run, as cluster status shows it') },
+  flags,
+  examples: [['k3v9q2m8x4aa', '']],
+  names: ({ run }) => ({ run }),
+  run: ({ run, ...where }, context) =>
+    withDatabase(where, context, async (database) => {
+      await assertSchema(database);
+      const { dropNamedRun } = await import('../cluster/postgres/drop-run.js');
+      const onWaiting = (underWay: number) =>
+        context.log.warn(
+          `waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`,
+        );
+      if (!(await dropNamedRun(database, run, onWaiting))) {
+        throw new UserError(
+          'bad-flag',
+          `Cannot drop run ${run}: the database does not know it, expected one of its runs`,
+          { hint: 'volley cluster status lists them.' },
+        );
+      }
+      return {
+        json: { run, state: 'dropped' },
+        text: `Run ${run} is no longer in the database. Its directory has the record: run its job again, and what workers had is in doubt.\n`,
+      };
+    }),
+});
+
+async function assertSchema(database: Database): Promise<void> {
+  const { checkSchema } = await import('../cluster/postgres/schema/database-schema.js');
+  await checkSchema(database);
+}
+
+type Run = ClusterStatus['runs'][number];
+type Lane = ClusterStatus['lanes'][number];
+
+/** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
+export function formatStatus({ runs, workers, processes, lanes, standbys }: ClusterStatus): string {
+  const lines = [
+    runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',
+    ...runs.map((run) => `  ${run.run}  ${run.job}: ${describeState(run)}; ${describeRequests(run)}`),
+    workers.length === 0 ? 'No workers.' : 'Workers',
+    ...workers.map(
+      ({ name, leaseSeconds, held }) =>
+        `  ${name}: has ${countOf(held, 'request')}, lease for ${Math.round(leaseSeconds)} s`,
+    ),
+    ...(lanes.length === 0 ? [] : ['Lanes']),
+    ...lanes.map(describeLane),
+    processes.length === 0 ? 'No other process is connected.' : `Connected: ${processes.join(', ')}.`,
+    describeStandbys(standbys),
+  ];
+  return `${lines.map(escapeText).join('\n')}\n`;
+}
+
+function describeState({ step, isOpen, noLeaderSince, stop }: Run): string {
+  const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
+  if (noLeaderSince !== undefined)
+    return `no leader since ${noLeaderSince}, nothing of it begins${why}: run its job again`;
+  if (stop !== undefined) return `stops: ${stop}`;
+  return isOpen ? `step ${step}` : 'waits for its leader';
+}
+
+function describeRequests({ open, claimed, underWay, bodies }: Run): string {
+  const states = `requests: ${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`;
+  return `${states}; numbers and texts of people in ${countOf(bodies, 'request')}`;
+}
+
+function describeLane({ lane, share, pausedSeconds, usedSecondsAgo }: Lane): string {
+  const pace = share === 1 ? 'not slowed down' : `slowed down to ${Math.round(share * 100)} % of its limits`;
+  const pause = pausedSeconds > 0 ? `, paused for ${Math.ceil(pausedSeconds)} s` : '';
+  return `  ${lane}: used ${describeAge(usedSecondsAgo)}, ${pace}${pause}`;
+}
+
+function describeAge(seconds: number): string {
+  if (seconds < 2) return 'now';
+  if (seconds < 120) return `${Math.round(seconds)} s ago`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+}
+
+function describeStandbys(standbys: ClusterStatus['standbys']): string {
+  if (standbys === undefined) return 'Standbys: this role may not see them (grant pg_monitor).';
+  const { synchronous, asynchronous } = standbys;
+  if (synchronous > 0) return `Standbys: ${synchronous} synchronous; a promotion loses nothing.`;
+  if (asynchronous === 0) return 'Standbys: none.';
+  return `Standbys: ${asynchronous}, asynchronous; a promotion may lose the last commits, and then runs stop for a person.`;
+}
+
+/** `volley cluster init|status|drop` */
+export const cluster: Group = {
+  verbs: [
+    {
+      command: 'init',
+      about: 'Create the schema volley in a PostgreSQL database, or bring it up to date',
+      verb: init,
+    },
+    {
+      command: 'status',
+      about: 'Show runs, workers and lanes of the database, and how many rows of people it holds',
+      verb: status,
+    },
+    {
+      command: 'drop <run>',
+      about: 'Delete what the database holds of a run; what workers had of it is in doubt then',
+      verb: drop,
+    },
+  ],
+};

@@ -1,0 +1,276 @@
+import { StoreLost, type WorkingRun } from '../cluster/store.js';
+import { type WorkerService, workForRuns } from '../cluster/worker.js';
+import { rowStepOf, type WorkerJob } from '../cluster/worker-job.js';
+import { assertTrusted, readTrust, type WorkerTrust } from '../cluster/worker-trust.js';
+import type { Context, Result } from '../command/context.js';
+import type { Host } from '../command/deps.js';
+import { describeStop } from '../command/failure.js';
+import { openCluster } from '../command/open-cluster.js';
+import { assertSafeEnvironment } from '../command/open-service.js';
+import { DATABASE_FLAGS, readSecrets } from '../command/read-secrets.js';
+import { drainOnSignal } from '../command/signals.js';
+import { escapeText } from '../command/terminal.js';
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { type ClusterSettings, isRowStep } from '../job/job.js';
+import { areasOf } from '../kinds/kinds.js';
+import { meterWork } from '../observe/meter-command.js';
+import { withFields } from '../ports/log.js';
+import { EXIT } from '../report/exit-code.js';
+import type { Progress } from '../run/run-deps.js';
+import { watchTransport } from '../run/run-event.js';
+import { StopSwitch } from '../run/stop.js';
+import { createAuthorize } from '../service/authorize.js';
+import { scrubAnswers } from '../service/scrub-answers.js';
+import { databaseFlags, readDatabase } from './cluster.js';
+import { metricsOptions, readMetricsFlags } from './metrics-options.js';
+import { defineVerb, json, takeAll, takeOne, textOption } from './verb.js';
+
+/** How long a worker waits for a database, or a service, that does not answer. */
+const GIVE_UP_AFTER_SECONDS = 300;
+
+/** `volley work`: claims and sends requests of runs that others lead. */
+export const work = defineVerb({
+  args: {},
+  flags: {
+    'until-done': {
+      describe: 'End when no run is left in the database, once there was one; else it waits for the next',
+      type: 'boolean',
+      default: false,
+    },
+    'until-idle': textOption('End after so long without anything to do, such as 60s or 10m'),
+    run: textOption('Id of a run: works for that one alone'),
+    'lease-seconds': {
+      describe: 'Time after which the requests of this worker are free for others if it dies; 15 to 3600',
+      type: 'number',
+      default: 30,
+      requiresArg: true,
+    },
+    'allow-url': textOption(
+      'Address that runs may send to beside the service and this machine, such as https://sms-proxy.example.com; may be given several times',
+    ),
+    'allow-secret-env': textOption(
+      'Variable that runs may read a key from beside those that begin with VOLLEY_; may be given several times',
+    ),
+    'allow-secret-file': textOption('File that runs may read a key from; may be given several times'),
+    ...databaseFlags,
+    ...metricsOptions,
+    json,
+  },
+  keepsEach: true,
+  notTaken: 'job: it works for all runs of the database; `--run ID` for one',
+  examples: [
+    ['', 'works until a signal, for all jobs of the database'],
+    ['--until-done --run k3v9q2m8x4aa', 'for a Kubernetes Job'],
+  ],
+  names: ({ run }) => ({ run: takeOne('run', run) }),
+  run: (given, context): Promise<Result> => {
+    const idle = takeOne('until-idle', given.untilIdle);
+    const asked: Asked = {
+      database: readDatabase(takeOne('database-env', given.databaseEnv), takeOne('database-file', given.databaseFile)),
+      run: takeOne('run', given.run),
+      untilDone: given.untilDone,
+      untilIdleMs: idle === undefined ? undefined : readIdle(idle),
+      leaseSeconds: readLease(given.leaseSeconds),
+      allowUrls: takeAll('allow-url', given.allowUrl) ?? [],
+      allowSecrets: [
+        ...(takeAll('allow-secret-env', given.allowSecretEnv) ?? []),
+        ...(takeAll('allow-secret-file', given.allowSecretFile) ?? []),
+      ],
+    };
+    const metrics = readMetricsFlags({
+      metricsFile: takeOne('metrics-file', given.metricsFile),
+      metricsPort: takeOne('metrics-port', given.metricsPort),
+      metricsHost: takeOne('metrics-host', given.metricsHost) ?? '',
+    });
+    return meterWork(context.terminal, metrics, (host) => workAs(asked, context, host));
+  },
+});
+
+interface Asked {
+  readonly database: ClusterSettings['database'];
+  /** The plan id of one run; undefined: any. */
+  readonly run: string | undefined;
+  readonly untilDone: boolean;
+  readonly untilIdleMs: number | undefined;
+  readonly leaseSeconds: number;
+  /** Beside the service and this machine, and variables that begin with VOLLEY_ (worker-trust.ts). */
+  readonly allowUrls: readonly string[];
+  readonly allowSecrets: readonly string[];
+}
+
+async function workAs(flags: Asked, context: Context, host: Host): Promise<Result> {
+  const { env, secrets } = context;
+  assertSafeEnvironment(host);
+  const trust = readTrust(flags);
+  const { clock, random } = env;
+  let run: string | undefined;
+  const log = withFields(context.log, () => ({ run }));
+  const stop = new StopSwitch();
+  const stopListening = drainOnSignal(host, { log, stop, clock });
+  const settings = {
+    database: flags.database,
+    share: 'requests',
+    leaseSeconds: flags.leaseSeconds,
+    sendHere: true,
+  } as const;
+  const opening = {
+    ...{ host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS },
+    flags: DATABASE_FLAGS,
+  };
+  try {
+    const cluster = await openCluster(settings, opening);
+    const rows = new SentRows();
+    let hasSeenRun = false;
+    let hasSaidWait = false;
+    try {
+      const working = workForRuns(
+        {
+          only: flags.run,
+          leaseMs: flags.leaseSeconds * 1000,
+          name: cluster.name,
+          isOver: ({ forMs, hasRuns }) => {
+            if (!hasSeenRun && !hasRuns && !hasSaidWait && flags.run !== undefined) {
+              log.info(`run ${flags.run} is not in the database, or not yet: waits for it`, { event: 'waiting' });
+              hasSaidWait = true;
+            }
+            hasSeenRun ||= hasRuns;
+            if (flags.untilIdleMs !== undefined && forMs >= flags.untilIdleMs) return true;
+            return flags.untilDone && hasSeenRun && !hasRuns;
+          },
+          openService: async (working, job) => {
+            const opened = openWorkerService(working, job, trust, { ...context, terminal: host });
+            // Where any run will do, one that this worker may not or cannot send is for others.
+            const service = await (flags.run === undefined ? opened.catch(explainUserError) : opened);
+            if (typeof service === 'string') {
+              log.warn(`This worker leaves run ${working.run} to others. ${service}`, { run: working.run });
+              return undefined;
+            }
+            return { ...service, createLane: cluster.laneFor(service.job.service) };
+          },
+          emit: host.emit,
+          onWork: (working, job) => {
+            hasSeenRun = true;
+            const { kind } = rowStepOf(job, working.step);
+            host.emit?.({ type: 'step', job: job.name, step: working.step, kind });
+            if (run === working.run) return;
+            run = working.run;
+            log.info(`works on run ${working.run} of job ${job.name}, step ${working.step}`, {
+              event: 'work',
+              step: working.step,
+            });
+          },
+        },
+        stop,
+        {
+          store: cluster.store,
+          clock,
+          random,
+          onProgress: rows.note,
+          onAttempt: (attempt) => host.emit?.({ type: 'attempt', ...attempt }),
+          onNotice: (notice, fields) => log.warn(notice, fields),
+        },
+      );
+      const end = await working.catch((error: unknown) => {
+        if (!(error instanceof StoreLost)) throw error;
+        return { reason: 'unavailable', detail: error.message } as const;
+      });
+      const stopped = stop.reason ?? end;
+      const reason = stopped?.detail;
+      const exitCode = reason === undefined ? EXIT.ok : EXIT.again;
+      const { accepted, rejected, inDoubt } = rows.total;
+      const figures = `${countOf(accepted, 'row')} accepted, ${rejected} rejected, ${inDoubt} in doubt`;
+      return {
+        json: {
+          state: reason === undefined ? 'finished' : 'stopped',
+          exitCode,
+          error: stopped === undefined ? null : describeStop(stopped),
+          reason: reason ?? null,
+          rows: rows.total,
+        },
+        text: `This worker: ${figures}.\n${stopped === undefined ? '' : `It stopped (${stopped.reason}): ${escapeText(stopped.detail)}.\n`}`,
+        exitCode,
+        reason: reason ?? `nothing left to do; ${figures}`,
+      };
+    } finally {
+      await cluster.close();
+    }
+  } finally {
+    stopListening();
+  }
+}
+
+function explainUserError(error: unknown): string {
+  if (!(error instanceof UserError)) throw error;
+  return `${error.message}. ${error.hint ?? ''}`.trimEnd();
+}
+
+/** A text says why this worker cannot: an embedded sandbox serves its own process alone. */
+async function openWorkerService(
+  { run }: WorkingRun,
+  job: WorkerJob | undefined,
+  trust: WorkerTrust,
+  { env, secrets, terminal }: Context,
+): Promise<Omit<WorkerService, 'createLane'> | string> {
+  if (job === undefined) return `It was begun by another version of Volley.`;
+  const { service, steps, name } = job;
+  if (service.sandbox) return `Job ${name} is sent to a sandbox within its leader.`;
+  assertTrusted(run, job, trust);
+  const read = readSecrets(service.credentials, areasOf(steps.filter(isRowStep)), { terminal, secrets });
+  const found = await read.catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    throw new UserError(error.code, `Cannot work on run ${run} of job ${name}: ${error.message}`, {
+      hint: 'A worker reads the same secrets as the job: the same variables, or the same files.',
+    });
+  });
+  const createTransport = await env.loadTransport();
+  const watched = watchTransport(createTransport(service.timeouts), env.clock, terminal.emit);
+  const transport = scrubAnswers(watched, secrets.values);
+  return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
+}
+
+type Counts = Pick<Progress, 'accepted' | 'rejected' | 'inDoubt'>;
+
+const NONE: Counts = { accepted: 0, rejected: 0, inDoubt: 0 };
+
+/** What one worker has settled. Each time that it takes up a step, its progress counts from zero. */
+class SentRows {
+  #before = NONE;
+  #now = NONE;
+
+  readonly note = (progress: Progress): void => {
+    if (settled(progress) < settled(this.#now)) this.#before = this.total;
+    const { accepted, rejected, inDoubt } = progress;
+    this.#now = { accepted, rejected, inDoubt };
+  };
+
+  get total(): Counts {
+    return {
+      accepted: this.#before.accepted + this.#now.accepted,
+      rejected: this.#before.rejected + this.#now.rejected,
+      inDoubt: this.#before.inDoubt + this.#now.inDoubt,
+    };
+  }
+}
+
+function settled({ accepted, rejected, inDoubt }: Counts): number {
+  return accepted + rejected + inDoubt;
+}
+
+function readLease(seconds: number): number {
+  if (Number.isInteger(seconds) && seconds >= 15 && seconds <= 3600) return seconds;
+  throw new UserError(
+    'bad-flag',
+    `Cannot work: --lease-seconds is ${seconds}, expected a whole number from 15 to 3600`,
+  );
+}
+
+/** Milliseconds of `60s` or `10m`. */
+function readIdle(text: string): number {
+  const [, count = '', unit] = /^(\d{1,5})([sm])$/.exec(text) ?? [];
+  if (count !== '') return Number(count) * (unit === 'm' ? 60_000 : 1000);
+  throw new UserError(
+    'bad-flag',
+    `Cannot work: --until-idle is ${JSON.stringify(text)}, expected a time such as 60s or 10m`,
+  );
+}
