@@ -28,6 +28,9 @@ export interface Verb<F> {
   run(flags: F, context: Context): Promise<Result>;
 }
 
+/** How a command ended, for what watches it. */
+export type CommandEnd = Pick<Result, 'exitCode' | 'reason'>;
+
 /** Flags that mean the same in every verb that has them. */
 interface CommonFlags {
   readonly job?: unknown;
@@ -118,22 +121,4 @@ async function printResult(
   );
   const printed = isJson ? `${escapeJson(JSON.stringify({ ...json, ...Object.fromEntries(left) }))}\n` : text;
   if (printed !== '') await terminal.writeStdout(printed);
-}
-
-/** How a command that is no verb module yet ended. */
-export type CommandEnd = Pick<Result, 'exitCode' | 'reason'>;
-export type NameFields = Context['name'];
-export interface LoggedTerminal {
-  readonly terminal: Host;
-  readonly name: NameFields;
-}
-/** For a command that is no verb module yet. */
-export function logCommand(
-  host: Host,
-  { command, ...about }: LogFields & { readonly command: string },
-  task: (name: NameFields) => Promise<CommandEnd>,
-): Promise<number> {
-  const context = createContext(host);
-  context.name(about);
-  return logged(command, context, () => task(context.name));
 }

@@ -213,8 +213,6 @@ export const CAMPAIGN_REFUSAL = /\bcampaign\b|^invalid state transition|^not aut
 export type CampaignTarget = 'RUNNING' | 'PAUSED' | 'PURGED' | 'STOPPED';
 // Workplace chat
 
-/** Documented: messages of a read that names no pageSize. */
-export const DEFAULT_CHAT_PAGE_SIZE = 30;
 /** Inferred from 16 digits: message times are microseconds since 1970. */
 export const CHAT_TICKS_PER_MS = 1000;
 /** The reference, "Errors": what begins the error code of a key that is refused, whatever the HTTP status, which it does not show. */

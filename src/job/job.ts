@@ -3,10 +3,10 @@ import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
-import type { keyCredentials, tokenCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
+import type { keyCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
 import type { timeouts } from './schema/service.js';
 import type { restOfColumns } from './schema/steps/contacts.js';
-import type { newChannel, userColumns } from './schema/steps/conversations.js';
+import type { userColumns } from './schema/steps/conversations.js';
 import type { smsTemplate } from './schema/steps/sms.js';
 import type { stepSchemas } from './schema/steps/steps.js';
 import type { readLimits, writtenInput, writtenSuppression } from './schema/written-input.js';
@@ -30,7 +30,6 @@ type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[
 type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Guards = Job['guards'];
-export type OutputSettings = Job['output'];
 export type NotifySettings = NonNullable<Job['notify']>;
 export type ClusterSettings = NonNullable<Job['cluster']>;
 
@@ -56,7 +55,6 @@ export type ServiceAddresses = Pick<
 
 export interface AreaCredentials extends Omit<Checked<typeof writtenCredentials>, 'apiKey'> {}
 export interface KeyCredentials extends Checked<typeof keyCredentials> {}
-export interface TokenCredentials extends Checked<typeof tokenCredentials> {}
 export type SecretSource = Checked<ReturnType<typeof writtenSecret>>;
 export interface Timeouts extends Checked<typeof timeouts> {}
 
@@ -93,7 +91,6 @@ export interface SmsTemplate extends Checked<typeof smsTemplate> {}
 export interface VerificationStartStep extends StepOf<'verification.start'> {}
 export interface VerificationCheckStep extends StepOf<'verification.check'> {}
 export interface ConversationsStep extends StepOf<'conversations'> {}
-export interface NewChannel extends Checked<typeof newChannel> {}
 export interface UserColumns extends Checked<typeof userColumns> {}
 export interface CampaignStep extends StepOf<'campaign'> {}
 /** State of a numeric status; service/areas/campaign.ts has the table. */
