@@ -6,7 +6,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const SHARING = [
   'cluster',
   'command',
-  'commands',
   'contract',
   'domain',
   'e2e',
