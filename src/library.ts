@@ -12,9 +12,16 @@ export {
 } from './domain/errors.js';
 export type { Balance } from './domain/row.js';
 export type { WrittenJob } from './job/schema/written-job.js';
-export { type AppliedRun, type ApplyOptions, apply } from './library/apply.js';
 export { createService, type Service } from './library/create-service.js';
-export { type PlannedRun, type PlannedRunStep, type PlanOptions, plan } from './library/plan.js';
+export {
+  type AppliedRun,
+  type ApplyOptions,
+  apply,
+  type PlannedRun,
+  type PlannedRunStep,
+  type PlanOptions,
+  plan,
+} from './library/plan-and-apply.js';
 export type { RunOptions, RunProgress } from './library/program-host.js';
 export type { CredentialOptions, LimitOptions, ServiceOptions } from './library/service-options.js';
 export type { Log, LogFields } from './ports/log.js';

@@ -2,12 +2,13 @@ import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
 import type { ServiceSettings } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
+import { type SmsBatch, sendBatch } from '../service/areas/sms.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/authorize.js';
 import { type CallLane, createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';
 import type { Transport } from '../service/transport.js';
+import { countSegments } from '../template/segments.js';
 import { LaneStopped } from '../throttle/lane-stopped.js';
-import { costOfCall } from './cost.js';
 
 /** Sends a library call on the lane of its area, at its cost there. */
 export function createLibraryCall(deps: {
@@ -77,4 +78,18 @@ function describeStop(name: string): UserError {
       hint: 'It is safe to repeat the call with another service.',
     },
   );
+}
+
+/** What a call takes of its lane's limits on messages and on their parts; only an SMS batch has any. */
+export function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
+  if (!Object.is(endpoint, sendBatch)) return { messages: 0, segments: 0 };
+  const { messages, template } = input as SmsBatch;
+  // An untyped program may omit the list; the service refuses that.
+  if (!Array.isArray(messages)) return { messages: 1, segments: 1 };
+  let segments = 0;
+  for (const message of messages as SmsBatch['messages']) {
+    const text = message.text ?? template?.text ?? '';
+    segments += countSegments(text, message.encoding ?? template?.encoding ?? 'AUTO').segments;
+  }
+  return { messages: messages.length, segments };
 }

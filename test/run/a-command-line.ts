@@ -7,6 +7,7 @@ import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { report } from '../../src/verbs/report.js';
 import { settle } from '../../src/verbs/settle.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { applyRun, planJob, retryRows, runJob } from '../command/give-verb.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -36,26 +37,15 @@ export async function aCommandLine(step: object = {}) {
   writeJob();
 
   const give = async (command: (host: Host) => Promise<number>): Promise<Given> => {
-    let stdout = '';
-    const host: Host = {
+    const { terminal, said } = aTerminal({
       env: { VOLLEY_API_KEY: sandbox.credentials.apiKey },
-      stdin: (async function* () {})(),
-      isStdoutTerminal: false,
       isStderrTerminal: false,
-      writeStdout: async (text) => {
-        stdout += text;
-      },
-      writeStderr: () => {},
-      onSignal: () => () => {},
-      leave: () => {
-        throw new Error('left');
-      },
-    };
-    const ended = await command(host).then(
+    });
+    const ended = await command(terminal).then(
       (code) => ({ code, error: undefined }),
       (error: UserError) => ({ code: undefined, error }),
     );
-    return { ...ended, told: stdout === '' ? { directory: '' } : JSON.parse(stdout) };
+    return { ...ended, told: said.stdout === '' ? { directory: '' } : JSON.parse(said.stdout) };
   };
   const json = true;
   const rowsOf = async (run: string, output: Parameters<typeof readOutput>[2]) => {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Host } from '../../src/command/deps.js';
 import { nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import type { Files } from '../../src/storage/files.js';
 import { settle } from '../../src/verbs/settle.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { aFolder } from '../plan/a-plan.js';
 import { anExported, aRunInDoubt, csvOf } from '../settle/an-export.js';
 
@@ -35,22 +35,7 @@ test('settling by an export reads the journal once before it appends to it, and 
       };
     },
   };
-  let stdout = '';
-  const host: Host = {
-    env: {},
-    stdin: (async function* () {})(),
-    isStdoutTerminal: false,
-    isStderrTerminal: false,
-    writeStdout: async (text) => {
-      stdout += text;
-    },
-    writeStderr: () => {},
-    onSignal: () => () => {},
-    leave: () => {
-      throw new Error('left');
-    },
-    runtime: { ...nodeEnv, files },
-  };
+  const { terminal, said } = aTerminal();
   const flags = {
     run: made.directory,
     export: exported,
@@ -59,8 +44,8 @@ test('settling by an export reads the journal once before it appends to it, and 
     adopt: false,
     json: true,
   };
-  expect(await runVerb('settle', settle, flags, host)).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ settled: { accepted: 2 }, inDoubt: 0 });
+  expect(await runVerb('settle', settle, flags, { ...terminal, runtime: { ...nodeEnv, files } })).toBe(0);
+  expect(JSON.parse(said.stdout)).toMatchObject({ settled: { accepted: 2 }, inDoubt: 0 });
   // Its end and its claims for the registry, which is made, and knows the run for its own; then all of it.
   expect(opened.slice(0, opened.indexOf('append'))).toEqual(['read', 'read', 'read']);
   // Its entries, and the outcomes and settlements that they point to.

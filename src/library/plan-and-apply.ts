@@ -1,14 +1,15 @@
 import { resolve } from 'node:path';
 import { createContext } from '../command/context.js';
 import { planJob } from '../command/plan-input.js';
+import { applyRunDirectory } from '../command/send-job.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, parseJob } from '../job/load.js';
 import type { WrittenJob } from '../job/schema/written-job.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
+import type { OpenDoubt, Summary } from '../report/summary.js';
 import { maskThrown } from './mask-thrown.js';
-import { nameFirstProblem } from './name-first.js';
 import { createHost, type RunOptions } from './program-host.js';
 
 export interface PlanOptions extends RunOptions {
@@ -72,4 +73,53 @@ function readJobObject(job: WrittenJob, directory: string): Job {
 function describeStep(step: PlannedStep): PlannedRunStep {
   const { number, kind, counts, rejections, skips, estimateSeconds, inputs } = step;
   return { number, kind, counts, rejections, skips, estimateSeconds, files: inputs.map(({ file }) => file) };
+}
+
+export interface ApplyOptions extends RunOptions {
+  /** Id of the plan that was reviewed; another one is refused. */
+  readonly confirm?: string | undefined;
+  /** Continues even if an input file changed since the plan was made; the plan is sent unchanged. */
+  readonly ignoreChangedInputs?: boolean | undefined;
+}
+
+/** The account of a run, and the open doubt of its job. */
+export type AppliedRun = Summary & { readonly openDoubt: OpenDoubt };
+
+/**
+ * Sends exactly the plan in a run directory, or resumes it, and returns the account of every row, as in
+ * `summary.json`. A stopped run resolves too, with `state: 'stopped'`; the same call resumes it. Rejects with a
+ * UserError when nothing may be sent: changed input, a guard, another plan than `confirm`, a lock that is held.
+ */
+export async function apply(runDirectory: string, options: ApplyOptions = {}): Promise<AppliedRun> {
+  const { summary, openDoubt } = await maskThrown(
+    applyRunDirectory(createContext(createHost(options)), runDirectory, {
+      confirm: options.confirm,
+      ignoreChangedInputs: options.ignoreChangedInputs ?? false,
+      wait: false,
+    }),
+  );
+  return { ...summary, openDoubt };
+}
+
+/**
+ * Passes a result on; a UserError that only counts its problems gets the first one into its message, since a program
+ * may show nothing else.
+ */
+async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof UserError ? addFirstProblem(error) : error;
+  }
+}
+
+function addFirstProblem(error: UserError): UserError {
+  const { code, message, hint, problems } = error;
+  const [first, ...others] = problems;
+  if (first === undefined || message.includes(first.message)) return error;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return new UserError(code, `${message}: ${first.where}: ${first.message}${more}`, {
+    problems,
+    ...(hint === undefined ? {} : { hint }),
+  });
 }
