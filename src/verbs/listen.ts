@@ -19,8 +19,7 @@ import { joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
 import { metricsPortOptions, readMetricsFlags } from './metrics-options.js';
-import { host, port } from './server-options.js';
-import { defineVerb, json, readPort, textOption } from './verb.js';
+import { defineVerb, host, json, port, readPort, textOption } from './verb.js';
 
 /** What `openssl rand -base64 12` gives. */
 const SHORT_SECRET = 16;

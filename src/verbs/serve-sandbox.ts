@@ -1,8 +1,7 @@
 import type { Result } from '../command/context.js';
 import { EXIT } from '../report/exit-code.js';
 import { startSandbox } from '../sandbox/sandbox.js';
-import { host, port } from './server-options.js';
-import { defineVerb, readPort, textOption } from './verb.js';
+import { defineVerb, host, port, readPort, textOption } from './verb.js';
 
 /** `volley sandbox`: the service itself on a local port, until a signal. Its first line on stdout is JSON, and says whether anything may leave this machine. */
 export const sandbox = defineVerb({

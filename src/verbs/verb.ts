@@ -86,7 +86,7 @@ export function addVerb<F>(
 }
 
 /** A command without its arguments. */
-function nameOf(command: string): string {
+export function nameOf(command: string): string {
   return command.replace(/ [<[].*/, '');
 }
 
@@ -228,3 +228,12 @@ export function takeOne(name: string, given: unknown): string | undefined {
   const all = [value, ...others].map((each) => JSON.stringify(each)).join(' and ');
   throw new UserError('bad-flag', `Cannot use --${name}: ${all} are given, expected one`);
 }
+
+/** Of verbs that listen. */
+export const port = (otherwise: string) => ({ ...textOption('0 takes any free port'), default: otherwise });
+export const host = {
+  describe: 'Address to listen on',
+  type: 'string',
+  default: '127.0.0.1',
+  requiresArg: true,
+} as const;
