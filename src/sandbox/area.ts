@@ -22,10 +22,10 @@ export interface SandboxArea {
   readonly errors?: ErrorForm;
   /** How many requests in any second for each name that `of` gives. */
   readonly rates?: readonly { readonly perSecond: number; readonly of: (request: RatedRequest) => string }[];
-  /** The only place where the state changes. `at` is when the entry was accepted, ISO 8601. */
+  /** The only place where its state changes; the ledger remembers what was cancelled. `at` is when the entry was accepted, ISO 8601. */
   apply(entry: Fields, at: string): void;
-  /** Called at a restart with the entries of a request, once they are applied: sends what is still due of them. */
-  resume?(entries: readonly Fields[], webhooks: WebhookSender): void;
+  /** What is still to be sent of a request's entries at a restart, when the whole ledger has been read. */
+  resume?(entries: readonly Fields[]): Handled['posts'];
   /** Forgets everything that was accepted. */
   clear(): void;
 }

@@ -132,18 +132,7 @@ function createService(
   let lastGoodBody: unknown;
 
   const answerFault = (fault: SandboxFault, url: string): HttpAnswer =>
-    answerOfFault(fault, {
-      url,
-      now: clock.now(),
-      bodyOfStatus:
-        errors === undefined
-          ? undefined
-          : (status) =>
-              errors.statuses[status] === undefined
-                ? undefined
-                : answerRefused({ status, message: undefined }, errors, clock.now()).body,
-      errorType: errors?.contentType,
-    });
+    answerOfFault(fault, { url, now: clock.now(), form: errors });
 
   const process = async (
     request: FastifyRequest,
@@ -229,7 +218,8 @@ async function processCall(
   const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, at);
   const checked = route.body === undefined ? call : checkBody(route.body, call.body);
   if (!('body' in checked)) return refuse(checked);
-  const fault = route.isBatch ? undefined : findRowFault(call.rowFaults, route.recipients(call.body)[0] ?? '');
+  const [recipient] = route.isBatch ? [] : route.recipients(call.body);
+  const fault = recipient === undefined ? undefined : findRowFault(call.rowFaults, recipient);
   if (fault?.kind === 'internal-rows') return refuse({ status: 500, message: undefined });
   if (fault !== undefined) {
     const code = errors === undefined ? ERROR_CODE.invalidMsisdn : undefined;

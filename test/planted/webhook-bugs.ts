@@ -5,8 +5,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'receipts of the sandbox are delivered twice after a restart',
     file: 'src/sandbox/ledger/ledger.ts',
-    find: '      area?.resume?.(rows, webhooks);\n',
-    replace: '      area?.resume?.(rows, webhooks);\n      area?.resume?.(rows, webhooks);\n',
+    find: 'for (const posts of due) posts(webhooks);',
+    replace: 'for (const posts of [...due, ...due]) posts(webhooks);',
     tests: ['test/sandbox/sms/receipts.test.ts'],
   },
   {

@@ -1,5 +1,13 @@
 import type { FastifyReply } from 'fastify';
-import { answerError, answerHtml, answerJson, ERROR_CODE, type HttpAnswer } from '../http-answer.js';
+import {
+  answerError,
+  answerHtml,
+  answerJson,
+  answerRefused,
+  ERROR_CODE,
+  type ErrorForm,
+  type HttpAnswer,
+} from '../http-answer.js';
 import { type SandboxFault, statusOf } from './fault.js';
 
 /** Sends an answer, or not, as the fault says. Returns the status that was sent; 0 if none was. */
@@ -40,20 +48,20 @@ export async function deliver(
 export interface FaultedRequest {
   readonly url: string;
   readonly now: number;
-  /** See `Area`. */
-  readonly bodyOfStatus: ((status: number) => unknown) | undefined;
-  readonly errorType: string | undefined;
+  /** Of its area; undefined where that has the form of SMS. */
+  readonly form: ErrorForm | undefined;
 }
 
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: SandboxFault, { url, now, bodyOfStatus, errorType }: FaultedRequest): HttpAnswer {
+export function answerOfFault(fault: SandboxFault, { url, now, form }: FaultedRequest): HttpAnswer {
   const status = statusOf(fault.kind) ?? fault.status;
   const headers = faultHeaders(fault, { status, url, now });
-  const body = bodyOfStatus?.(status);
-  const type: Record<string, string> = errorType === undefined || status < 400 ? {} : { 'content-type': errorType };
-  if (body !== undefined) return answerJson(status, body, { ...headers, ...type });
+  if (form?.statuses[status] !== undefined) {
+    const { body, headers: type } = answerRefused({ status, message: undefined }, form, now);
+    return answerJson(status, body, { ...(status < 400 ? {} : type), ...headers });
+  }
   if (status < 300) return { status, headers, body: undefined };
-  const isOfProxy = status === 503 && (fault.retryAfterForm === 'none' || bodyOfStatus !== undefined);
+  const isOfProxy = status === 503 && (fault.retryAfterForm === 'none' || form !== undefined);
   const code = isOfProxy ? undefined : CODE_OF_STATUS[status];
   if (code === undefined) return answerHtml(status, headers);
   return answerError(status, { code, message: `The sandbox was set to answer ${status}` }, now, headers);

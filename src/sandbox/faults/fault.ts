@@ -3,10 +3,9 @@ import { AREAS } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
 
 /**
- * The faults of the sandbox, by the moment at which they happen: delay  – before anything else; adds to whatever
- * follows before – instead of processing: nothing is accepted rows   – while processing: some rows are refused after
- * – once processed: what was accepted stays in the ledger, whatever leaves `status-<code>` (any from 200 to 599) is
- * answered before processing.
+ * The faults of the sandbox by when they happen. `delay`: before anything else. `before`: in the place of processing,
+ * so that nothing is accepted; so is `status-<code>`, any from 200 to 599. `rows`: some rows are refused. `after`:
+ * what was accepted stays in the ledger, whatever answer leaves.
  */
 const PHASE_OF_KIND = {
   latency: 'delay',

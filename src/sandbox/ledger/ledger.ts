@@ -1,7 +1,7 @@
 import type { Area } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
-import type { SandboxArea } from '../area.js';
+import type { Handled, SandboxArea } from '../area.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import type { Fields } from './entry-head.js';
 import type { LineLog } from './line-log.js';
@@ -47,11 +47,15 @@ export class Ledger {
   async open(areas: ReadonlyMap<Area, SandboxArea>, webhooks: WebhookSender): Promise<void> {
     this.#areas = areas;
     let lineNumber = 0;
+    const due: NonNullable<Handled['posts']>[] = [];
     for await (const line of this.#log.read()) {
       lineNumber += 1;
-      this.#takeUp(parseLine(line, lineNumber), lineNumber, webhooks);
+      const posts = this.#takeUp(parseLine(line, lineNumber), lineNumber);
+      if (posts !== undefined) due.push(posts);
     }
     await this.#log.cutTorn();
+    // Only now: a later line may cancel what an earlier one has scheduled.
+    for (const posts of due) posts(webhooks);
     if (lineNumber === 0) await this.#log.append(toLine(HEADER));
   }
 
@@ -131,7 +135,8 @@ export class Ledger {
     return done;
   }
 
-  #takeUp(value: unknown, lineNumber: number, webhooks: WebhookSender): void {
+  /** What is still to be sent of it. */
+  #takeUp(value: unknown, lineNumber: number): Handled['posts'] {
     if (lineNumber === 1) {
       const isOurs = isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
       if (!isOurs) throw damaged(lineNumber, `${HEADER.format} version ${HEADER.version}`);
@@ -142,10 +147,11 @@ export class Ledger {
       const area = this.#areas.get(value.area);
       const rows = expandRows(value);
       for (const row of rows) area?.apply(row, value.at);
-      area?.resume?.(rows, webhooks);
+      return area?.resume?.(rows);
     } else {
       throw damaged(lineNumber, 'a page of accepted rows');
     }
+    return undefined;
   }
 
   #count(page: Page): void {

@@ -8,7 +8,7 @@ export interface LineLog {
   append(line: Buffer): Promise<void>;
   /** Every whole line that was there when reading began, without its line break. */
   read(): AsyncIterable<Buffer>;
-  /** Cuts off what stands behind the last whole line: what a killed process leaves. */
+  /** Cuts off what stands behind the last line that was read: what a killed process leaves. */
   cutTorn(): Promise<void>;
   /** Forgets all lines but the first. */
   clear(): Promise<void>;
@@ -43,17 +43,19 @@ export async function openFileLog(files: Files, directory: string): Promise<Line
   const path = join(directory, 'ledger.ndjson');
   const file = await files.openAppend(path);
   let isTorn = false;
+  /** Of the last line that was read. */
+  let endsAt = 0;
 
-  /** The lines that had been written when reading began, each with where it ends. */
-  async function* readLines(): AsyncGenerator<{ line: Buffer; endsAt: number }> {
+  /** The lines that had been written when reading began. */
+  async function* read(): AsyncGenerator<Buffer> {
     const end = file.bytes;
     const reading = await files.openRead(path);
     try {
       for await (const { bytes, offset, isWhole } of splitLines(reading)) {
         // Torn, written since, or cleared meanwhile.
-        const endsAt = offset + bytes.length + 1;
-        if (!isWhole || endsAt > end) return;
-        yield { line: bytes, endsAt };
+        if (!isWhole || offset + bytes.length >= end) return;
+        endsAt = offset + bytes.length + 1;
+        yield bytes;
       }
     } finally {
       await reading.close();
@@ -67,16 +69,12 @@ export async function openFileLog(files: Files, directory: string): Promise<Line
       await file.append(line);
       isTorn = false;
     },
-    read: async function* () {
-      for await (const { line } of readLines()) yield line;
-    },
+    read,
     cutTorn: async () => {
-      let wholeBytes = 0;
-      for await (const { endsAt } of readLines()) wholeBytes = endsAt;
-      if (wholeBytes < file.bytes) await file.truncate(wholeBytes);
+      if (endsAt < file.bytes) await file.truncate(endsAt);
     },
     clear: async () => {
-      for await (const { endsAt } of readLines()) return file.truncate(endsAt);
+      for await (const header of read()) return file.truncate(header.length + 1);
     },
     close: () => file.close(),
   };

@@ -103,10 +103,11 @@ export function createSmsArea(
       const time = Date.parse(scheduled);
       batch.scheduled.set(time, (batch.scheduled.get(time) ?? 0) + 1);
     },
-    resume: (entries, webhooks) => {
+    resume: (entries) => {
       // Others had their receipts, or lost them with the process.
       const isAhead = ({ scheduled }: SmsRow) => scheduled !== null && Date.parse(scheduled) > clock.now();
-      sendReceipts(webhooks, (entries as unknown as readonly SmsRow[]).filter(isAhead), clock, isCancelled);
+      const ahead = (entries as unknown as readonly SmsRow[]).filter(isAhead);
+      return ahead.length === 0 ? undefined : (webhooks) => sendReceipts(webhooks, ahead, clock, isCancelled);
     },
     clear: () => batches.clear(),
   };

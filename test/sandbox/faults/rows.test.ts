@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { changeCampaign, readCampaign } from '../campaign/campaign-client.js';
+import { read } from '../chat/chat-client.js';
 import { aBatch, aClient, aContact, aMessage } from '../sandbox-client.js';
 
 interface Row {
@@ -84,4 +86,10 @@ test('faults of rows refuse a contact: reject-rows with 400, internal-rows with 
     [201, undefined],
   ]);
   expect(await client.contacts()).toHaveLength(1);
+});
+
+test.each(['reject-rows', 'internal-rows'] as const)('fault %s refuses no request without rows', async (kind) => {
+  const client = await aClient({}, { kind, rows: 1 });
+  const answers = [await readCampaign(client, 101), await changeCampaign(client, 101, 'PAUSED'), await read(client)];
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { UserError } from '../../../src/domain/errors.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
-import { aBatch, aClient, aClock, aMessage, at, type Client } from '../sandbox-client.js';
+import { aBatch, aClient, aClock, aContact, aMessage, at, type Client } from '../sandbox-client.js';
 import { ManualClock } from '../webhook/manual-clock.js';
 import { aReceiver, type Receiver } from '../webhook/receiver.js';
 
@@ -178,6 +178,24 @@ test('receipts of a scheduled message outlive a restart; others are not repeated
   await receiver.arrival(6);
   await settle(second);
   expect(receiver.received.map(({ path }) => path)).toEqual(['/dlr', '/dlr', ...Array(4).fill('/scheduled')]);
+});
+
+test('receipts of a batch that a later line of the ledger cancels do not leave at a restart, however soon they are due', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true }));
+  const receiver = await aReceiver();
+  const first = await aClient({ dataDirectory, clock: new ManualClock() });
+  const template = { text: 'Hi', scheduled: at(1), dlrCallbackUrl: receiver.url() };
+  const cancelled = await first.sendBatch(aBatch(1, { template }));
+  for (let count = 0; count < 20; count++) await first.createContact(aContact());
+  await first.cancelBatch(cancelled.body.batchId);
+  await first.sendBatch(aBatch(2, { template }));
+  await first.close();
+
+  // Its sleepers wake at once.
+  const second = await aClient({ dataDirectory, clock: aClock() });
+  await receiver.arrival(4);
+  expect(await settle(second)).toMatchObject({ pending: 0, delivered: 4 });
 });
 
 test('a sandbox that refuses its ledger leaves no receipt waiting', async () => {
