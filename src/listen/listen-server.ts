@@ -38,8 +38,6 @@ export const LISTEN_LIMITS: ListenLimits = {
 
 /** What a pending request takes beside its body: headers, and what Node keeps of it. */
 export const REQUEST_BYTES = 4 * KIB;
-/** What Node takes for each piece of a body beside its bytes: a sender may cut a body into pieces of one byte. */
-const PIECE_BYTES = 256;
 const MAX_HEADER_BYTES = 16 * KIB;
 /** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
 const DROPPED_BYTES = 64 * KIB;
@@ -151,26 +149,35 @@ function isSmall({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= DROPPED_BYTES;
 }
 
-/** Reads a body to its end, or leaves the rest unread. `hold` is asked before bytes are kept, and false refuses them. */
-async function readBody(
+/**
+ * Reads a body to its end. `hold` is asked before bytes are kept, and false refuses them. What comes behind a refusal is
+ * dropped.
+ */
+function readBody(
   request: IncomingMessage,
   maxBytes: number,
   hold: (bytes: number) => boolean,
 ): Promise<Buffer | 'too-large' | 'no-room' | 'cut-off'> {
-  const pieces: Buffer[] = [];
+  let body: Buffer = Buffer.alloc(0);
   let bytes = 0;
-  try {
-    // Destroyed, the stream would take the connection with it, and the answer.
-    for await (const piece of request.iterator({ destroyOnReturn: false })) {
-      bytes += piece.length;
-      if (bytes > maxBytes) return 'too-large';
-      if (!hold(piece.length + PIECE_BYTES)) return 'no-room';
-      pieces.push(piece);
-    }
-  } catch {
-    return 'cut-off';
-  }
-  return Buffer.concat(pieces);
+  return new Promise((resolve) => {
+    const refuse = (why: 'too-large' | 'no-room') => {
+      body = Buffer.alloc(0);
+      request.removeAllListeners('data').resume();
+      resolve(why);
+    };
+    request.on('data', (piece: Buffer) => {
+      if (bytes + piece.length > maxBytes) return refuse('too-large');
+      if (!hold(piece.length)) return refuse('no-room');
+      // Copied: a sender may cut a body into pieces of one byte, each of which takes hundreds.
+      if (bytes + piece.length > body.length) body = Buffer.concat([body], 2 * (bytes + piece.length));
+      bytes += piece.copy(body, bytes);
+    });
+    request.once('end', () => resolve(body.subarray(0, bytes)));
+    request.once('close', () => resolve('cut-off'));
+    // Else the stream would gather the pieces that are there until the next turn.
+    request.read(0);
+  });
 }
 
 const SECRET_HEADER = 'x-volley-secret';

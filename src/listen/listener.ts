@@ -40,7 +40,10 @@ export interface Listener {
   /** Where events are posted to, `<secret>` in the place of the secret. */
   readonly path: string;
   readonly counts: Readonly<ListenCounts>;
-  /** Resolves with what ended the listener before its close, if anything does; nothing is acknowledged afterwards. */
+  /**
+   * Resolves with what ended the listener before its close, if anything does: a write, its server, or `onWritten`. Later
+   * deliveries are refused; one that was under way is acknowledged only if its event is durable.
+   */
   readonly failed: Promise<Error>;
   /**
    * Accepts no more, finishes pending deliveries, closes the file and releases its lock; throws what ended the writing,
@@ -103,6 +106,9 @@ async function openListener(options: ListenerOptions, lock: OutputLock): Promise
     await end();
     throw error;
   });
+  server.on('error', (error) => {
+    fail(new InternalError('unexpected', `Cannot accept connections: ${error.message}`, error));
+  });
   let closing: Promise<void> | undefined;
   return {
     origin,
@@ -145,7 +151,7 @@ async function listen(server: Server, { host, port }: ListenerOptions): Promise<
       server.once('error', reject);
       // The name may be an IPv6 address alone, where senders look for the other.
       server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG }, resolve);
-    });
+    }).finally(() => server.removeAllListeners('error'));
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new UserError('bad-flag', `Cannot listen on ${host}:${port}: ${reason}, expected an address that is free`, {

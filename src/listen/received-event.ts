@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isObject } from '../domain/is-object.js';
 
 /** `gateway`: an event of the chat gateway that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
 export type EventKind = 'gateway' | 'receipt' | 'unknown';
@@ -98,10 +99,6 @@ function shorten(clientMessageId: unknown): string {
   if (clientMessageId === undefined || clientMessageId === null) return '';
   const isPlain = typeof clientMessageId === 'string' && PLAIN_PART.test(clientMessageId);
   return isPlain ? clientMessageId : `#${digest(JSON.stringify(clientMessageId))}`;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function digest(text: string): string {

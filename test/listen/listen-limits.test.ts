@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage, Server } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { REQUEST_BYTES } from '../../src/listen/listen-server.js';
 import { until } from '../e2e/command.js';
 import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
@@ -7,6 +9,17 @@ const KIB = 1024;
 const MOST_BYTES = 128 * KIB;
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
 const HEALTH = 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+/** Node says what it serves, before it is served. */
+function onNextRequest(visit: (start: { request: IncomingMessage; server: Server }) => void): void {
+  const channel = 'http.server.request.start';
+  const hear = (start: unknown) => {
+    unsubscribe(channel, hear);
+    visit(start as Parameters<typeof visit>[0]);
+  };
+  subscribe(channel, hear);
+  onTestFinished(() => void unsubscribe(channel, hear));
+}
 
 /** Room for so many requests with a small body each. */
 const roomFor = (requests: number) => requests * (REQUEST_BYTES + KIB);
@@ -121,10 +134,27 @@ describe('time and room', () => {
     expect(await listener.post({ a: 1 })).toEqual([200, 'written']);
   });
 
-  test('a body cut into pieces of one byte is refused before the pieces take more than there is room for', async () => {
-    const listener = await aListener({ limits: { pendingBytes: roomFor(2) } });
-    const { socket, ended } = await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
-    socket.write('1\r\n \r\n'.repeat(100));
+  test('a body cut into pieces of one byte is taken piece by piece: none waits, each would take hundreds', async () => {
+    const waiting: number[] = [];
+    onNextRequest(({ request }) => {
+      const push = request.push.bind(request);
+      request.push = (piece) => {
+        const isTaken = push(piece);
+        waiting.push(request.readableLength);
+        return isTaken;
+      };
+    });
+    const listener = await aListener();
+    const pieces = [...'{"a":1}', ...' '.repeat(5000)].map((piece) => `1\r\n${piece}\r\n`);
+    await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${pieces.join('')}0\r\n\r\n`);
+    await until(() => listener.counts.written === 1);
+    expect(waiting.length).toBeGreaterThan(5000);
+    expect(Math.max(...waiting)).toBe(0);
+  });
+
+  test('a body whose bytes find no room is dropped, and its request turned away', async () => {
+    const listener = await aListener({ limits: { pendingBytes: roomFor(1) } });
+    const { ended } = await listener.dial(`${HEAD}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(2000)}`);
     expect(await ended).toMatch(/^HTTP\/1\.1 503 /);
     expect(listener.counts).toMatchObject({ received: 0, busy: 1 });
   });
@@ -155,6 +185,19 @@ describe('time and room', () => {
     await held.endSync();
     expect((await again)[0]).toBe(200);
   });
+});
+
+test('an error of the server, such as too many open files, ends the listener instead of the process, however many come', async () => {
+  const listener = await aListener();
+  let server: Server | undefined;
+  onNextRequest((start) => {
+    server = start.server;
+  });
+  expect(await listener.post({ a: 1 })).toEqual([200, 'written']);
+  for (const message of ['accept EMFILE', 'accept ENFILE']) server?.emit('error', new Error(message));
+  expect(await listener.failed).toMatchObject({ message: 'Cannot accept connections: accept EMFILE' });
+  expect((await listener.post({ a: 2 }))[0]).toBe(503);
+  await listener.close();
 });
 
 test('a port that is taken is refused, and the lock let go', async () => {

@@ -33,8 +33,22 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   {
     name: 'the body of a delivery has no bound',
     file: 'src/listen/listen-server.ts',
-    find: 'if (bytes > maxBytes) return',
+    find: 'if (bytes + piece.length > maxBytes) return',
     replace: 'if (maxBytes === 0) return',
+    tests: ['test/listen/listen-limits.test.ts'],
+  },
+  {
+    name: 'pieces of a body gather before they are counted',
+    file: 'src/listen/listen-server.ts',
+    find: '    request.read(0);\n',
+    replace: '',
+    tests: ['test/listen/listen-limits.test.ts'],
+  },
+  {
+    name: 'a second error of the server ends the process',
+    file: 'src/listen/listener.ts',
+    find: "server.on('error', (error)",
+    replace: "server.once('error', (error)",
     tests: ['test/listen/listen-limits.test.ts'],
   },
   {
