@@ -1,16 +1,15 @@
 import { type Log, type LogFields, withFields } from '../ports/log.js';
 import { StopSwitch } from '../run/stop.js';
-import { type Host, openLog } from './deps.js';
 import { type Env, namePerson, nodeEnv } from './env.js';
 import { type Screen, screenOf } from './screen.js';
-import { SecretKeeper } from './terminal.js';
+import { createLog, SecretKeeper, type Terminal, type Watcher } from './terminal.js';
 
 /** What a verb works with, for the length of its command. */
 export interface Context {
   /** The ports: disk, clock, chance, the HTTP client. */
   readonly env: Env;
   /** Its streams, variables and signals. */
-  readonly terminal: Host;
+  readonly terminal: Terminal;
   readonly screen: Screen;
   /** What it reads of secrets is kept here, and so out of all that is printed. */
   readonly secrets: SecretKeeper;
@@ -24,6 +23,9 @@ export interface Context {
   name(fields: LogFields): void;
   /** All fields so far. */
   readonly named: LogFields;
+  /** To those who watch. */
+  readonly emit: (event: Parameters<Watcher>[0]) => Promise<unknown>;
+  watch(watcher: Watcher): void;
 }
 
 /** How a command ended. */
@@ -41,9 +43,10 @@ export interface Result {
   readonly failure?: unknown;
 }
 
-export function createContext(terminal: Host, adopt = false): Context {
-  const { runtime: env = nodeEnv } = terminal;
+export function createContext(terminal: Terminal, adopt = false): Context {
+  const { runtime: env = nodeEnv, emit, createLog: createOwnLog = (keeper) => createLog(terminal, keeper) } = terminal;
   const secrets = new SecretKeeper();
+  const watchers: Watcher[] = emit === undefined ? [] : [emit];
   let named: LogFields = {};
   return {
     env,
@@ -51,7 +54,7 @@ export function createContext(terminal: Host, adopt = false): Context {
     screen: screenOf(terminal),
     secrets,
     stop: new StopSwitch(),
-    log: withFields(openLog(terminal, secrets), () => ({ job: named.job, run: named.run })),
+    log: withFields(createOwnLog(secrets), () => ({ job: named.job, run: named.run })),
     adoptedBy: adopt ? namePerson(env) : undefined,
     name: (fields) => {
       named = { ...named, ...fields };
@@ -59,5 +62,7 @@ export function createContext(terminal: Host, adopt = false): Context {
     get named() {
       return named;
     },
+    emit: (event) => Promise.all(watchers.map((watch) => watch(event))),
+    watch: (watcher) => watchers.push(watcher),
   };
 }

@@ -7,13 +7,10 @@ import { ServiceError } from '../domain/errors.js';
 import type { ClusterSettings, ServiceSettings } from '../job/job.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { Log } from '../ports/log.js';
 import type { RunSettings } from '../run/resume.js';
 import type { RunDeps } from '../run/run-deps.js';
-import type { StopSwitch } from '../run/stop.js';
-import { envOf, type Host } from './deps.js';
-import { type DATABASE_FLAGS, readAddress } from './read-secrets.js';
-import type { SecretKeeper } from './terminal.js';
+import type { Context } from './context.js';
+import { readAddress } from './read-secrets.js';
 
 /** A database that several processes share. */
 export interface OpenCluster {
@@ -28,29 +25,16 @@ export interface OpenCluster {
   close(): Promise<void>;
 }
 
-/** Connects, and waits for a database that is down as long as for a service that is. */
+/** Connects, and waits for a database that is down as long as for a service that is. `flags`: of a command that has no job. */
 export async function openCluster(
+  context: Context,
   settings: ClusterSettings,
-  {
-    host,
-    secrets,
-    log,
-    stop,
-    giveUpAfterSeconds,
-    flags,
-  }: {
-    host: Host;
-    secrets: SecretKeeper;
-    log: Log;
-    stop: StopSwitch;
-    giveUpAfterSeconds: number;
-    /** Of a command that has no job. */
-    flags?: typeof DATABASE_FLAGS;
-  },
+  giveUpAfterSeconds: number,
+  flags?: string,
 ): Promise<OpenCluster> {
-  const runtime = envOf(host);
-  const { clock, random, owner } = runtime;
-  const readUrl = async () => secrets.keep(await readAddress(settings.database, host, flags));
+  const { env, log, stop, emit } = context;
+  const { clock, random, owner } = env;
+  const readUrl = () => readAddress(settings.database, context, flags);
   const url = await readUrl();
   const id = randomUUID();
   const closed = new AbortController();
@@ -63,7 +47,7 @@ export async function openCluster(
     onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
     onBack: () => log.info('the database answers again', { event: 'database-back' }),
   });
-  const loading = () => runtime.loadStore(url, (notice) => log.warn(notice), readUrl);
+  const loading = () => env.loadStore(url, (notice) => log.warn(notice), readUrl);
   const direct = await repeat(loading).catch((error: unknown) => {
     if (!(error instanceof StoreLost)) throw error;
     throw new ServiceError('unavailable', `${error.message}, for ${giveUpAfterSeconds} s`, {
@@ -85,7 +69,7 @@ export async function openCluster(
         random,
         signal,
       });
-      host.emit?.({ type: 'lane', options, lane });
+      emit({ type: 'lane', options, lane });
       return lane;
     };
   return {

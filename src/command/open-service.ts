@@ -8,10 +8,10 @@ import { type Authorize, createAuthorize, type ServiceSecrets } from '../service
 import { scrubAnswers } from '../service/scrub-answers.js';
 import type { Transport } from '../service/transport.js';
 import { nodeFiles } from '../storage/files.js';
-import { envOf, type Host } from './deps.js';
+import type { Context } from './context.js';
 import { readSecrets } from './read-secrets.js';
-import { endSoonAfter } from './signals.js';
-import type { SecretKeeper, Terminal } from './terminal.js';
+import { endSoon } from './signals.js';
+import type { Terminal } from './terminal.js';
 import { SANDBOX_DIRECTORY } from './with-job.js';
 
 /** Access to the service: current addresses, the transport, and what authenticates each call. */
@@ -27,27 +27,20 @@ export interface OpenService {
   close(): Promise<void>;
 }
 
-interface Opening {
-  readonly host: Host;
-  readonly secrets: SecretKeeper;
-  readonly jobDirectory: string;
-  /** Ends the reading of secrets, and of what a sandbox keeps, soon: a disk may not answer. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
  * asks for it; its state is kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
+ * Ends soon after a signal: a disk may not answer.
  */
 export async function openService(
+  context: Context,
   job: Job,
-  context: Opening,
-  scope?: { areas: readonly Area[]; isReadOnly: boolean },
+  jobDirectory: string,
+  scope: { areas: readonly Area[]; isReadOnly: boolean } = { areas: areasOf(job.steps), isReadOnly: false },
 ): Promise<OpenService> {
-  const opening = openAreas(job, context, scope);
-  const { clock } = envOf(context.host);
+  const opening = openAreas(context, job, jobDirectory, scope);
   try {
-    return await endSoonAfter({ signal: context.signal, clock, doing: 'reach the service' }, () => opening);
+    return await endSoon(context, 'reach the service', () => opening);
   } catch (error) {
     // Opened too late: close it.
     void opening.then(({ close }) => close()).catch(() => {});
@@ -56,24 +49,16 @@ export async function openService(
 }
 
 async function openAreas(
-  job: Job,
-  context: Opening,
-  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean } = {
-    areas: areasOf(job.steps),
-    isReadOnly: false,
-  },
+  context: Context,
+  { service }: Job,
+  jobDirectory: string,
+  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean },
 ): Promise<OpenService> {
-  assertSafeEnvironment(context.host);
-  const { clock, loadTransport } = envOf(context.host);
-  const createTransport = await loadTransport();
-  const { service } = job;
-  const secrets = service.sandbox
-    ? {}
-    : await readSecrets(service.credentials, areas, { terminal: context.host, secrets: context.secrets, isReadOnly });
+  assertSafeEnvironment(context.terminal);
+  const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context, isReadOnly);
   // Without a connection there is nothing to close, should the sandbox not start.
-  const watched = watchTransport(createTransport(service.timeouts), clock, context.host.emit);
-  const transport = scrubAnswers(watched, context.secrets.values);
-  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, context.jobDirectory) : undefined;
+  const transport = await openTransport(context, service);
+  const sandbox = service.sandbox ? await startEmbeddedSandbox(service, jobDirectory) : undefined;
   return {
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,
@@ -83,6 +68,13 @@ async function openAreas(
       await transport.close().finally(() => sandbox?.close());
     },
   };
+}
+
+/** The way to the service: watched, and without a known secret in what it answers. */
+export async function openTransport(context: Context, { timeouts }: ServiceSettings): Promise<Transport> {
+  const { env, emit, secrets } = context;
+  const createTransport = await env.loadTransport();
+  return scrubAnswers(watchTransport(createTransport(timeouts), env.clock, emit), secrets.values);
 }
 
 /** How long due receipts and events are awaited at the end, so that a local listener gets them all. */

@@ -8,6 +8,7 @@ import type { Plan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, readAgain } from '../plan/occurrence.js';
+import type { PlanDeps } from '../plan/plan-deps.js';
 import { warnOfList } from '../plan/suppress/describe-lists.js';
 import type { Log } from '../ports/log.js';
 import { readSummary } from '../prune/list-runs.js';
@@ -21,7 +22,6 @@ import { lineOf } from '../retry/retried-line.js';
 import type { Files } from '../storage/files.js';
 import { formatFileNotices, listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
-import { createPlanDeps } from './deps.js';
 import { isDiskError } from './disk-error.js';
 import { createProgressView } from './progress.js';
 import { endOnSignal, endSoon } from './signals.js';
@@ -50,16 +50,16 @@ export async function planNewInput(
   { lock, registry }: HeldJob,
   { history, isAgain, isResumed }: { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean },
 ): Promise<PlanOutcome> {
-  const { env, log, stop, terminal: host } = context;
+  const { env, log, terminal } = context;
   const { files, clock } = env;
   const { directories } = registry;
   const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
-  const view = createProgressView(host, log);
+  const view = createProgressView(terminal, log);
   const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, clock.now());
   const received = new ReceivedRows(files, directories);
   try {
-    const deps = await createPlanDeps(host, { onProgress: view.planned, signal: stop.nothingNew });
+    const deps = await createPlanDeps(context, view.planned);
     const sources = { files, registry: registry.state, history, received };
     const outcome = await makePlan(job, deps, {
       directories,
@@ -74,11 +74,11 @@ export async function planNewInput(
     if (outcome.made !== undefined) {
       await assertOwned(sources, { ...outcome.made, directories });
       const seconds = (clock.monotonicMs() - startMs) / 1000;
-      host.emit?.({ type: 'plan', plan: outcome.made.plan, seconds });
+      context.emit({ type: 'plan', plan: outcome.made.plan, seconds });
     }
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
     if (isAgain) await warnOfTakenBack(outcome, { registry, history, log }, files);
-    const isOnScreen = host.isStdoutTerminal && host.isStderrTerminal;
+    const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
@@ -92,6 +92,24 @@ export async function planNewInput(
     await received.close();
     view.close();
   }
+}
+
+/** Adapters of the planner: the disk and the readers. */
+export async function createPlanDeps(
+  { env: { files, owner, loadReader }, terminal, stop, emit }: Context,
+  onProgress: PlanDeps['onProgress'] = () => {},
+): Promise<PlanDeps> {
+  const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/spool.js')]);
+  return {
+    files,
+    processId: owner.pid,
+    onProgress: (progress) => {
+      onProgress(progress);
+      emit({ type: 'reading', ...progress });
+    },
+    signal: stop.nothingNew,
+    reader: { ...reader, spoolStandardInput: (path) => spoolInput(terminal.stdin, path) },
+  };
 }
 
 /** Says what the files have of oddities, and what is wrong with a suppression list or a filter. */

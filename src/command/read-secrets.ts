@@ -3,8 +3,7 @@ import { UserError } from '../domain/errors.js';
 import type { AreaCredentials, ClusterSettings, SecretSource } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
 import { listSecrets, type ServiceSecrets } from '../service/authorize.js';
-import { nodeFiles } from '../storage/files.js';
-import type { SecretKeeper, Terminal } from './terminal.js';
+import type { Context } from './context.js';
 
 /**
  * Reads the secrets of some areas, and has them kept out of every log line; refuses with 'bad-credentials' what is
@@ -13,22 +12,22 @@ import type { SecretKeeper, Terminal } from './terminal.js';
 export async function readSecrets(
   credentials: AreaCredentials,
   areas: readonly Area[],
-  { terminal, secrets, isReadOnly = false }: { terminal: Terminal; secrets: SecretKeeper; isReadOnly?: boolean },
+  context: Context,
+  isReadOnly = false,
 ): Promise<ServiceSecrets> {
-  const read = (source: SecretSource, what: string) =>
-    readSecret(source, { env: terminal.env, readFile: nodeFiles.readText }, what);
   const found: { -readonly [Key in keyof ServiceSecrets]: ServiceSecrets[Key] } = {};
   for (const area of areas) {
     if (area === 'campaign') {
       const { username, dataToken, actionToken } = credentials.campaign ?? refuse(area);
       found.campaign = {
         username,
-        dataToken: await read(dataToken, 'the Data Request Token of campaign'),
-        actionToken: isReadOnly ? undefined : actionToken && (await read(actionToken, ACTION_TOKEN)),
+        dataToken: await keepSecret(dataToken, 'the Data Request Token of campaign', context),
+        actionToken: isReadOnly ? undefined : actionToken && (await keepSecret(actionToken, ACTION_TOKEN, context)),
       };
-    } else found[area] = await read((credentials[area] ?? refuse(area)).apiKey, `the API key of ${area}`);
+    } else
+      found[area] = await keepSecret((credentials[area] ?? refuse(area)).apiKey, `the API key of ${area}`, context);
   }
-  for (const secret of listSecrets(found)) secrets.keep(secret);
+  for (const secret of listSecrets(found)) context.secrets.keep(secret);
   return found;
 }
 
@@ -41,14 +40,18 @@ function refuse(area: Area): never {
   });
 }
 
-/** The flags of verbs without a job. */
-export const DATABASE_FLAGS = { flags: '--database-env or --database-file' };
+/** The address of the database, which holds a password. `flags`: of the command, that name another place. */
+export function readAddress(source: ClusterSettings['database'], context: Context, flags?: string): Promise<string> {
+  return keepSecret(source, 'the address of the database', context, flags);
+}
 
-/** The address of the database, which holds a password. `elsewhere`: the flags of the command, if it has some. */
-export function readAddress(
-  source: ClusterSettings['database'],
-  { env }: Pick<Terminal, 'env'>,
-  elsewhere: Partial<typeof DATABASE_FLAGS> = {},
+/** Reads a secret, and has it kept out of all that is printed. `what` names it in errors. */
+export async function keepSecret(
+  source: SecretSource,
+  what: string,
+  { env, terminal, secrets }: Context,
+  flags?: string,
 ): Promise<string> {
-  return readSecret(source, { env, readFile: nodeFiles.readText, ...elsewhere }, 'the address of the database');
+  const from = { env: terminal.env, readFile: env.files.readText, ...(flags !== undefined && { flags }) };
+  return secrets.keep(await readSecret(source, from, what));
 }

@@ -2,9 +2,8 @@ import type { Options, PositionalOptions } from 'yargs';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
-import type { Host } from './deps.js';
 import { exitCodeOfError, explainError } from './failure.js';
-import { loggingOf } from './terminal.js';
+import { loggingOf, type Terminal } from './terminal.js';
 
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
 export interface Verb<F> {
@@ -23,8 +22,8 @@ export interface Verb<F> {
   readonly keepsEach?: true;
   /** It only looks: the log does not mention it. */
   readonly isLook?: true;
-  /** Lets others watch, from before it begins until its result is printed. */
-  readonly watch?: (flags: F, host: Host, task: (host: Host) => Promise<CommandEnd>) => Promise<CommandEnd>;
+  /** Has others watch, from before it begins until its result is printed. */
+  readonly watch?: (flags: F, context: Context, task: () => Promise<CommandEnd>) => Promise<CommandEnd>;
   run(flags: F, context: Context): Promise<Result>;
 }
 
@@ -47,12 +46,12 @@ export function runVerb<F>(
   name: string,
   verb: Pick<Verb<F>, 'run' | 'names' | 'isLook' | 'watch'>,
   flags: F & CommonFlags,
-  terminal: Host,
+  terminal: Terminal,
 ): Promise<number> {
   const context = createContext(terminal, flags.adopt === true);
-  const { watch = (_, host, task) => task(host) } = verb;
-  const run = async (terminal: Host): Promise<CommandEnd> => {
-    const result = await verb.run(flags, { ...context, terminal });
+  const { watch = (_flags, _context, task) => task() } = verb;
+  const run = async (): Promise<CommandEnd> => {
+    const result = await verb.run(flags, context);
     const printing = printResult(terminal, flags.json, result);
     if (result.failure === undefined) await printing;
     // A closed stdout must not hide why it failed.
@@ -60,9 +59,9 @@ export function runVerb<F>(
     if (result.failure !== undefined) throw result.failure;
     return result;
   };
-  if (verb.isLook === true) return run(terminal).then(({ exitCode }) => exitCode);
+  if (verb.isLook === true) return run().then(({ exitCode }) => exitCode);
   context.name(verb.names?.(flags) ?? nameObject(flags));
-  return logged(name, context, () => watch(flags, terminal, run));
+  return logged(name, context, () => watch(flags, context, run));
 }
 
 function nameObject({ job, run }: CommonFlags): LogFields {
@@ -70,11 +69,7 @@ function nameObject({ job, run }: CommonFlags): LogFields {
   return typeof run === 'string' ? { directory: run } : {};
 }
 
-async function logged(
-  command: string,
-  context: Context,
-  task: () => Promise<Pick<Result, 'exitCode' | 'reason'>>,
-): Promise<number> {
+async function logged(command: string, context: Context, task: () => Promise<CommandEnd>): Promise<number> {
   const { env, log, terminal } = context;
   const { format, isAsked } = loggingOf(terminal);
   const startMs = env.clock.monotonicMs();
@@ -111,7 +106,7 @@ const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
 
 /** `state`, `exitCode` and `error` stand in every object; a command that has done what it was asked need not say so. */
 async function printResult(
-  terminal: Host,
+  terminal: Terminal,
   asked: boolean | undefined,
   { json, text, isText, exitCode }: Result,
 ): Promise<void> {

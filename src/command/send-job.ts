@@ -51,9 +51,9 @@ export async function withSending<T>(
   { directory, waits }: { directory: string; waits: boolean },
   task: (sending: SendingJob) => Promise<T>,
 ): Promise<T> {
-  const { env, log, stop, terminal } = context;
+  const { env, log, stop } = context;
   const { clock, files } = env;
-  const stopListening = drainOnSignal(terminal, { log, stop, clock });
+  const stopListening = drainOnSignal(context);
   try {
     return await withJob(context, directory, (held) =>
       withAccess(context, job, directory, async (access) => {
@@ -107,15 +107,13 @@ async function withAccess<T>(
   jobDirectory: string,
   task: (access: Access) => Promise<T>,
 ): Promise<T> {
-  const { terminal: host, secrets, log, stop } = context;
   // Behind the lock: an embedded sandbox keeps its state in the job's directory.
-  const service = await openService(job, { host, secrets, jobDirectory, signal: stop.nothingNew });
+  const service = await openService(context, job, jobDirectory);
   try {
     let cluster: OpenCluster | undefined;
     if (settings !== undefined) {
       const { openCluster } = await import('./open-cluster.js');
-      const { giveUpAfterSeconds } = job.service;
-      cluster = await openCluster(settings, { host, secrets, log, stop, giveUpAfterSeconds });
+      cluster = await openCluster(context, settings, job.service.giveUpAfterSeconds);
     }
     try {
       return await task({ service, cluster });
@@ -189,7 +187,7 @@ async function applyAndWrite(
     const summary = await writeRunReport(whileHeld, directory, plan, early);
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
-    context.terminal.emit?.({ type: 'report', summary });
+    context.emit({ type: 'report', summary });
     isOrderly = true;
     return summary;
   } catch (error) {
@@ -202,7 +200,7 @@ async function applyAndWrite(
 }
 
 async function apply(
-  { env, log, stop, terminal }: Context,
+  { env, log, stop, terminal, emit }: Context,
   { service, cluster }: Access,
   { settings: job, ...run }: Sent,
   {
@@ -219,7 +217,7 @@ async function apply(
   const [{ applyPlan }, ownLane] = await Promise.all([import('../run/apply-plan.js'), env.loadLane()]);
   const createOwnLane: typeof ownLane = (options) => {
     const lane = ownLane(options);
-    terminal.emit?.({ type: 'lane', options, lane });
+    emit({ type: 'lane', options, lane });
     return lane;
   };
   const announce = async (journal: { readonly durableBytes: number }) => {
@@ -228,7 +226,7 @@ async function apply(
   };
   const view = createProgressView(terminal, log);
   try {
-    await terminal.emit?.({ type: 'run', directory, plan });
+    await emit({ type: 'run', directory, plan });
     await takeOverPrepared(run, env);
     await applyPlan(
       { ...run, job, stop, sender, announce },
@@ -239,10 +237,10 @@ async function apply(
         createLane: cluster?.laneFor(service.settings) ?? createOwnLane,
         onProgress: (progress) => {
           view.sent(progress);
-          terminal.emit?.({ type: 'sent', progress });
+          emit({ type: 'sent', progress });
           onProgress();
         },
-        onAttempt: (attempt) => terminal.emit?.({ type: 'attempt', ...attempt }),
+        onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
@@ -263,12 +261,12 @@ export async function applyRunDirectory(
   written: string,
   { confirm, ignoreChangedInputs, wait }: { confirm: string | undefined; ignoreChangedInputs: boolean; wait: boolean },
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
-  const { env, terminal } = context;
+  const { env, emit } = context;
   const { files, clock } = env;
   const adopt = context.adoptedBy !== undefined;
   const { directory, plan, testedRun } = await openRunDirectory(written, files, { adopt });
   const { job } = plan;
-  terminal.emit?.({ type: 'job', job });
+  emit({ type: 'job', job });
   context.name({ job: job.name, run: plan.id });
   if (confirm !== undefined && confirm !== plan.id) {
     throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
@@ -297,7 +295,7 @@ export async function applyRunDirectory(
     return summary;
   });
   const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox: job.service.sandbox });
-  terminal.emit?.({ type: 'open-doubt', openDoubt });
+  emit({ type: 'open-doubt', openDoubt });
   return { plan, testedRun, summary, openDoubt };
 }
 

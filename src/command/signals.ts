@@ -1,10 +1,7 @@
 import { UserError } from '../domain/errors.js';
-import type { Clock } from '../ports/clock.js';
-import type { Log, LogFields } from '../ports/log.js';
+import type { LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
-import type { StopSwitch } from '../run/stop.js';
 import type { Context } from './context.js';
-import type { Host } from './deps.js';
 import type { Terminal } from './terminal.js';
 
 /**
@@ -35,41 +32,27 @@ export function onFirstSignal(
 const GIVE_UP_MS = 500;
 
 /**
- * Runs a task that sends nothing and checks the signal between two reads. A read may never end (a hanging disk): then
- * the task is abandoned with UserError 'interrupted', and its later results are ignored. `doing` completes "Cannot …".
+ * Runs a task that sends nothing and checks the stop switch between two reads. A read may never end (a hanging disk): then the task is
+ * abandoned with UserError 'interrupted', and its later results are ignored. `doing` completes "Cannot …".
  */
-export async function endSoonAfter<T>(
-  { signal, clock, doing }: { signal: AbortSignal; clock: Clock; doing: string },
-  task: () => Promise<T>,
-): Promise<T> {
+export async function endSoon<T>({ stop, env }: Context, doing: string, task: () => Promise<T>): Promise<T> {
   const ended = new AbortController();
+  const givenUp = new Promise<never>((_, reject) => {
+    const giveUp = async () => {
+      await env.clock.sleep(GIVE_UP_MS, ended.signal);
+      const hint = 'Nothing was sent. Run the same command again.';
+      reject(new UserError('interrupted', `Cannot ${doing}: it was interrupted while a file was read`, { hint }));
+    };
+    if (stop.isRequested) void giveUp();
+    else stop.nothingNew.addEventListener('abort', giveUp, { once: true, signal: ended.signal });
+  });
   const running = task();
-  const givenUp = aborted(signal, ended.signal)
-    .then(() => clock.sleep(GIVE_UP_MS, ended.signal))
-    .then(() => {
-      throw new UserError('interrupted', `Cannot ${doing}: it was interrupted while a file was read`, {
-        hint: 'Nothing was sent. Run the same command again.',
-      });
-    });
   for (const each of [running, givenUp]) each.catch(() => {});
   try {
     return await Promise.race([running, givenUp]);
   } finally {
     ended.abort();
   }
-}
-
-/** The same for a verb, by its stop switch. */
-export function endSoon<T>({ stop, env }: Context, doing: string, task: () => Promise<T>): Promise<T> {
-  return endSoonAfter({ signal: stop.nothingNew, clock: env.clock, doing }, task);
-}
-
-/** Never resolves when the other signal came first. */
-function aborted(signal: AbortSignal, ended: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true, signal: ended });
-  });
 }
 
 /** A verb that sends nothing ends at once. Returns how to stop listening. */
@@ -83,10 +66,7 @@ export const DRAIN_MS = 30_000;
 const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
 
 /** On a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. Returns how to stop listening. */
-export function drainOnSignal(
-  host: Host,
-  { log, stop, clock }: { log: Log; stop: StopSwitch; clock: Clock },
-): () => void {
+export function drainOnSignal({ terminal, log, stop, env: { clock } }: Context): () => void {
   const ended = new AbortController();
   const sayLeft = (name: string) =>
     log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
@@ -95,7 +75,7 @@ export function drainOnSignal(
     stop.request('interrupted', name);
     void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   };
-  const off = onFirstSignal(host, first, sayLeft);
+  const off = onFirstSignal(terminal, first, sayLeft);
   return () => {
     off();
     ended.abort();

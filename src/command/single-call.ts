@@ -4,7 +4,6 @@ import type { Job } from '../job/job.js';
 import { defaultLimitsOfArea } from '../job/limits.js';
 import { loadJob } from '../job/load.js';
 import { EXIT } from '../report/exit-code.js';
-import { StopSwitch } from '../run/stop.js';
 import type { Answer } from '../service/answer.js';
 import { createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';
@@ -76,14 +75,14 @@ export async function callService<T>(
   const job = await loadJob(called.job, env.files, { withoutSteps: true });
   context.name({ job: job.name });
   assertCallable(job, called);
-  const stop = new StopSwitch();
+  const { stop } = context;
   const stopListening = terminal.onSignal((name) => {
     if (stop.isRequested) return stop.abandon();
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
     stop.request('interrupted', name);
   });
   try {
-    return await withService(context, job, called, stop, task);
+    return await withService(context, job, called, task);
   } catch (error) {
     if (!(error instanceof LaneStopped)) throw error;
     const name = stop.reason?.detail ?? 'a signal';
@@ -119,22 +118,19 @@ function assertCallable({ service }: Job, { job, area, isAction = false }: Calle
 }
 
 async function withService<T>(
-  { env, terminal, secrets, log }: Context,
+  context: Context,
   job: Job,
   { area, isAction = false }: Called,
-  stop: StopSwitch,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
+  const { env, log, stop } = context;
   const { clock, random } = env;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
   const lock = job.service.sandbox ? await acquireLock(lockDepsOf(env, log), jobDirectory) : undefined;
   try {
-    const { settings, transport, authorize, close } = await openService(
-      job,
-      { host: terminal, secrets, jobDirectory, signal: stop.nothingNew },
-      { areas: [area], isReadOnly: !isAction },
-    );
+    const scope = { areas: [area], isReadOnly: !isAction };
+    const { settings, transport, authorize, close } = await openService(context, job, jobDirectory, scope);
     const lane = createLane({ limits: defaultLimitsOfArea[area], clock, random, signal: stop.nothingNew });
     const giveUpAfterMs = Math.min(settings.giveUpAfterSeconds, MAX_GIVE_UP_SECONDS) * 1000;
     const call: CallService = (endpoint, input) => {

@@ -1,9 +1,14 @@
+import type { WorkEvent } from '../cluster/work-on-run.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../ports/log.js';
 import type { LogFormat, LogLevel } from '../ports/log-level.js';
+import type { Env } from './env.js';
 import { PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
 
-/** A command's streams, environment and signals. `cli.ts` passes it in; nothing else reads them. */
+/** Hears what happens while a command works. It throws nothing and changes nothing; `begin` and `run` wait for it. */
+export type Watcher = (event: WorkEvent) => void | Promise<void>;
+
+/** A command's streams, environment and signals, from `cli.ts` or from a calling program; nothing else reads them. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array | string>;
@@ -24,6 +29,12 @@ export interface Terminal {
   leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
   /** The log has reported the failure: it is not printed again. */
   noteLogged?(error: unknown): void;
+  /** Of a calling program: in place of the log on stderr. */
+  readonly createLog?: (secrets: SecretKeeper) => Log;
+  /** Of a calling program: watches. */
+  readonly emit?: Watcher;
+  /** Of a test: in place of this machine. */
+  readonly runtime?: Env;
 }
 
 /** How stderr is written. */

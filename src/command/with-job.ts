@@ -23,11 +23,11 @@ export interface HeldJob {
 
 /** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. */
 export function withJob<T>(context: Context, directory: string, task: (job: HeldJob) => Promise<T>): Promise<T> {
-  const { env, log, adoptedBy, terminal } = context;
+  const { env, log, adoptedBy } = context;
   return placeDiskErrors(directory, async () => {
     const lock = await acquireLock(lockDepsOf(env, log), directory);
     try {
-      await terminal.emit?.({ type: 'begin', jobDirectory: directory });
+      await context.emit({ type: 'begin', jobDirectory: directory });
       const onNotice = (notice: string) => log.warn(notice);
       // It may read from a hanging disk.
       const registry = await endSoon(context, 'open the job', () =>

@@ -1,4 +1,4 @@
-import type { Host } from '../command/deps.js';
+import type { Terminal } from '../command/terminal.js';
 import { InternalError, UserError } from '../domain/errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { type Log, type LogFields, pickPlain, scrubSecrets } from '../ports/log.js';
@@ -23,7 +23,7 @@ export type RunProgress =
   | ({ readonly phase: 'sending' } & Progress);
 
 /** The terminal of a command that a program calls: it prints nothing, listens to no signal, and ends no process. */
-export function createHost(options: RunOptions): Host {
+export function createHost(options: RunOptions): Terminal {
   const { onProgress } = options;
   return {
     // undici reads the environment of the process, whatever a program passes in.

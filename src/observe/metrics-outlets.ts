@@ -1,58 +1,150 @@
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { Registry } from 'prom-client';
+import type { Context } from '../command/context.js';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import { UserError } from '../domain/errors.js';
-import type { Clock } from '../ports/clock.js';
-import type { Log } from '../ports/log.js';
-import { createMetricsFile } from './metrics-file.js';
-import { type MetricsServer, serveMetrics } from './metrics-server.js';
 
 /** Where the figures of a command go; each may be absent. */
 export interface MetricsFlags {
-  /** Ends in `.prom`. */
+  /** Ends in `.prom`: a textfile for the collector of the node exporter. */
   readonly file: string | undefined;
   readonly port: number | undefined;
   /** That the port is on. */
   readonly host: string;
 }
 
-/** The file, not begun yet, and the port that the flags ask for. Refuses, with UserError 'bad-flag', a port that cannot be had. */
+/** How often the file is written. */
+export const METRICS_EVERY_MS = 15_000;
+/** How long the last write is awaited: a disk that does not answer must not hold a command that has ended. */
+const LAST_WRITE_MS = 5_000;
+
+/**
+ * Serves the figures at once, and writes them as soon as the command says. Refuses, with UserError 'bad-flag', a port that cannot be had;
+ * whatever else fails is a warning, of the file only the first.
+ */
 export async function openOutlets(
-  flags: MetricsFlags,
-  { render, clock, log }: { render: () => Promise<string>; clock: Clock; log: Log },
+  { file, host, port }: MetricsFlags,
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
+  { env: { clock }, log }: { env: Pick<Context['env'], 'clock'>; log: Context['log'] },
 ) {
-  const server = await openMetricsPort(flags, render, log);
-  if (flags.file === undefined) return { file: undefined, server };
-  const path = resolve(flags.file);
-  const warn = (error: unknown) => warnOfMetrics(log, `write ${path}`, error);
-  return { file: { path, ...createMetricsFile(path, { clock, render, warn }) }, server };
+  const warn = (doing: string, error: unknown) =>
+    log.warn(`Cannot ${doing}: ${explain(error)}; all else goes on`, { event: 'metrics' });
+  const server = port === undefined ? undefined : await serveMetrics(host, port, registry, warn);
+  if (server !== undefined) log.info(`metrics are at ${server.origin}/metrics`, { event: 'metrics' });
+  const path = file === undefined ? undefined : resolve(file);
+  const ended = new AbortController();
+  let writing: Promise<void> = Promise.resolve();
+  let isReported = false;
+  const write = (path: string) => {
+    writing = writing
+      .then(async () => replaceFile(path, await registry.metrics()))
+      .catch((error: unknown) => {
+        if (!isReported) warn(`write ${path}`, error);
+        isReported = true;
+      });
+    return writing;
+  };
+  const writeSteadily = async (path: string) => {
+    while (!ended.signal.aborted) {
+      await write(path);
+      await clock.sleep(METRICS_EVERY_MS, ended.signal);
+    }
+  };
+  const leave = async () => {
+    ended.abort();
+    await server?.close();
+  };
+  return {
+    /** What the file holds, from an earlier command; '' if it holds nothing that can be read, undefined without a file. */
+    read: async () => path && readFile(path, 'utf8').catch(() => ''),
+    /** Writes now, and then steadily. */
+    begin: () => {
+      if (path !== undefined) void writeSteadily(path);
+    },
+    /** Writes for the last time. */
+    finish: async () => {
+      ended.abort();
+      const written = new AbortController();
+      const writes = path === undefined ? Promise.resolve() : write(path).finally(() => written.abort());
+      await Promise.race([writes, clock.sleep(LAST_WRITE_MS, written.signal)]);
+      await leave();
+    },
+    /** Ends without a last write. */
+    leave,
+  };
 }
 
-/** Serves the metrics where the flags ask for a port. Refuses, with UserError 'bad-flag', one that cannot be had. */
-export async function openMetricsPort(
-  { host, port }: Pick<MetricsFlags, 'host' | 'port'>,
-  render: () => Promise<string>,
-  log: Log,
-): Promise<MetricsServer | undefined> {
-  if (port === undefined) return undefined;
+/** Metrics are seldom collected by the user that sends; no figure is about a person. */
+const MODE = 0o644;
+
+/** As a whole, so that no reader sees a part of it. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  // The collector reads `*.prom` alone. Processes of two containers may have the same id.
+  const part = `${path}.${hostname()}.${process.pid}.part`;
   try {
-    const warn = (error: unknown) => warnOfMetrics(log, 'serve metrics', error);
-    const server = await serveMetrics({ host, port }, { render, warn });
-    log.info(`metrics are at ${server.origin}/metrics`);
-    return server;
+    const file = await open(part, 'w', MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
   } catch (error) {
-    throw new UserError(
-      'bad-flag',
-      `Cannot serve metrics on ${host}:${port}: ${explain(error)}, expected a free port`,
-      {
-        hint: 'Nothing was sent. Choose another --metrics-port, or 0 for any free one; --metrics-host must be an address of this machine.',
-      },
-    );
+    await rm(part, { force: true }).catch(() => {});
+    throw error;
   }
 }
 
-/** What is measured goes on without its metrics. */
-function warnOfMetrics(log: Log, doing: string, error: unknown): void {
-  log.warn(`Cannot ${doing}: ${explain(error)}; all else goes on`);
+/** Of one request, headers included. */
+const REQUEST_MS = 10_000;
+const CONNECTIONS = 16;
+
+/** GET /metrics, and nothing else; keeps no process alive. */
+async function serveMetrics(
+  host: string,
+  port: number,
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
+  warn: (doing: string, error: unknown) => void,
+): Promise<{ origin: string; close(): Promise<void> }> {
+  const options = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: REQUEST_MS };
+  const server = createServer(options, (request, reply) => {
+    const [path] = (request.url ?? '').split('?', 1);
+    if (path !== '/metrics') return reply.writeHead(404).end();
+    if (request.method !== 'GET' && request.method !== 'HEAD') return reply.writeHead(405).end();
+    return registry.metrics().then(
+      (text) => reply.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      (error: unknown) => {
+        warn('serve metrics', error);
+        reply.writeHead(500).end();
+      },
+    );
+  });
+  server.maxConnections = CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const so = `Cannot serve metrics on ${host}:${port}: ${explain(error)}, expected a free port`;
+      const hint =
+        'Nothing was sent. Choose another --metrics-port, or 0 for any free one; --metrics-host must be an address of this machine.';
+      reject(new UserError('bad-flag', so, { hint }));
+    });
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => warn('serve metrics', error));
+  server.unref();
+  const address = server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    origin: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 function explain(error: unknown): string {

@@ -1,61 +1,50 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Counter, Gauge } from 'prom-client';
 import type { WorkEvent } from '../cluster/work-on-run.js';
-import { envOf, type Host, openLog, watchedBy } from '../command/deps.js';
-import { SecretKeeper } from '../command/terminal.js';
+import type { Context } from '../command/context.js';
 import { isRowKind } from '../domain/areas.js';
 import type { Balance } from '../domain/row.js';
-import type { Job } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import { withFields } from '../ports/log.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Files } from '../storage/files.js';
-import { RUN_METRICS, SEND_METRICS } from './metric-list.js';
-import { createMetricSet } from './metric-set.js';
-import { readMetricsFile } from './metrics-file.js';
+import { NOT_ITS_TURN } from './hook.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
-import { SendMetrics } from './send-metrics.js';
-
-/** The process that has the job keeps its file; before `notBefore` nothing has begun. */
-const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
+import { SendMetrics, setCounter } from './send-metrics.js';
 
 /**
  * The figures of a command on a job, and where they go. `end` takes the exit code, and the code of the error; it throws nothing.
  * Refuses, with UserError 'bad-flag', a port that cannot be had.
  */
 export async function openRunMetrics(
-  host: Host,
   flags: MetricsFlags,
-): Promise<{ readonly host: Host; end(exitCode: number, failure?: string): Promise<void> }> {
-  const { files, clock } = envOf(host);
-  const log = withFields(openLog(host, new SecretKeeper()), () => ({ event: 'metrics', job: metrics.job }));
+  context: Context,
+): Promise<{ end(exitCode: number, failure?: string): Promise<void> }> {
+  const { files, clock } = context.env;
   const metrics = new RunMetrics(files);
-  const { file, server } = await openOutlets(flags, { render: () => metrics.render(), clock, log });
+  const outlets = await openOutlets(flags, metrics.registry, context);
   const readLast = async (job: string) => {
-    if (file !== undefined) metrics.noteEnd(readLastEnd(await readMetricsFile(file.path), job));
+    const text = await outlets.read();
+    if (text !== undefined) metrics.noteEnd(readLastEnd(text, job));
   };
-  const watch = async (event: WorkEvent) => {
+  context.watch(async (event) => {
     await metrics.watch(event);
     if (event.type !== 'begin') return;
     await readLast(metrics.job ?? '');
-    file?.begin();
-  };
+    outlets.begin();
+  });
   return {
-    host: watchedBy(host, watch),
-    end: async (exitCode, failure) => {
+    end: async (exitCode, failure = '') => {
       metrics.close();
-      if (metrics.job === undefined || NOT_ITS_TURN.has(failure ?? '')) file?.leave();
-      else {
-        const endSeconds = clock.now() / 1000;
-        await readLast(metrics.job);
-        metrics.noteEnd({ exitCode, endSeconds, ...(exitCode === 0 ? { successSeconds: endSeconds } : {}) });
-        await file?.finish();
-      }
-      await server?.close();
+      if (metrics.job === undefined || NOT_ITS_TURN.has(failure)) return outlets.leave();
+      const endSeconds = clock.now() / 1000;
+      await readLast(metrics.job);
+      metrics.noteEnd({ exitCode, endSeconds, ...(exitCode === 0 ? { successSeconds: endSeconds } : {}) });
+      return outlets.finish();
     },
   };
 }
@@ -66,14 +55,17 @@ export async function openRunMetrics(
  */
 function readLastEnd(text: string, job: string): LastEnd {
   const lines = text.split('\n');
-  const read = ({ name }: { name: string }) => {
+  const read = (name: string) => {
     const start = `${name}{job_name="${job}"} `;
     const value = Number(lines.find((line) => line.startsWith(start))?.slice(start.length));
     return Number.isFinite(value) ? value : undefined;
   };
-  const { lastExitCode, lastEnd, lastSuccess } = RUN_METRICS;
-  return { exitCode: read(lastExitCode), endSeconds: read(lastEnd), successSeconds: read(lastSuccess) ?? 0 };
+  return { exitCode: read(LAST_EXIT_CODE), endSeconds: read(LAST_END), successSeconds: read(LAST_SUCCESS) ?? 0 };
 }
+
+const LAST_EXIT_CODE = 'volley_last_exit_code';
+const LAST_END = 'volley_last_end_timestamp_seconds';
+const LAST_SUCCESS = 'volley_last_success_timestamp_seconds';
 
 /** How a command on the job ended, in seconds since 1970; carried from one file to the next. */
 interface LastEnd {
@@ -92,12 +84,95 @@ interface StepRows {
 
 type Settled = Pick<Balance, 'accepted' | 'rejected' | 'inDoubt'>;
 
-class RunMetrics {
+/** The figures of a command on a job: of the runs that it worked on. */
+export class RunMetrics extends SendMetrics {
+  readonly #rows: Counter = new Counter({
+    name: 'volley_rows_total',
+    help: 'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
+    labelNames: ['job_name', 'step', 'kind', 'outcome'],
+    registers: [this.registry],
+    collect: () => {
+      for (const { labels, balance } of this.#listBalances()) {
+        const { accepted, rejected, skipped, inDoubt } = balance;
+        for (const [outcome, rows] of Object.entries({ accepted, rejected, skipped, in_doubt: inDoubt })) {
+          setCounter(this.#rows, { ...labels, outcome }, rows);
+        }
+      }
+    },
+  });
+  readonly #unprocessed: Gauge = new Gauge({
+    name: 'volley_unprocessed_rows',
+    help: 'Rows that are planned and have no outcome yet.',
+    labelNames: ['job_name', 'step', 'kind'],
+    registers: [this.registry],
+    collect: () => {
+      for (const { labels, balance } of this.#listBalances()) this.#unprocessed.set(labels, balance.unprocessed);
+    },
+  });
+  readonly #inDoubtRows: Gauge = new Gauge({
+    name: 'volley_in_doubt_rows',
+    help: 'Rows in doubt in all runs of the job, this one and earlier ones.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    collect: () => {
+      if (this.#jobDirectory === undefined) return;
+      const rows = [...this.#inDoubt.values()].reduce((sum, each) => sum + each, 0);
+      this.#inDoubtRows.set(this.shared, rows);
+    },
+  });
+  readonly #planRows = new Counter({
+    name: 'volley_plan_rows_total',
+    help: 'Rows that were read to plan them.',
+    labelNames: ['job_name', 'step', 'kind'],
+    registers: [this.registry],
+  });
+  readonly #planDuration = new Gauge({
+    name: 'volley_plan_duration_seconds',
+    help: 'Time that planning took, from the first byte of input to the plan on disk.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+  });
+  readonly #runBytes: Gauge = new Gauge({
+    name: 'volley_run_disk_bytes',
+    help: 'Size of the files in the run directory.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    collect: () => this.#collectRunBytes().catch(() => {}),
+  });
+  readonly #diskAvailable: Gauge = new Gauge({
+    name: 'volley_disk_available_bytes',
+    help: 'What is free on the disk that holds the runs of the job.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    collect: () => this.#collectDisk().catch(() => {}),
+  });
+  readonly #running = new Gauge({
+    name: 'volley_running',
+    help: '1 while the command works on the job, 0 when it has ended.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+  });
+  readonly #lastExitCode = new Gauge({
+    name: LAST_EXIT_CODE,
+    help: 'Exit code of the last command that ended.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+  });
+  readonly #lastEnd = new Gauge({
+    name: LAST_END,
+    help: 'When that command ended.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+  });
+  readonly #lastSuccess = new Gauge({
+    name: LAST_SUCCESS,
+    help: 'When a command last ended with exit code 0; 0 if none ever did.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+  });
   readonly #files: Files;
-  readonly #shared = { job_name: '' };
-  readonly #set = createMetricSet({ ...RUN_METRICS, ...SEND_METRICS }, this.#shared);
-  readonly #sending = new SendMetrics(this.#set.metrics);
-  #job: Job | undefined;
+  #kinds: readonly string[] = [];
+  #isSandbox = false;
   /** By the id of their plan. */
   readonly #runs = new Map<string, readonly StepRows[]>();
   #inDoubt = new Map<string, number>();
@@ -105,27 +180,24 @@ class RunMetrics {
   #jobDirectory: string | undefined;
 
   constructor(files: Files) {
+    super();
     this.#files = files;
   }
 
-  /** Undefined until it is known. */
-  get job(): string | undefined {
-    return this.#job?.name;
-  }
-
-  async watch(event: WorkEvent): Promise<void> {
+  override async watch(event: WorkEvent): Promise<void> {
     switch (event.type) {
       case 'job':
-        this.#job = event.job;
-        this.#shared.job_name = event.job.name;
+        this.job = event.job.name;
+        this.#kinds = event.job.steps.map(({ kind }) => kind);
+        this.#isSandbox = event.job.service.sandbox;
         return;
       case 'begin':
         return this.#begin(event.jobDirectory);
       case 'reading':
-        return this.#setPlanRows(event.step, event.rows);
+        return this.#notePlanned(event.step, event.rows);
       case 'plan':
-        for (const { number, counts } of event.plan.steps.filter(hasRows)) this.#setPlanRows(number, counts.read);
-        return this.#set.metrics.planDuration.set(event.seconds);
+        for (const { number, counts } of event.plan.steps.filter(hasRows)) this.#notePlanned(number, counts.read);
+        return this.#planDuration.set(this.shared, event.seconds);
       case 'run':
         return this.#noteRun(event.directory, event.plan);
       case 'sent':
@@ -140,22 +212,33 @@ class RunMetrics {
         this.#inDoubt = new Map(event.openDoubt.runs.map(({ run, inDoubt }) => [run, inDoubt ?? 0]));
         return;
       default:
-        this.#sending.watch(event);
+        return super.watch(event);
     }
+  }
+
+  /** How an earlier command ended, or this one. */
+  noteEnd({ exitCode, endSeconds, successSeconds }: LastEnd): void {
+    if (exitCode !== undefined) this.#lastExitCode.set(this.shared, exitCode);
+    if (endSeconds !== undefined) this.#lastEnd.set(this.shared, endSeconds);
+    if (successSeconds !== undefined) this.#lastSuccess.set(this.shared, successSeconds);
+  }
+
+  override close(): void {
+    super.close();
+    this.#running.set(this.shared, 0);
   }
 
   async #begin(jobDirectory: string): Promise<void> {
     this.#jobDirectory = jobDirectory;
-    this.#set.metrics.running.set(1);
-    const scope = { isSandbox: this.#job?.service.sandbox === true, isRunning: true };
+    this.#running.set(this.shared, 1);
+    const scope = { isSandbox: this.#isSandbox, isRunning: true };
     // A run that cannot be read is reported where its rows are needed.
     const openDoubt = await readOpenDoubt(this.#files, jobDirectory, scope).catch(() => undefined);
     if (openDoubt !== undefined) await this.watch({ type: 'open-doubt', openDoubt });
   }
 
-  #setPlanRows(step: number, rows: number): void {
-    const kind = this.#job?.steps[step - 1]?.kind ?? '';
-    this.#set.metrics.planRows.set(rows, { step, kind });
+  #notePlanned(step: number, rows: number): void {
+    setCounter(this.#planRows, { ...this.shared, step, kind: this.#kinds[step - 1] ?? '' }, rows);
   }
 
   async #noteRun(directory: string, plan: Plan): Promise<void> {
@@ -171,7 +254,7 @@ class RunMetrics {
       return { number, kind, balance, atStart: { balance, settled: { accepted, rejected, inDoubt } } };
     });
     this.#runs.set(plan.id, steps);
-    for (const { number: step, kind } of steps) this.#sending.begin({ step, kind });
+    for (const { number, kind } of steps) this.begin(number, kind);
   }
 
   #noteSent(progress: Progress): void {
@@ -191,55 +274,29 @@ class RunMetrics {
     this.#inDoubt.set(plan, addBalances(steps.map((each) => each.balance)).inDoubt);
   }
 
-  /** How an earlier command ended, or this one. */
-  noteEnd({ exitCode, endSeconds, successSeconds }: LastEnd): void {
-    const { lastExitCode, lastEnd, lastSuccess } = this.#set.metrics;
-    if (exitCode !== undefined) lastExitCode.set(exitCode);
-    if (endSeconds !== undefined) lastEnd.set(endSeconds);
-    if (successSeconds !== undefined) lastSuccess.set(successSeconds);
-  }
-
-  /** Nothing is sent any more. */
-  close(): void {
-    this.#set.metrics.running.set(0);
-    this.#sending.close();
-  }
-
-  /** The text for Prometheus. */
-  async render(): Promise<string> {
-    if (this.#jobDirectory !== undefined) {
-      this.#setRows();
-      this.#sending.readLanes();
-      await this.#setDisk(this.#jobDirectory).catch(() => {});
-    }
-    return this.#set.render();
-  }
-
-  #setRows(): void {
-    const { metrics } = this.#set;
+  /** Of each step, over all runs of the command. */
+  #listBalances(): { labels: Record<string, string | number>; balance: Balance }[] {
     const all = [...this.#runs.values()].flat();
-    for (const { number: step, kind } of all) {
+    return all.map(({ number: step, kind }) => {
       const own = all.filter((each) => each.number === step && each.kind === kind);
-      const { accepted, rejected, skipped, inDoubt, unprocessed } = addBalances(own.map(({ balance }) => balance));
-      for (const [outcome, rows] of Object.entries({ accepted, rejected, skipped, in_doubt: inDoubt })) {
-        metrics.rows.set(rows, { step, kind, outcome });
-      }
-      metrics.unprocessed.set(unprocessed, { step, kind });
-    }
-    metrics.inDoubt.set([...this.#inDoubt.values()].reduce((sum, rows) => sum + rows, 0));
+      return { labels: { ...this.shared, step, kind }, balance: addBalances(own.map(({ balance }) => balance)) };
+    });
   }
 
-  async #setDisk(jobDirectory: string): Promise<void> {
-    const { diskAvailable, runBytes } = this.#set.metrics;
-    const { bavail, bsize } = await statfs(jobDirectory);
-    diskAvailable.set(bavail * bsize);
+  async #collectDisk(): Promise<void> {
+    if (this.#jobDirectory === undefined) return;
+    const { bavail, bsize } = await statfs(this.#jobDirectory);
+    this.#diskAvailable.set(this.shared, bavail * bsize);
+  }
+
+  async #collectRunBytes(): Promise<void> {
     if (this.#current === undefined) return;
     const { directory } = this.#current;
     let bytes = 0;
     for (const name of await this.#files.list(directory)) {
       bytes += (await this.#files.stat(join(directory, name)))?.bytes ?? 0;
     }
-    runBytes.set(bytes);
+    this.#runBytes.set(this.shared, bytes);
   }
 }
 

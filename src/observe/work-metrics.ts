@@ -1,87 +1,80 @@
+import { Gauge } from 'prom-client';
 import type { WorkEvent } from '../cluster/work-on-run.js';
-import { envOf, type Host, openLog, watchedBy } from '../command/deps.js';
-import { SecretKeeper } from '../command/terminal.js';
-import { withFields } from '../ports/log.js';
-import { SEND_METRICS, WORK_METRICS } from './metric-list.js';
-import { createMetricSet } from './metric-set.js';
+import type { Context } from '../command/context.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
 import { SendMetrics } from './send-metrics.js';
 
-/** The figures of a worker, and where they go. Refuses, with UserError 'bad-flag', a port that cannot be had. */
-export async function openWorkMetrics(
-  host: Host,
-  flags: MetricsFlags,
-): Promise<{ readonly host: Host; end(): Promise<void> }> {
-  const log = withFields(openLog(host, new SecretKeeper()), () => ({ event: 'metrics' }));
-  const metrics = new WorkMetrics();
-  const { clock } = envOf(host);
-  const { file, server } = await openOutlets(flags, { render: () => metrics.render(), clock, log });
-  file?.begin();
-  return {
-    host: watchedBy(host, (event) => metrics.watch(event)),
-    end: async () => {
-      metrics.close();
-      await file?.finish();
-      await server?.close();
+/** The figures of a worker. It works on one job at a time, and on others before and after. */
+export class WorkMetrics extends SendMetrics {
+  readonly #running = new Gauge({
+    name: 'volley_worker_running',
+    help: '1 while the worker works, 0 when it has ended.',
+    registers: [this.registry],
+  });
+  readonly #leaseHeld: Gauge = new Gauge({
+    name: 'volley_worker_lease_held',
+    help: '1 while the database has confirmed the lease of the worker in time; else 0, and it sends nothing.',
+    registers: [this.registry],
+    collect: () => this.#leaseHeld.set(this.#lease?.isFresh === true ? 1 : 0),
+  });
+  readonly #lastBeat: Gauge = new Gauge({
+    name: 'volley_worker_last_beat_timestamp_seconds',
+    help: 'When the worker last asked for what the database then confirmed: its lease.',
+    registers: [this.registry],
+    collect: () => {
+      const atMs = this.#lease?.lastBeatMs;
+      if (atMs !== undefined) this.#lastBeat.set(atMs / 1000);
     },
-  };
-}
-
-/** It works on one job at a time, and on others before and after. */
-export class WorkMetrics {
-  readonly #set = createMetricSet({ ...SEND_METRICS, ...WORK_METRICS });
-  readonly #jobs = new Map<string, SendMetrics>();
-  #job = '';
+  });
+  readonly #claimed: Gauge = new Gauge({
+    name: 'volley_worker_claimed_requests',
+    help: 'Requests that the worker has claimed, and that have no outcome yet.',
+    labelNames: ['job_name'],
+    registers: [this.registry],
+    collect: () => {
+      for (const job of this.#jobs)
+        this.#claimed.set({ job_name: job }, job === this.job ? (this.#held?.count ?? 0) : 0);
+    },
+  });
+  readonly #jobs = new Set<string>();
   #lease: Extract<WorkEvent, { type: 'lease' }>['lease'] | undefined;
   #held: Extract<WorkEvent, { type: 'held' }>['held'] | undefined;
 
   constructor() {
-    this.#set.metrics.running.set(1);
+    super();
+    this.#running.set(1);
   }
 
-  watch(event: WorkEvent): void {
-    switch (event.type) {
-      case 'lease':
-        this.#lease = event.lease;
-        this.#held = undefined;
-        return;
-      case 'held':
-        this.#held = event.held;
-        return;
-      case 'step':
-        this.#job = event.job;
-        this.#sending.begin(event);
-        return;
-      default:
-        this.#sending.watch(event);
+  /** Measures what a worker does, and brings it where the flags say. Refuses, with UserError 'bad-flag', a port that cannot be had. */
+  static async measure<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
+    const metrics = new WorkMetrics();
+    const outlets = await openOutlets(flags, metrics.registry, context);
+    outlets.begin();
+    context.watch((event) => metrics.watch(event));
+    try {
+      return await task();
+    } finally {
+      metrics.close();
+      await outlets.finish();
     }
   }
 
-  /** Nothing is sent any more. */
-  close(): void {
+  override watch(event: WorkEvent): void {
+    if (event.type === 'lease') {
+      this.#lease = event.lease;
+      this.#held = undefined;
+    } else if (event.type === 'held') this.#held = event.held;
+    else if (event.type === 'step') {
+      this.job = event.job;
+      this.#jobs.add(event.job);
+      this.begin(event.step, event.kind);
+    } else super.watch(event);
+  }
+
+  override close(): void {
+    super.close();
     this.#lease = undefined;
     this.#held = undefined;
-    this.#set.metrics.running.set(0);
-    for (const sending of this.#jobs.values()) sending.close();
-  }
-
-  /** The text for Prometheus. */
-  render(): Promise<string> {
-    const { leaseHeld, lastBeat, claimed } = this.#set.metrics;
-    leaseHeld.set(this.#lease?.isFresh === true ? 1 : 0);
-    const atMs = this.#lease?.lastBeatMs;
-    if (atMs !== undefined) lastBeat.set(atMs / 1000);
-    for (const [job, sending] of this.#jobs) {
-      sending.readLanes();
-      claimed.set(job === this.#job ? (this.#held?.count ?? 0) : 0, { job_name: job });
-    }
-    return this.#set.render();
-  }
-
-  get #sending(): SendMetrics {
-    const known = this.#jobs.get(this.#job);
-    const sending = known ?? new SendMetrics(this.#set.metrics, { job_name: this.#job });
-    this.#jobs.set(this.#job, sending);
-    return sending;
+    this.#running.set(0);
   }
 }

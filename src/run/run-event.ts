@@ -38,12 +38,7 @@ export interface Answered {
 }
 
 /** The transport, with an event for each request. Calls outside of the service, such as to a hook, are none. */
-export function watchTransport(
-  transport: Transport,
-  clock: Clock,
-  emit: ((event: RunEvent) => unknown) | undefined,
-): Transport {
-  if (emit === undefined) return transport;
+export function watchTransport(transport: Transport, clock: Clock, emit: (event: RunEvent) => unknown): Transport {
   return {
     ...transport,
     send: (call, signal) => {

@@ -76,10 +76,10 @@ async function letGo(
 }
 
 /** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */
-async function isInDatabase({ id, job }: Plan, { env, terminal }: Context): Promise<'yes' | 'no' | 'unknown'> {
+async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' | 'no' | 'unknown'> {
   if (job.cluster === undefined) return 'unknown';
   try {
-    const store = await env.loadStore(await readAddress(job.cluster.database, terminal), () => {});
+    const store = await context.env.loadStore(await readAddress(job.cluster.database, context), () => {});
     const isThere = await store.hasRuns({ only: id }).finally(() => store.close());
     return isThere ? 'yes' : 'no';
   } catch {

@@ -1,7 +1,6 @@
 import { describeRunEnd } from '../command/failure.js';
 import { applyRunDirectory } from '../command/send-job.js';
-import { meterCommand } from '../observe/meter-command.js';
-import { notifyAtEnd } from '../observe/notify-at-end.js';
+import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -25,8 +24,7 @@ export const apply = defineVerb({
     json,
   },
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm k3v9q2m8x4aa', '']],
-  watch: (flags, host, task) =>
-    meterCommand(host, readMetricsFlags(flags), (metered) => notifyAtEnd(metered, 'apply', task)),
+  watch: (flags, context, task) => watchCommand('apply', readMetricsFlags(flags), context, task),
   run: async (flags, context) => {
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
     const { service, failOn } = plan.job;

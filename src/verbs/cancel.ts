@@ -17,7 +17,6 @@ import { readRunRows } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
 import { AreaUse } from '../run/send/area-use.js';
 import { callOnLane } from '../run/send/call-on-lane.js';
-import { StopSwitch } from '../run/stop.js';
 import { cancelBatch } from '../service/areas/sms.js';
 import type { CallService } from '../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches } from '../settle/cancel-batches.js';
@@ -137,11 +136,9 @@ async function takeBack(
   waiting: readonly WaitingStep[],
   context: Context,
 ): Promise<{ counts: CancelCounts; summary: Summary; failure: unknown }> {
-  const { env, log, terminal } = context;
-  const stop = new StopSwitch();
-  const stopListening = drainOnSignal(terminal, { log, stop, clock: env.clock });
+  const stopListening = drainOnSignal(context);
   try {
-    const ended = await askForEach(run, waiting, { context, stop });
+    const ended = await askForEach(run, waiting, context);
     return { ...ended, summary: await run.report() };
   } finally {
     stopListening();
@@ -151,9 +148,9 @@ async function takeBack(
 async function askForEach(
   { directory, plan, lock }: HeldRun,
   waiting: readonly WaitingStep[],
-  { context, stop }: { context: Context; stop: StopSwitch },
+  context: Context,
 ): Promise<{ counts: CancelCounts; failure: unknown }> {
-  const { env, log, terminal: host, secrets } = context;
+  const { env, log, stop } = context;
   const { files, clock, owner } = env;
   const { state } = await readRunRows(files, { directory, plan }, {});
   if (state.firstOpen === undefined) {
@@ -162,12 +159,7 @@ async function askForEach(
     });
   }
   const createLane = await env.loadLane();
-  const service = await openService(plan.job, {
-    host,
-    secrets,
-    jobDirectory: dirname(directory),
-    signal: stop.nothingNew,
-  });
+  const service = await openService(context, plan.job, dirname(directory));
   const { transport, authorize } = service;
   const onNotice = (notice: string) => log.warn(notice);
   const deps = { ...env, transport, authorize, createLane, onProgress: () => {}, onNotice };

@@ -11,7 +11,7 @@ import { type Input, isRowStep, type Job, type RowStep, type SecretSource } from
 import { loadJob } from '../job/load.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
-import { readHookAddress } from '../observe/post-hook.js';
+import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
 import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
@@ -165,7 +165,7 @@ function listFed({ steps }: Job, checked: readonly CheckedStep[]) {
 }
 
 async function checkSecrets({ notify, service, steps }: Job, context: Context, problems: ProblemList): Promise<void> {
-  if (notify !== undefined) await problems.gather('notify.url', () => readHookAddress(notify.url, context.terminal));
+  if (notify !== undefined) await problems.gather('notify.url', () => readHookAddress(notify.url, context));
   if (service.sandbox) return;
   for (const area of areasOf(steps))
     await problems.gather(placeOf(area), () => readSecrets(service.credentials, [area], context));
@@ -174,16 +174,12 @@ async function checkSecrets({ notify, service, steps }: Job, context: Context, p
 const placeOf = (area: Area) => `service.credentials.${area}`;
 
 /** Connects, and reads whether it has the schema of this build and keeps what is committed. Changes nothing in it. */
-async function checkDatabase(
-  { cluster }: Job,
-  { env, terminal }: Context,
-  { problems, notices }: Findings,
-): Promise<void> {
+async function checkDatabase({ cluster }: Job, context: Context, { problems, notices }: Findings): Promise<void> {
   if (cluster === undefined) return;
   const where = 'cluster.database';
   await problems.gather(where, async () => {
-    const url = await readAddress(cluster.database, terminal);
-    const store = await env
+    const url = await readAddress(cluster.database, context);
+    const store = await context.env
       .loadStore(url, (notice) => notices.push(`${where}: ${notice}`))
       .catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;

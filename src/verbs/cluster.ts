@@ -2,7 +2,7 @@ import type { Database } from '../cluster/postgres/database.js';
 import type { ClusterStatus } from '../cluster/postgres/read-status.js';
 import { StoreLost } from '../cluster/store.js';
 import type { Context, Result } from '../command/context.js';
-import { DATABASE_FLAGS, readAddress } from '../command/read-secrets.js';
+import { readAddress } from '../command/read-secrets.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf, format } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
@@ -16,6 +16,9 @@ export const databaseFlags = {
   ),
   'database-file': textOption('File that holds the address of the database'),
 } as const;
+
+/** Where else it may be, for what is said where it is not. */
+export const DATABASE_FLAGS = '--database-env or --database-file';
 
 export function readDatabase(
   env: string | undefined,
@@ -40,10 +43,10 @@ interface Where {
 /** Does a task with the open database, which it closes. */
 async function withDatabase(
   { databaseEnv, databaseFile }: Where,
-  { terminal }: Context,
+  context: Context,
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
-  const url = await readAddress(readDatabase(databaseEnv, databaseFile), terminal, DATABASE_FLAGS);
+  const url = await readAddress(readDatabase(databaseEnv, databaseFile), context, DATABASE_FLAGS);
   const [{ openDatabase }, { parseDatabaseUrl }] = await Promise.all([
     import('../cluster/postgres/database.js'),
     import('../cluster/postgres/database-url.js'),

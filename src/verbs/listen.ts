@@ -3,16 +3,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { passDiskErrors, placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
+import { keepSecret } from '../command/read-secrets.js';
 import { openRunDirectory } from '../command/run-directory.js';
 import { onFirstSignal } from '../command/signals.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
-import { readSecret } from '../job/secrets.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts, type WrittenEvent } from '../listen/intake.js';
 import { type OutputLock, startListener } from '../listen/listener.js';
+import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import type { Log } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { describeJoined, ReceiptJoining } from '../settle/receipt-joining.js';
 import { joinReceipts } from '../settle/settle-receipts.js';
@@ -63,7 +63,7 @@ export const listen = defineVerb({
       log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
     }
     const stopping = watchSignals(terminal);
-    let metrics: Awaited<ReturnType<typeof openMetrics>>;
+    let metrics: Awaited<ReturnType<typeof openListenMetrics>>;
     try {
       const placing =
         run === undefined
@@ -74,7 +74,7 @@ export const listen = defineVerb({
         if (kind === 'receipt') joining?.noteReceipt();
       };
       const lockOutput = () => lockFile(output, context);
-      metrics = await openMetrics(asked, log);
+      metrics = await openListenMetrics(asked, context);
       const listener = await placing(() =>
         startListener({ host, port, output, secret, onWritten, lockOutput, files, clock, log }),
       );
@@ -114,15 +114,15 @@ export const listen = defineVerb({
       };
     } finally {
       stopping.end();
-      await metrics?.close?.();
+      await metrics?.close();
     }
   },
 });
 
-async function openMetrics(metrics: ReturnType<typeof readMetricsFlags>, log: Log) {
-  if (metrics === undefined) return undefined;
-  const { openListenMetrics } = await import('../observe/listen-metrics.js');
-  return openListenMetrics(metrics, log);
+async function openListenMetrics(flags: MetricsFlags | undefined, context: Context) {
+  if (flags === undefined) return undefined;
+  const { ListenMetrics } = await import('../observe/listen-metrics.js');
+  return ListenMetrics.serve(flags, context);
 }
 
 function watchSignals(terminal: Terminal): { signalled: Promise<void>; end: () => void } {
@@ -158,7 +158,7 @@ function chooseOutput(output: string | undefined, runDirectory: string | undefin
 async function chooseSecret(
   secretEnv: string | undefined,
   secretFile: string | undefined,
-  { env, terminal, secrets }: Context,
+  context: Context,
 ): Promise<string | undefined> {
   if (secretEnv !== undefined && secretFile !== undefined) {
     throw new UserError(
@@ -168,9 +168,7 @@ async function chooseSecret(
   }
   const source =
     secretEnv !== undefined ? { env: secretEnv } : secretFile !== undefined ? { file: resolve(secretFile) } : undefined;
-  if (source === undefined) return undefined;
-  const deps = { env: terminal.env, readFile: env.files.readText };
-  return secrets.keep(await readSecret(source, deps, 'the secret of the listener'));
+  return source && keepSecret(source, 'the secret of the listener', context);
 }
 
 /** Beside the file, links followed, in a directory of its own: one listener at a time, also on a shared volume. */

@@ -1,5 +1,5 @@
 import type { Context } from '../command/context.js';
-import { createPlanDeps } from '../command/deps.js';
+import { createPlanDeps } from '../command/plan-input.js';
 import { findRunPath, openRunDirectory } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -59,17 +59,17 @@ export const preview = defineVerb({
 /** Of a run as it was planned, of a job as it would be now. */
 async function readRows(
   written: string,
-  { env, terminal }: Context,
+  context: Context,
   choose: (job: Job) => ChosenRows,
 ): Promise<{ job: Job; steps: readonly PreviewedStep[] }> {
-  const { files, clock } = env;
+  const { files, clock } = context.env;
   const found = await files.stat(await findRunPath(written, files));
   if (found?.isDirectory === true) {
     const { directory, plan } = await openRunDirectory(written, files);
     return { job: plan.job, steps: await previewRun(files, { directory, plan }, choose(plan.job)) };
   }
   const job = fixDates(await loadJob(written), clock.now());
-  const deps = await createPlanDeps(terminal, { onProgress: () => {}, signal: new AbortController().signal });
+  const deps = await createPlanDeps(context);
   return { job, steps: await placeProblems({ file: written, files }, () => previewJob(job, deps, choose(job))) };
 }
 

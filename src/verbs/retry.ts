@@ -1,5 +1,5 @@
-import { createPlanDeps } from '../command/deps.js';
 import { namePerson } from '../command/env.js';
+import { createPlanDeps } from '../command/plan-input.js';
 import { createProgressView } from '../command/progress.js';
 import { openNamedRun } from '../command/run-directory.js';
 import type { Screen } from '../command/screen.js';
@@ -49,7 +49,7 @@ export const retry = defineVerb({
   run: async (given, context) => {
     const choice = chooseRows(takeOne('only', given.only), takeOne('code', given.code));
     const file = takeOne('job', given.job);
-    const { env, log, screen, terminal, stop } = context;
+    const { env, log, screen, terminal } = context;
     const { files, clock, owner } = env;
     const adopt = context.adoptedBy !== undefined;
     const { directory, plan } = await openNamedRun(given.run, { files, begun: true, adopt });
@@ -65,7 +65,7 @@ export const retry = defineVerb({
     let end: RetryEnd;
     try {
       end = await withRun(context, { directory, plan }, async ({ lock, registry, report }) => {
-        const planDeps = await createPlanDeps(terminal, { onProgress: view.planned, signal: stop.nothingNew });
+        const planDeps = await createPlanDeps(context, view.planned);
         const made = await placeProblems({ file, files }, () =>
           retryRun(
             { directory, plan, lock, registry, job },

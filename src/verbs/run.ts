@@ -8,8 +8,7 @@ import { placeProblems } from '../job/explain/place-problems.js';
 import { quoteWord } from '../job/explain/quote-word.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
-import { meterCommand } from '../observe/meter-command.js';
-import { notifyAtEnd } from '../observe/notify-at-end.js';
+import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory } from '../registry/history.js';
@@ -34,8 +33,7 @@ export const run = defineVerb({
   args: { job: textArgument('The job file (YAML or JSON)') },
   flags: { again, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metricsOptions, adopt, json },
   examples: [['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox']],
-  watch: (flags, host, task) =>
-    meterCommand(host, readMetricsFlags(flags), (metered) => notifyAtEnd(metered, 'run', task)),
+  watch: (flags, context, task) => watchCommand('run', readMetricsFlags(flags), context, task),
   run: async (flags, context) => runJob(await loadJob(flags.job), flags, context),
 });
 
@@ -50,7 +48,7 @@ interface JobFlags {
 /** The same for a job that is loaded. */
 export async function runJob(job: Job, flags: JobFlags, context: Context): Promise<Result> {
   context.name({ job: job.name });
-  context.terminal.emit?.({ type: 'job', job });
+  context.emit({ type: 'job', job });
   if (!flags.wait) assertDue(job, context.env.clock);
   const done = await sendAll(job, flags, context);
   return done.failure === undefined
@@ -69,7 +67,7 @@ interface Done {
 }
 
 async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: Context): Promise<Done> {
-  const { env, log, terminal } = context;
+  const { env, log, emit } = context;
   const { files } = env;
   const directory = jobDirectoryOf(job);
   const summaries: Summary[] = [];
@@ -87,7 +85,7 @@ async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: 
       await assertTested(files, { ...made, guards: job.guards }, registry.state);
     } catch (error) {
       guarded = await writeRunReport(files, made.directory, made.plan);
-      terminal.emit?.({ type: 'guarded', summary: guarded });
+      emit({ type: 'guarded', summary: guarded });
       log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {
         event: 'guard',
         run: made.plan.id,
@@ -180,10 +178,10 @@ async function describeDone(
   { job: path, ignoreOpenDoubt }: JobFlags,
   context: Context,
 ): Promise<Result> {
-  const { env, screen, terminal } = context;
+  const { env, screen, emit } = context;
   const directory = jobDirectoryOf(job);
   const openDoubt = await readOpenDoubt(env.files, directory, { isSandbox: job.service.sandbox });
-  terminal.emit?.({ type: 'open-doubt', openDoubt });
+  emit({ type: 'open-doubt', openDoubt });
   const own = summaries.map(({ plan }) => plan);
   // Rows that earlier runs left in doubt.
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Context } from '../command/context.js';
-import { createPlanDeps } from '../command/deps.js';
 import { describeRunEnd } from '../command/failure.js';
+import { createPlanDeps } from '../command/plan-input.js';
 import { findRunPath, openRunDirectory } from '../command/run-directory.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
@@ -137,7 +137,7 @@ async function planTest(
     numbers,
     chosen,
     sending: { registry, lock },
-    context: { env, log, stop, terminal },
+    context,
   }: {
     readonly numbers: readonly OwnNumber[];
     readonly chosen: ChosenRows;
@@ -145,8 +145,9 @@ async function planTest(
     readonly context: Context;
   },
 ): Promise<{ directory: string; plan: Plan }> {
+  const { env, log } = context;
   const { files, clock } = env;
-  const deps = await createPlanDeps(terminal, { onProgress: () => {}, signal: stop.nothingNew });
+  const deps = await createPlanDeps(context);
   await assertNotSuppressed({ job, numbers }, deps);
   if (run !== undefined) await registry.assertOwn(run.plan.id);
   const steps =

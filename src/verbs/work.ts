@@ -3,26 +3,22 @@ import { type WorkerService, workForRuns } from '../cluster/worker.js';
 import { rowStepOf, type WorkerJob } from '../cluster/worker-job.js';
 import { assertTrusted, readTrust, type WorkerTrust } from '../cluster/worker-trust.js';
 import type { Context, Result } from '../command/context.js';
-import type { Host } from '../command/deps.js';
 import { describeStop } from '../command/failure.js';
 import { openCluster } from '../command/open-cluster.js';
-import { assertSafeEnvironment } from '../command/open-service.js';
-import { DATABASE_FLAGS, readSecrets } from '../command/read-secrets.js';
+import { assertSafeEnvironment, openTransport } from '../command/open-service.js';
+import { readSecrets } from '../command/read-secrets.js';
 import { drainOnSignal } from '../command/signals.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { type ClusterSettings, isRowStep } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
-import { meterWork } from '../observe/meter-command.js';
+import { measureWork } from '../observe/watch-command.js';
 import { withFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Progress } from '../run/run-deps.js';
-import { watchTransport } from '../run/run-event.js';
-import { StopSwitch } from '../run/stop.js';
 import { createAuthorize } from '../service/authorize.js';
-import { scrubAnswers } from '../service/scrub-answers.js';
-import { databaseFlags, readDatabase } from './cluster.js';
+import { DATABASE_FLAGS, databaseFlags, readDatabase } from './cluster.js';
 import { metricsOptions, readMetricsFlags } from './metrics-options.js';
 import { defineVerb, json, takeAll, takeOne, textOption } from './verb.js';
 
@@ -83,7 +79,7 @@ export const work = defineVerb({
       metricsPort: takeOne('metrics-port', given.metricsPort),
       metricsHost: takeOne('metrics-host', given.metricsHost) ?? '',
     });
-    return meterWork(context.terminal, metrics, (host) => workAs(asked, context, host));
+    return measureWork(metrics, context, () => workAs(asked, context));
   },
 });
 
@@ -99,27 +95,22 @@ interface Asked {
   readonly allowSecrets: readonly string[];
 }
 
-async function workAs(flags: Asked, context: Context, host: Host): Promise<Result> {
-  const { env, secrets } = context;
-  assertSafeEnvironment(host);
+async function workAs(flags: Asked, context: Context): Promise<Result> {
+  const { env, stop, emit } = context;
+  assertSafeEnvironment(context.terminal);
   const trust = readTrust(flags);
   const { clock, random } = env;
   let run: string | undefined;
   const log = withFields(context.log, () => ({ run }));
-  const stop = new StopSwitch();
-  const stopListening = drainOnSignal(host, { log, stop, clock });
+  const stopListening = drainOnSignal({ ...context, log });
   const settings = {
     database: flags.database,
     share: 'requests',
     leaseSeconds: flags.leaseSeconds,
     sendHere: true,
   } as const;
-  const opening = {
-    ...{ host, secrets, log, stop, giveUpAfterSeconds: GIVE_UP_AFTER_SECONDS },
-    flags: DATABASE_FLAGS,
-  };
   try {
-    const cluster = await openCluster(settings, opening);
+    const cluster = await openCluster({ ...context, log }, settings, GIVE_UP_AFTER_SECONDS, DATABASE_FLAGS);
     const rows = new SentRows();
     let hasSeenRun = false;
     let hasSaidWait = false;
@@ -139,7 +130,7 @@ async function workAs(flags: Asked, context: Context, host: Host): Promise<Resul
             return flags.untilDone && hasSeenRun && !hasRuns;
           },
           openService: async (working, job) => {
-            const opened = openWorkerService(working, job, trust, { ...context, terminal: host });
+            const opened = openWorkerService(working, job, trust, context);
             // Where any run will do, one that this worker may not or cannot send is for others.
             const service = await (flags.run === undefined ? opened.catch(explainUserError) : opened);
             if (typeof service === 'string') {
@@ -148,11 +139,11 @@ async function workAs(flags: Asked, context: Context, host: Host): Promise<Resul
             }
             return { ...service, createLane: cluster.laneFor(service.job.service) };
           },
-          emit: host.emit,
+          emit,
           onWork: (working, job) => {
             hasSeenRun = true;
             const { kind } = rowStepOf(job, working.step);
-            host.emit?.({ type: 'step', job: job.name, step: working.step, kind });
+            emit({ type: 'step', job: job.name, step: working.step, kind });
             if (run === working.run) return;
             run = working.run;
             log.info(`works on run ${working.run} of job ${job.name}, step ${working.step}`, {
@@ -167,7 +158,7 @@ async function workAs(flags: Asked, context: Context, host: Host): Promise<Resul
           clock,
           random,
           onProgress: rows.note,
-          onAttempt: (attempt) => host.emit?.({ type: 'attempt', ...attempt }),
+          onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
           onNotice: (notice, fields) => log.warn(notice, fields),
         },
       );
@@ -210,22 +201,20 @@ async function openWorkerService(
   { run }: WorkingRun,
   job: WorkerJob | undefined,
   trust: WorkerTrust,
-  { env, secrets, terminal }: Context,
+  context: Context,
 ): Promise<Omit<WorkerService, 'createLane'> | string> {
   if (job === undefined) return `It was begun by another version of Volley.`;
   const { service, steps, name } = job;
   if (service.sandbox) return `Job ${name} is sent to a sandbox within its leader.`;
   assertTrusted(run, job, trust);
-  const read = readSecrets(service.credentials, areasOf(steps.filter(isRowStep)), { terminal, secrets });
+  const read = readSecrets(service.credentials, areasOf(steps.filter(isRowStep)), context);
   const found = await read.catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
     throw new UserError(error.code, `Cannot work on run ${run} of job ${name}: ${error.message}`, {
       hint: 'A worker reads the same secrets as the job: the same variables, or the same files.',
     });
   });
-  const createTransport = await env.loadTransport();
-  const watched = watchTransport(createTransport(service.timeouts), env.clock, terminal.emit);
-  const transport = scrubAnswers(watched, secrets.values);
+  const transport = await openTransport(context, service);
   return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
 }
 

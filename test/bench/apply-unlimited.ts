@@ -3,8 +3,8 @@
  * Prints `{ sendingSeconds, state }`: from the first request to the last answer.
  */
 
-import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { applyRun } from '../command/give-verb.js';
 
 const NO_LIMITS = { requestsPerSecond: 1e9, messagesPerSecond: undefined, segmentsPerSecond: undefined };
@@ -34,7 +34,7 @@ const loadTransport: Env['loadTransport'] = async () => {
 
 const [run = ''] = process.argv.slice(2);
 let summary = '';
-const host: Host = {
+const host: Terminal = {
   env: process.env,
   stdin: process.stdin,
   isStdoutTerminal: false,

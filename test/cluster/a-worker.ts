@@ -1,5 +1,5 @@
-import type { Host } from '../../src/command/deps.js';
 import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { work } from '../../src/verbs/work.js';
 
 export type WorkFlags = Parameters<typeof work.run>[0];
@@ -22,6 +22,6 @@ const WORK_FLAGS: WorkFlags = {
 };
 
 /** `volley work` in this process. */
-export function runWorker(flags: Partial<WorkFlags>, host: Host): Promise<number> {
+export function runWorker(flags: Partial<WorkFlags>, host: Terminal): Promise<number> {
   return runVerb('work', work, { ...WORK_FLAGS, ...flags }, host);
 }

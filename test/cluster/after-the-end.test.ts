@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { StoreLost } from '../../src/cluster/store.js';
+import { createContext } from '../../src/command/context.js';
 import { nodeEnv } from '../../src/command/env.js';
 import { openCluster } from '../../src/command/open-cluster.js';
-import { SecretKeeper } from '../../src/command/terminal.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { StopSwitch } from '../../src/run/stop.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
@@ -13,7 +12,6 @@ import { MemoryCluster } from './memory-store.js';
 
 /** Bad answers in a row, where the time for it is over. */
 const BAD_TO_GIVE_UP = 5;
-const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
 test('a worker that gives up asks the database nothing more: a call that waits for it would keep the process', async () => {
   const workspace = await aWorkspace();
@@ -49,14 +47,9 @@ test('a worker that gives up asks the database nothing more: a call that waits f
 test('a call of a database that this process has closed is not repeated', async () => {
   const memory = new MemoryCluster(systemClock);
   const { terminal } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
-  const cluster = await openCluster(
-    { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true },
-    {
-      host: { ...terminal, runtime: { ...nodeEnv, loadStore: async () => memory.connect() } },
-      ...{ secrets: new SecretKeeper(), log: QUIET, stop: new StopSwitch() },
-      ...{ giveUpAfterSeconds: 900, onLane: undefined },
-    },
-  );
+  const runtime = { ...nodeEnv, loadStore: async () => memory.connect() };
+  const settings = { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true } as const;
+  const cluster = await openCluster(createContext({ ...terminal, runtime }), settings, 900);
   await cluster.close();
 
   await expect(cluster.store.hasRuns({})).rejects.toBeInstanceOf(StoreLost);

@@ -1,7 +1,7 @@
-import type { Host } from '../../src/command/deps.js';
 import { runVerb, type Verb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import type { Job } from '../../src/job/job.js';
-import { notifyAtEnd } from '../../src/observe/notify-at-end.js';
+import { watchCommand } from '../../src/observe/watch-command.js';
 import { apply } from '../../src/verbs/apply.js';
 import { plan } from '../../src/verbs/plan.js';
 import { retry } from '../../src/verbs/retry.js';
@@ -20,22 +20,25 @@ const SENDING = {
 };
 
 /** Verbs in this process, with the flags that a test is about. */
-export function runJob(flags: Common & { readonly job: string; readonly wait?: boolean }, host: Host): Promise<number> {
+export function runJob(
+  flags: Common & { readonly job: string; readonly wait?: boolean },
+  host: Terminal,
+): Promise<number> {
   return runVerb('run', run, { ...SENDING, ...flags }, host);
 }
 
 /** `volley run` of a job that is in no file. */
-export function runLoadedJob(job: Job, given: Common, host: Host): Promise<number> {
+export function runLoadedJob(job: Job, given: Common, host: Terminal): Promise<number> {
   const flags = { ...SENDING, ...given };
   const verb: Pick<Verb<typeof flags>, 'run' | 'names' | 'watch'> = {
     names: () => ({ job: job.name }),
-    watch: (_, host, task) => notifyAtEnd(host, 'run', task),
+    watch: (_, context, task) => watchCommand('run', undefined, context, task),
     run: (flags, context) => runLoaded(job, flags, context),
   };
   return runVerb('run', verb, flags, host);
 }
 
-export function planJob(flags: Common & { readonly job: string }, host: Host): Promise<number> {
+export function planJob(flags: Common & { readonly job: string }, host: Terminal): Promise<number> {
   return runVerb('plan', plan, { again: false, adopt: false, ...flags }, host);
 }
 
@@ -45,21 +48,21 @@ export function applyRun(
     readonly confirm?: string | undefined;
     readonly ignoreChangedInputs?: boolean;
   },
-  host: Host,
+  host: Terminal,
 ): Promise<number> {
   return runVerb('apply', apply, { ...SENDING, confirm: undefined, ignoreChangedInputs: false, ...flags }, host);
 }
 
 export function retryRows(
   flags: Common & { readonly run: string; readonly only: string; readonly code?: string | undefined },
-  host: Host,
+  host: Terminal,
 ): Promise<number> {
   return runVerb('retry', retry, { code: undefined, job: undefined, adopt: false, ...flags }, host);
 }
 
 export function sendTest(
   { of, to, count, ...flags }: Common & { readonly of: string; readonly to: string; readonly count: string },
-  host: Host,
+  host: Terminal,
 ): Promise<number> {
   const rows = { row: undefined, longest: undefined, ucs2: undefined, random: undefined };
   return runVerb('test', test, { ...rows, job: of, to, count, adopt: false, ...flags }, host);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { describeFailure, formatFailed } from '../../src/command/failure.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { quoteWord } from '../../src/job/explain/quote-word.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
@@ -33,7 +33,7 @@ async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv }: S
     if (args.findLast((argument) => /^--(no-)?json$/.test(argument)) === '--no-json' || said.stdout !== '') return;
     said.stdout = `${JSON.stringify(failure)}\n`;
   };
-  const terminal: Host = {
+  const terminal: Terminal = {
     env,
     stdin: (async function* () {})(),
     isStdoutTerminal: false,

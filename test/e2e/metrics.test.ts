@@ -11,7 +11,7 @@ import { COMMAND, until } from './command.js';
 const FILE = 'sale.prom';
 const DIST = dirname(COMMAND);
 /** Chunks that load the library, each loaded on demand. */
-const LOADS_IT = /^(metric-set\d*|(metrics-outlets|run-metrics|send-metrics|work-metrics|listen-metrics)\d*)$/;
+const LOADS_IT = /^(metrics-outlets|run-metrics|send-metrics|work-metrics|listen-metrics)\d*$/;
 const read = (workspace: Workspace) => readMetrics(workspace.read(FILE));
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);

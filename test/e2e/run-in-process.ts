@@ -1,5 +1,5 @@
-import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import type { Job } from '../../src/job/job.js';
 import type { Progress } from '../../src/run/run-deps.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -12,12 +12,12 @@ export function runInProcess(
     env,
     runtime,
     onSent = () => {},
-  }: { env: Host['env']; runtime: Partial<Env>; onSent?: (progress: Progress) => void },
+  }: { env: Terminal['env']; runtime: Partial<Env>; onSent?: (progress: Progress) => void },
 ): Promise<number> {
   const { terminal } = aTerminal({ env, isStderrTerminal: false });
-  const emit: Host['emit'] = (event) => {
+  const emit: Terminal['emit'] = (event) => {
     if (event.type === 'sent') onSent(event.progress);
   };
-  const host: Host = { ...terminal, emit, runtime: { ...nodeEnv, ...runtime } };
+  const host: Terminal = { ...terminal, emit, runtime: { ...nodeEnv, ...runtime } };
   return runLoadedJob(job, { json: true }, host);
 }

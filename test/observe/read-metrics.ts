@@ -1,3 +1,29 @@
+import type { Registry } from 'prom-client';
+import { nodeEnv } from '../../src/command/env.js';
+import { ListenMetrics } from '../../src/observe/listen-metrics.js';
+import { RunMetrics } from '../../src/observe/run-metrics.js';
+import { SendMetrics } from '../../src/observe/send-metrics.js';
+import { WorkMetrics } from '../../src/observe/work-metrics.js';
+
+interface MetricFacts {
+  readonly type: string;
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+}
+
+const listOwn = ({ registry }: { registry: Registry }) => registry.getMetricsAsArray() as unknown as MetricFacts[];
+const sent = listOwn(new SendMetrics());
+const besideSent = (metrics: { registry: Registry }) => listOwn(metrics).slice(sent.length);
+
+/** All metrics that there are, under the headings of their page. */
+export const METRICS: Readonly<Record<string, readonly MetricFacts[]>> = {
+  'Of what is sent': sent,
+  'Of a run': besideSent(new RunMetrics(nodeEnv.files)),
+  'Of a worker': besideSent(new WorkMetrics()),
+  'Of the listener': listOwn(new ListenMetrics()),
+};
+
 /** The samples of a text for Prometheus: name with its labels, in the order of their names, and value. */
 export function readMetrics(text: string): Map<string, number> {
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));

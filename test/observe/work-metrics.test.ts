@@ -3,7 +3,7 @@ import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Answered } from '../../src/run/run-event.js';
 import { readMetrics } from './read-metrics.js';
 
-const read = async (meter: WorkMetrics) => readMetrics(await meter.render());
+const read = async (meter: WorkMetrics) => readMetrics(await meter.registry.metrics());
 const SMS = { step: 1, kind: 'sms' };
 const LOST = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
 

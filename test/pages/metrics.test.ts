@@ -1,35 +1,25 @@
 import { expect, test } from 'vitest';
-import {
-  LISTEN_METRICS,
-  type MetricFacts,
-  RUN_METRICS,
-  SEND_METRICS,
-  WORK_METRICS,
-} from '../../src/observe/metric-list.js';
+import { METRICS } from '../observe/read-metrics.js';
 import { listNames, readPage, readRows, readSection } from './page.js';
 
 const page = readPage('jobs/reference/metrics.md');
 
-test.each<[string, Record<string, MetricFacts>]>([
-  ['Of what is sent', SEND_METRICS],
-  ['Of a run', RUN_METRICS],
-  ['Of a worker', WORK_METRICS],
-  ['Of the listener', LISTEN_METRICS],
-])('the reference lists every metric, its type and its labels: %s', (heading, metrics) => {
-  const rows = readRows(readSection(page, heading));
-  const said = rows.map(([name = '', type, labels = '']) => ({
-    name: listNames(name)[0],
-    type,
-    labelNames: listNames(labels),
-  }));
+test.each(Object.entries(METRICS))(
+  'the reference lists every metric, its type and its labels: %s',
+  (heading, metrics) => {
+    const rows = readRows(readSection(page, heading));
+    const said = rows.map(([name = '', type, labels = '']) => ({
+      name: listNames(name)[0],
+      type,
+      labelNames: listNames(labels),
+    }));
 
-  expect(said).toEqual(Object.values(metrics).map(({ name, type, labelNames }) => ({ name, type, labelNames })));
-});
+    expect(said).toEqual(metrics.map(({ name, type, labelNames }) => ({ name, type, labelNames })));
+  },
+);
 
 test('names follow Prometheus: a prefix, base units, and _total for counters alone', () => {
-  const all: MetricFacts[] = [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS].flatMap((table) =>
-    Object.values(table),
-  );
+  const all = Object.values(METRICS).flat();
 
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   for (const { name, type, help } of all) {

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Host } from '../../src/command/deps.js';
 import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import type { UserError } from '../../src/domain/errors.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
@@ -36,7 +36,7 @@ export async function aCommandLine(step: object = {}) {
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...INBOX, batchSize: 1, ...step, ...more })] }));
   writeJob();
 
-  const give = async (command: (host: Host) => Promise<number>): Promise<Given> => {
+  const give = async (command: (host: Terminal) => Promise<number>): Promise<Given> => {
     const { terminal, said } = aTerminal({
       env: { VOLLEY_API_KEY: sandbox.credentials.apiKey },
       isStderrTerminal: false,

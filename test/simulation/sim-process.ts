@@ -6,9 +6,9 @@ import '../../src/report/early/early-outputs.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import type { Store } from '../../src/cluster/store.js';
-import type { Host } from '../../src/command/deps.js';
 import type { Env } from '../../src/command/env.js';
 import { exitCodeOfError } from '../../src/command/failure.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { CrashDisk } from './crash-disk.js';
@@ -79,7 +79,7 @@ export class Runner implements SimProcess {
     this.#mishap = own.mishap;
   }
 
-  start(command: (host: Host) => Promise<number>): void {
+  start(command: (host: Terminal) => Promise<number>): void {
     this.#stage.trace(`${this.name} starts on ${this.#host}`);
     command(this.#createHost()).then(
       (exitCode) => this.#end(exitCode, undefined),
@@ -172,7 +172,7 @@ export class Runner implements SimProcess {
       timeline.schedule(random() * 2, run, this);
     });
 
-  #createHost(): Host {
+  #createHost(): Terminal {
     return {
       env: { KEY: 'k3y', VOLLEY_DATABASE_URL: 'postgres://simulated/volley' },
       stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Host } from '../../src/command/deps.js';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { UserError } from '../../src/domain/errors.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { check } from '../../src/verbs/check.js';
@@ -42,13 +42,13 @@ output: out
   return job;
 }
 
-function checkJob(flags: { job: string; json: boolean | undefined }, host: Host): Promise<number> {
+function checkJob(flags: { job: string; json: boolean | undefined }, host: Terminal): Promise<number> {
   return runVerb('check', check, { ...flags, online: false }, host);
 }
 
 const AT_NOON: Env = { ...nodeEnv, clock: { ...systemClock, now: () => Date.parse('2026-11-22T12:00:00Z') } };
 
-type Command = (flags: { job: string; json: boolean | undefined }, host: Host) => Promise<number>;
+type Command = (flags: { job: string; json: boolean | undefined }, host: Terminal) => Promise<number>;
 
 async function problemsOf(command: Command, job: string): Promise<string[]> {
   try {

@@ -1,4 +1,4 @@
-import type { Host } from '../../src/command/deps.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { aReceipt } from '../listen/events.js';
 import { anEventLine } from '../report/some-receipts.js';
 import type { Taken } from './walk-service.js';
@@ -11,7 +11,11 @@ export function aReceiptOf({ clientMessageId, destination, umid }: Taken, state:
 }
 
 /** As the listener does it: each line is durable before it counts. */
-export async function appendReceipts({ runtime }: Host, directory: string, lines: readonly string[]): Promise<number> {
+export async function appendReceipts(
+  { runtime }: Terminal,
+  directory: string,
+  lines: readonly string[],
+): Promise<number> {
   if (runtime === undefined) throw new Error('a walk has a world');
   const file = await runtime.files.openAppend(`${directory}/receipts.ndjson`);
   await file.append(Buffer.from(lines.join('')));

@@ -3,8 +3,8 @@ import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import { createHash } from 'node:crypto';
-import type { Host } from '../../src/command/deps.js';
 import type { Env } from '../../src/command/env.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -62,7 +62,7 @@ export class WalkWorld {
   }
 
   /** Gives a command to a new process, and waits for its end or its death. */
-  async give(task: (host: Host) => Promise<number>, death?: Death): Promise<Ended> {
+  async give(task: (host: Terminal) => Promise<number>, death?: Death): Promise<Ended> {
     let operations = 0;
     let requests = 0;
     let isDead = false;
@@ -134,7 +134,7 @@ export class WalkWorld {
         close: async () => {},
       }),
     };
-    const host: Host = {
+    const host: Terminal = {
       env: { KEY: 'k3y' },
       stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
       isStdoutTerminal: false,

@@ -1,8 +1,8 @@
 import { createContext } from '../../src/command/context.js';
-import type { Host } from '../../src/command/deps.js';
 import { lockDepsOf } from '../../src/command/env.js';
 import { planJob } from '../../src/command/plan-input.js';
 import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
@@ -134,7 +134,7 @@ export class Walk {
     const own = this.world.service.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
     const told = own.filter(() => random() < 0.5);
     const lines = told.flatMap((taken) => pick(STATES, random).map((state) => aReceiptOf(taken, state)));
-    const join = async (host: Host) => {
+    const join = async (host: Terminal) => {
       const { runtime } = host;
       if (runtime === undefined) throw new Error('a walk has a world');
       const directory = this.runs.directoryOf(run);
@@ -190,7 +190,7 @@ export class Walk {
     // One that was not at its end is missed by every command until a person says that it is gone.
     this.#adopts ||= !this.runs.stateOf(run).isFinished;
     this.counts.forgotten += 1;
-    const remove = async ({ runtime }: Host) => {
+    const remove = async ({ runtime }: Terminal) => {
       await runtime?.files.remove(this.runs.directoryOf(run));
       await runtime?.files.syncDirectory(JOB);
       return 0;
@@ -242,14 +242,14 @@ export class Walk {
     assertNothingLost(this.world, this.runs);
   }
 
-  #planInput(host: Host): Promise<number> {
+  #planInput(host: Terminal): Promise<number> {
     return planJob(createContext(host, this.#adopts), this.job, false).then(() => 0);
   }
 
   async #settle(run: string, means: object, death?: Death): Promise<void> {
     const flags = { ...{ export: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
-    const decide = (host: Host) =>
+    const decide = (host: Terminal) =>
       runVerb('settle', settle, { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true, ...flags }, host);
     const { stdout } = await this.#give(`settle ${run} ${told.join(' ')}`, decide, death);
     if (stdout === '') return;
@@ -257,7 +257,7 @@ export class Walk {
     this.counts.settled += accepted + rejected + notSent;
   }
 
-  async #give(name: string, task: (host: Host) => Promise<number>, death: Death | undefined): Promise<Ended> {
+  async #give(name: string, task: (host: Terminal) => Promise<number>, death: Death | undefined): Promise<Ended> {
     const ended = await this.world.give(task, death);
     const { exitCode, error } = ended;
     this.counts.commands += 1;

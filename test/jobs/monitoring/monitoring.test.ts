@@ -5,14 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import {
-  LISTEN_METRICS,
-  type MetricFacts,
-  RUN_METRICS,
-  SEND_METRICS,
-  WORK_METRICS,
-} from '../../../src/observe/metric-list.js';
 import { needPromtool } from '../../e2e/of-the-machine.js';
+import { METRICS } from '../../observe/read-metrics.js';
 
 const KIT = fileURLToPath(new URL('../../../jobs/kubernetes/', import.meta.url));
 const CASES = fileURLToPath(new URL('alert-cases.yaml', import.meta.url));
@@ -32,8 +26,8 @@ const queries = panels.flatMap(({ title, targets }) => targets.map(({ expr }) =>
 
 /** Names of samples, those of a histogram included. */
 const SAMPLES = new Set(
-  [SEND_METRICS, RUN_METRICS, WORK_METRICS, LISTEN_METRICS]
-    .flatMap((table): MetricFacts[] => Object.values(table))
+  Object.values(METRICS)
+    .flat()
     .flatMap(({ name, type }) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])),
 );
 

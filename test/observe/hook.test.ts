@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Host } from '../../src/command/deps.js';
+import { createContext } from '../../src/command/context.js';
 import { nodeEnv } from '../../src/command/env.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { parseJob } from '../../src/job/load.js';
-import { type Ended, postHook } from '../../src/observe/post-hook.js';
+import { type Ended, postHook } from '../../src/observe/hook.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
@@ -64,7 +65,7 @@ async function post(
       });
     },
   };
-  const host: Host = {
+  const host: Terminal = {
     ...terminal,
     runtime: {
       ...nodeEnv,
@@ -87,7 +88,7 @@ async function post(
     },
   };
   if (job.notify === undefined) throw new Error('The job notifies no one');
-  await postHook(host, { job, notify: job.notify, ended });
+  await postHook(createContext(host), job, job.notify, ended);
   expect(listeners.size).toBe(0);
   const bodies = calls.map(({ body }) => JSON.parse(String(body)));
   return { calls, bodies, waited: waited.filter((delayMs) => delayMs < 10_000), stderr: said.stderr };

@@ -1,12 +1,11 @@
-import { envOf, type Host, openLog } from '../command/deps.js';
+import type { Context } from '../command/context.js';
 import { type Failure, formatError } from '../command/failure.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
-import { SecretKeeper } from '../command/terminal.js';
+import { keepSecret } from '../command/read-secrets.js';
 import { UserError } from '../domain/errors.js';
 import { isLoopback } from '../job/base-address.js';
 import type { Job, NotifySettings } from '../job/job.js';
 import { type NotifyEvent, notifyAddress } from '../job/schema/notify.js';
-import { readSecret } from '../job/secrets.js';
 import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
@@ -21,18 +20,14 @@ const HOOK_TIMEOUTS = { connectSeconds: 3, answerSeconds: 5 };
 const WAITS_MS = [500, 1000, 2000];
 
 /** Posts how a command ended, if the job asks for it. Never throws: what fails is one warning, which names no address. */
-export async function postHook(
-  host: Host,
-  { job, notify, ended }: { job: Job; notify: NotifySettings; ended: Ended },
-): Promise<void> {
+export async function postHook(context: Context, job: Job, notify: NotifySettings, ended: Ended): Promise<void> {
   const event = chooseEvent(ended, notify.on);
   if (event === undefined) return;
-  const secrets = new SecretKeeper();
-  const log = openLog(host, secrets);
+  const { env, log } = context;
   const about = { event: 'notify', job: job.name, run: ended.summaries?.at(-1)?.plan };
   const fail = (so: string) => log.warn(`Cannot post how the job ended (notify.url): ${so}`, about);
   try {
-    const address = secrets.keep(await readHookAddress(notify.url, host));
+    const address = await readHookAddress(notify.url, context);
     const { sandbox } = job.service;
     if (sandbox && !isLoopback(new URL(address).hostname)) {
       log.info(
@@ -41,10 +36,10 @@ export async function postHook(
       );
       return;
     }
-    assertSafeEnvironment(host);
-    const at = new Date(envOf(host).clock.now()).toISOString();
+    assertSafeEnvironment(context.terminal);
+    const at = new Date(env.clock.now()).toISOString();
     const body = JSON.stringify(describeEnd(ended, { event, job: job.name, sandbox, at }));
-    const fault = await postBounded(host, address, body);
+    const fault = await postBounded(context, address, body);
     if (fault !== undefined) fail(`${fault}, expected an answer 2xx`);
   } catch (error) {
     fail(formatError(error).split('\n', 1)[0] ?? '');
@@ -52,12 +47,15 @@ export async function postHook(
 }
 
 /** What went wrong at last. A signal ends it at once. */
-async function postBounded(host: Host, address: string, body: string): Promise<string | undefined> {
-  const { clock, loadTransport } = envOf(host);
+async function postBounded(
+  { env: { clock, loadTransport }, terminal }: Context,
+  address: string,
+  body: string,
+): Promise<string | undefined> {
   const transport = (await loadTransport())(HOOK_TIMEOUTS);
   const ended = new AbortController();
   const cleared = new AbortController();
-  const stopListening = host.onSignal(() => ended.abort());
+  const stopListening = terminal.onSignal(() => ended.abort());
   void clock.sleep(HOOK_MS, cleared.signal).then(() => ended.abort());
   const call: Call = {
     method: 'POST',
@@ -96,10 +94,9 @@ function isWorthRepeating(answer: Answer): boolean {
 }
 
 /** Where `notify.url` posts to. Refuses a secret that is missing, or that holds something else; the error never shows it. */
-export async function readHookAddress(url: NotifySettings['url'], host: Host): Promise<string> {
-  if (typeof url === 'string') return url;
-  const { files } = envOf(host);
-  const address = await readSecret(url, { env: host.env, readFile: files.readText }, 'the address of notify.url');
+export async function readHookAddress(url: NotifySettings['url'], context: Context): Promise<string> {
+  if (typeof url === 'string') return context.secrets.keep(url);
+  const address = await keepSecret(url, 'the address of notify.url', context);
   if (notifyAddress.safeParse(address).success) return address;
   throw new UserError('bad-credentials', 'it is no address to post to, expected one that begins with https://', {
     hint: 'Beyond this machine it must be https, without user name and password.',
@@ -117,11 +114,11 @@ export interface Ended {
   /** Of the runs that it finished or applied, and at last of the plan that a guard refused. */
   readonly summaries?: readonly Summary[];
   /** Rows of all runs of the job; unknown where the command failed. */
-  readonly openDoubt?: number;
+  readonly openDoubt?: number | undefined;
 }
 
 /** What is posted for that end; undefined where it is not asked for, or where the command did not take its turn. */
-export function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']): NotifyEvent | undefined {
+function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']): NotifyEvent | undefined {
   if (error !== null && NOT_ITS_TURN.has(error.code)) return undefined;
   if (error?.code === 'missing-input') {
     return on.includes('missing-input') || on.includes('failure') ? 'missing-input' : undefined;
@@ -131,13 +128,13 @@ export function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']
 }
 
 /** The process that has the job posts its own end; before `notBefore` nothing has begun. */
-const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
+export const NOT_ITS_TURN: ReadonlySet<string> = new Set(['lock-held', 'not-yet']);
 
 /**
  * Figures and names alone: no cell of a file, no number, no text, and no example of a row. `run`, `balance` and `steps` are those of
  * the last of the runs.
  */
-export function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
+function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; sandbox: boolean; at: string }) {
   const { command, state, exitCode, reason, summaries = [], openDoubt = null } = ended;
   const stop = summaries.at(-1)?.stop ?? null;
   const error = ended.error ?? (stop && { code: stop.reason, message: stop.detail });

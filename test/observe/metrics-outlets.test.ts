@@ -2,31 +2,33 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createMetricsFile, METRICS_EVERY_MS } from '../../src/observe/metrics-file.js';
+import { METRICS_EVERY_MS, openOutlets } from '../../src/observe/metrics-outlets.js';
+import type { Clock } from '../../src/ports/clock.js';
 import { until } from '../e2e/command.js';
 
 /** A file whose clock goes on when the test says so, and whose text is the number of the writing. */
-function aMetricsFile({ name = 'a.prom', render }: { name?: string; render?: () => Promise<string> } = {}) {
+async function aMetricsFile({ name = 'a.prom', metrics }: { name?: string; metrics?: () => Promise<string> } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'volley-metrics-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const slept: number[] = [];
-  const warnings: unknown[] = [];
+  const warnings: string[] = [];
   let wake = () => {};
   let written = 0;
-  const file = createMetricsFile(join(directory, name), {
-    clock: {
-      now: () => 0,
-      monotonicMs: () => 0,
-      sleep: (delayMs, signal) =>
-        new Promise((resolve) => {
-          slept.push(delayMs);
-          wake = resolve;
-          signal?.addEventListener('abort', () => resolve());
-        }),
-    },
-    render: render ?? (async () => `${++written}\n`),
-    warn: (error) => warnings.push(error),
-  });
+  const clock: Clock = {
+    now: () => 0,
+    monotonicMs: () => 0,
+    sleep: (delayMs, signal) =>
+      new Promise((resolve) => {
+        slept.push(delayMs);
+        wake = resolve;
+        signal?.addEventListener('abort', () => resolve());
+      }),
+  };
+  const file = await openOutlets(
+    { file: join(directory, name), port: undefined, host: '' },
+    { metrics: metrics ?? (async () => `${++written}\n`), contentType: 'text/plain; version=0.0.4; charset=utf-8' },
+    { env: { clock }, log: { info: () => {}, warn: (text) => warnings.push(text), error: () => {} } },
+  );
   return {
     file,
     directory,
@@ -38,7 +40,7 @@ function aMetricsFile({ name = 'a.prom', render }: { name?: string; render?: () 
 }
 
 test('is written at once, then steadily, and for the last time at the end', async () => {
-  const { file, directory, slept, wake, read } = aMetricsFile();
+  const { file, directory, slept, wake, read } = await aMetricsFile();
   file.begin();
   await until(() => slept.length === 1);
   expect(read()).toBe('1\n');
@@ -52,17 +54,17 @@ test('is written at once, then steadily, and for the last time at the end', asyn
 });
 
 test('warns once of what fails, however often it does', async () => {
-  const { file, slept, warnings, wake } = aMetricsFile({ name: 'none/a.prom' });
+  const { file, slept, warnings, wake } = await aMetricsFile({ name: 'none/a.prom' });
   file.begin();
   await until(() => slept.length === 1);
   wake();
   await until(() => slept.length === 2);
   await file.finish();
-  expect(warnings).toMatchObject([{ code: 'ENOENT' }]);
+  expect(warnings).toEqual([expect.stringContaining('it does not exist')]);
 });
 
 test('does not hold a command that has ended where a disk does not answer', async () => {
-  const { file, slept, wake } = aMetricsFile({ render: () => new Promise(() => {}) });
+  const { file, slept, wake } = await aMetricsFile({ metrics: () => new Promise(() => {}) });
   file.begin();
   const finished = file.finish();
   await until(() => slept.length === 1);
@@ -71,9 +73,9 @@ test('does not hold a command that has ended where a disk does not answer', asyn
 });
 
 test('a command that leaves it writes no more', async () => {
-  const { file, slept, read } = aMetricsFile();
+  const { file, slept, read } = await aMetricsFile();
   file.begin();
   await until(() => slept.length === 1);
-  file.leave();
+  await file.leave();
   expect(read()).toBe('1\n');
 });
