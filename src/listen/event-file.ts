@@ -1,71 +1,92 @@
 import { InternalError, UserError } from '../domain/errors.js';
-import type { AppendFile, FileFacts, Files } from '../storage/files.js';
+import type { Log } from '../ports/log.js';
+import type { FileFacts, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { splitLines } from '../storage/split-lines.js';
-import type { ArrivedEvent, EventKind, JsonObject } from './received-event.js';
+import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
+import { KeySet } from './key-set.js';
 
 /**
- * The file of events: NDJSON, UTF-8, one line an event, in the order in which they became durable:
- *
- *     {"format":1,"receivedAt":"2026-11-03T09:15:00.000Z","kind":"gateway","id":"event:7f…","event":{…}}
- *
- * `receivedAt` is our clock, `kind` is gateway, receipt or unknown, `id` stands once in a file, `event` is the body as it
- * came, with blanks for its line breaks. Behind it stands `"signature":"…"` where the delivery had the header
- * `x-8x8-signature`: a detached JWS over the body. A line without its line break at the end was never acknowledged.
+ * Opens a file of events to append to it, created if missing, and learns the ids in it; a torn last line is cut off.
+ * `assertHeld` is asked before each write, and throws when another process may have taken the file. After a failed write,
+ * which `onFailure` gets, every event is refused.
  */
-const EVENT_FORMAT = 1;
-
-/** Every line begins so; a file that begins otherwise is not an event file. */
-const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
-
-/** An event that stands in the file. */
-export interface StoredEvent {
-  /** ISO 8601, UTC. */
-  readonly receivedAt: string;
-  readonly kind: EventKind;
-  readonly id: string;
-  readonly event: JsonObject;
-  readonly signature?: string;
-}
-
-/** The line of an event, its line break included. */
-export function encodeEventLine({ kind, id, text, signature }: ArrivedEvent, receivedAt: string): string {
-  // Inside a JSON string a line break can only be escaped: these stand between tokens.
-  const body = text.replace(/[\r\n]/g, ' ');
-  const signed = signature === undefined ? '' : `,"signature":${JSON.stringify(signature)}`;
-  return `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${body}${signed}}\n`;
-}
-
-/** Undefined for any other line. */
-export function decodeEventLine(line: string): StoredEvent | undefined {
-  if (!line.startsWith(LINE_START)) return undefined;
+export async function openEventFile(
+  path: string,
+  { files, log, assertHeld }: { files: Files; log: Log; assertHeld: () => Promise<void> },
+  onFailure: (error: Error) => void,
+) {
+  /** Ids of the durable ones. */
+  const known = new KeySet();
+  const underWay = new Map<string, Promise<void>>();
+  const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
+  const file = await files.openAppend(path);
   try {
-    const { receivedAt, kind, id, event, signature } = JSON.parse(line);
-    const isWhole = typeof kind === 'string' && typeof id === 'string' && typeof event === 'object' && event !== null;
-    const signed = typeof signature === 'string' ? { signature } : {};
-    return isWhole ? { receivedAt, kind: kind as EventKind, id, event, ...signed } : undefined;
-  } catch {
-    return undefined;
+    if (tornBytes > 0) {
+      await file.truncate(goodBytes);
+      log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
+    }
+    // A killed listener may have written events without a sync; as known events they will be acknowledged.
+    if (events > 0 || tornBytes > 0) await file.sync();
+  } catch (error) {
+    await file.close();
+    throw error;
   }
+  if (events > 0) log.info(`resumes a file of ${events} ${events === 1 ? 'event' : 'events'}`, { events });
+  const write = async (lines: readonly Buffer[]) => {
+    await assertHeld();
+    await file.append(Buffer.concat(lines));
+    await file.sync();
+  };
+  const commit = new GroupCommit({ write, describeFailure, onFailure });
+  return {
+    /**
+     * However often an event comes, it is written once. Resolves when it is durable, now or since earlier; rejects when
+     * the file cannot be written.
+     */
+    add: async (id: string, line: Buffer): Promise<'written' | 'duplicate'> => {
+      const writing = underWay.get(id);
+      if (writing !== undefined || known.has(id)) {
+        await writing;
+        return 'duplicate';
+      }
+      const appending = commit.add(line);
+      underWay.set(id, appending);
+      try {
+        await appending;
+        known.add(id);
+      } finally {
+        underWay.delete(id);
+      }
+      return 'written';
+    },
+    /** Waits for pending writes, then closes the file; throws what ended the writing, if anything did. */
+    close: async () => {
+      const closed = new InternalError('write-failed', 'Cannot write an event: the file is closed');
+      await commit.end(closed);
+      await file.close();
+      if (commit.failure !== closed) throw commit.failure;
+    },
+  };
 }
 
-export interface EventFileEnd {
-  readonly events: number;
-  /** Bytes up to the end of the last whole line. */
-  readonly goodBytes: number;
-  /** Bytes of a torn last line, which was never acknowledged: they may be cut off. */
-  readonly tornBytes: number;
+function describeFailure(cause: unknown): Error {
+  if (cause instanceof UserError) return cause;
+  const said = cause instanceof Error ? cause.message : String(cause);
+  const message = `Cannot write events: ${said}. What was not written was not acknowledged`;
+  return new InternalError('write-failed', message, cause);
 }
 
 /**
  * Calls `visit` for every event of a file in order; a missing file has none. Refuses, with the line, a file that holds
- * anything but events: nothing in it is ever overwritten or cut off, except a torn last line.
+ * anything but events: nothing in it is ever overwritten or cut off, except a torn last line, which was never
+ * acknowledged. `goodBytes` reach to the end of the last whole line.
  */
 export async function readEventFile(
   files: Files,
   path: string,
   visit: (event: StoredEvent) => void,
-): Promise<EventFileEnd> {
+): Promise<{ events: number; goodBytes: number; tornBytes: number }> {
   const stat = await files.stat(path);
   if (stat === undefined) return { events: 0, goodBytes: 0, tornBytes: 0 };
   assertIsFile(stat, path);
@@ -109,48 +130,4 @@ export function assertIsFile({ isFile }: Pick<FileFacts, 'isFile'>, path: string
   throw new UserError('bad-flag', `Cannot write events to ${path}: it is not a file, expected one, or none yet`, {
     hint: 'Name another file with --output.',
   });
-}
-
-/** Appends lines to the file; see `createEventWriter`. */
-export interface EventWriter {
-  /** Resolves once the line is durable. */
-  append(line: Uint8Array): Promise<void>;
-  /** Waits for pending writes, then closes the file; throws what ended the writing, if anything did. */
-  close(): Promise<void>;
-}
-
-/**
- * Appends lines with group commit; after a failure, which `onFailure` gets, every line is refused. `assertHeld` is asked
- * before each write, and throws when another process may have taken the file.
- */
-export function createEventWriter(
-  file: AppendFile,
-  assertHeld: () => Promise<void>,
-  onFailure: (error: Error) => void,
-): EventWriter {
-  const write = async (lines: readonly Uint8Array[]) => {
-    await assertHeld();
-    await file.append(Buffer.concat(lines));
-    await file.sync();
-  };
-  const commit = new GroupCommit({ write, describeFailure, onFailure });
-  return {
-    append: (line) => commit.add(line),
-    close: async () => {
-      const closed = new InternalError('write-failed', 'Cannot write an event: the file is closed');
-      await commit.end(closed);
-      await file.close();
-      if (commit.failure !== closed) throw commit.failure;
-    },
-  };
-}
-
-function describeFailure(cause: unknown): Error {
-  if (cause instanceof UserError) return cause;
-  const said = cause instanceof Error ? cause.message : String(cause);
-  return new InternalError(
-    'write-failed',
-    `Cannot write events: ${said}. What was not written was not acknowledged`,
-    cause,
-  );
 }

@@ -1,50 +1,42 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server } from 'node:http';
-import type { ListenCounts, TakeEvent } from './intake.js';
+import type { EventHeaders } from './event-line.js';
+import type { ListenCounts } from './listen-counts.js';
 
 const KIB = 1024;
 
-/** Limits of one listener; the service repeats deliveries that were not answered 2xx. */
-export interface ListenLimits {
-  /** Of one body. A gateway event or a receipt has about 1 KB. */
-  readonly bodyBytes: number;
-  /** Pending deliveries, each as its body and `REQUEST_BYTES`: above it they are answered 503. */
-  readonly pendingBytes: number;
-  /** Open connections: above it new ones are closed at once. */
-  readonly connections: number;
-  /** From the first byte of a request, or the start of the connection, to the last of its headers. */
-  readonly headersMs: number;
-  /** From the first byte of a request to the last of its body. */
-  readonly requestMs: number;
-  /** How long an idle connection stays open. */
-  readonly idleMs: number;
-  /** How often the first two are checked. */
-  readonly checkMs: number;
-  /** How long a stop waits for pending requests. */
-  readonly drainMs: number;
-}
+export type ListenLimits = typeof LISTEN_LIMITS;
 
-/** With these the process takes at most 128 MiB more than at its start, beside 16 to 32 bytes for each event in its file. */
-export const LISTEN_LIMITS: ListenLimits = {
+/**
+ * With these the process takes at most 128 MiB more than at its start, beside 16 to 32 bytes for each event in its file.
+ * The service repeats deliveries that were not answered 2xx.
+ */
+export const LISTEN_LIMITS = {
+  /** Of one body. A gateway event or a receipt has about 1 KB. */
   bodyBytes: 128 * KIB,
+  /** Pending deliveries, each as its body and `REQUEST_BYTES`: above it they are answered 503. */
   pendingBytes: 6144 * KIB,
+  /** Open connections: above it new ones are closed at once. */
   connections: 1024,
+  /** From the first byte of a request, or the start of the connection, to the last of its headers. */
   headersMs: 10_000,
+  /** From the first byte of a request to the last of its body. */
   requestMs: 15_000,
+  /** How long an idle connection stays open. */
   idleMs: 30_000,
+  /** How often the first two are checked. */
   checkMs: 1000,
+  /** How long a stop waits for pending requests. */
   drainMs: 10_000,
 };
 
 /** What a pending request takes beside its body: headers, and what Node keeps of it. */
 export const REQUEST_BYTES = 4 * KIB;
-const MAX_HEADER_BYTES = 16 * KIB;
 /** A refused body up to this is read and dropped; for a larger one the connection is not worth keeping. */
 const DROPPED_BYTES = 64 * KIB;
 
-/** Documented: the same for each delivery of an event. */
-const EVENT_ID_HEADER = 'x-8x8-event-id';
-const SIGNATURE_HEADER = 'x-8x8-signature';
+/** Takes one delivery, and resolves when its event is durable, now or since earlier. Rejects when the file cannot be written. */
+export type TakeEvent = (body: Uint8Array, headers: EventHeaders) => Promise<'written' | 'duplicate' | 'bad'>;
 
 type Answer = readonly [status: number, said: string, headers?: Readonly<Record<string, string>>];
 
@@ -87,7 +79,7 @@ export function createListenServer(
           : [400, 'the body was not read to its end'];
       }
       const read = (name: string) => String(request.headers[name] ?? '') || undefined;
-      const taken = await take(body, { eventId: read(EVENT_ID_HEADER), signature: read(SIGNATURE_HEADER) });
+      const taken = await take(body, { eventId: read('x-8x8-event-id'), signature: read('x-8x8-signature') });
       return taken === 'bad' ? [400, 'the body is not a JSON object'] : [200, taken];
     } catch {
       return NOT_WRITTEN;
@@ -115,7 +107,6 @@ export function createListenServer(
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: limits.checkMs,
-    maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer(options, async (request, response) => {
     // Its answer has no connection yet: it was sent ahead of the answer to another. Those would gather without a limit.
@@ -181,7 +172,7 @@ function readBody(
 }
 
 const SECRET_HEADER = 'x-volley-secret';
-const HOOK = '/hook';
+export const HOOK = '/hook';
 
 /**
  * Checks who may deliver; the function that it returns gives the HTTP status that refuses, or undefined. With a secret:
@@ -202,11 +193,6 @@ function createDeliveryAuth(secret: string | undefined) {
     if (!path.startsWith(`${HOOK}/`)) return 404;
     return isSecret(decode(path.slice(HOOK.length + 1))) ? undefined : 404;
   };
-}
-
-/** The path to show to people. */
-export function describePath(secret: string | undefined): string {
-  return secret === undefined ? '/' : `${HOOK}/<secret>`;
 }
 
 function pathOf(url: string): string {

@@ -9,8 +9,8 @@ import { onFirstSignal } from '../command/signals.js';
 import { escapeText, type Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
-import { describeCounts, logCounts, type WrittenEvent } from '../listen/intake.js';
-import { type OutputLock, startListener } from '../listen/listener.js';
+import { describeCounts, logCounts } from '../listen/listen-counts.js';
+import { type ListenerOptions, type OutputLock, startListener } from '../listen/listener.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { EXIT } from '../report/exit-code.js';
@@ -70,7 +70,7 @@ export const listen = defineVerb({
           ? passDiskErrors
           : <T>(task: () => Promise<T>) => placeDiskErrors(dirname(run.directory), task);
       let joining: ReceiptJoining | undefined;
-      const onWritten = ({ kind }: WrittenEvent) => {
+      const onWritten: ListenerOptions['onWritten'] = ({ kind }) => {
         if (kind === 'receipt') joining?.noteReceipt();
       };
       const lockOutput = () => lockFile(output, context);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, type TestContext } from 'vitest';
-import type { StoredEvent } from '../../src/listen/event-file.js';
+import type { StoredEvent } from '../../src/listen/event-line.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { Workspace } from './a-workspace.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { Agent, request } from 'undici';
 import { expect, type TestContext, test } from 'vitest';
-import type { StoredEvent } from '../../src/listen/event-file.js';
+import type { StoredEvent } from '../../src/listen/event-line.js';
 import { RECEIPTS_FILE } from '../../src/plan/format/plan-file.js';
 import type { Summary } from '../../src/report/summary.js';
 import { look, play, settle } from '../sandbox/gateway/gateway-client.js';

@@ -1,4 +1,16 @@
-/** Bodies as the service posts them. */
+import { readEvent } from '../../src/listen/event-line.js';
+
+export const RECEIVED_AT = '2026-11-21T12:30:00.000Z';
+
+/** The line of an event, as the listener writes it. */
+export function anEventLine(event: object, eventId?: string): string {
+  const arrived = readEvent(Buffer.from(JSON.stringify(event)), { eventId, signature: undefined }, RECEIVED_AT);
+  if (arrived === undefined) throw new Error('the test made no event');
+  return arrived.line;
+}
+
+// Bodies as the service posts them.
+
 export function aGatewayEvent(changes: object = {}) {
   return {
     eventType: 'QUEUED',

@@ -66,14 +66,3 @@ test('a stop does not wait indefinitely for a body that never ends', async () =>
   expect(await ended).not.toContain('200 OK');
   expect(listener.disk.readText(OUTPUT)).toBe('');
 });
-
-test('a second stop waits for the first', async () => {
-  const held = new HeldDisk();
-  const listener = await aListener({ files: held.files, disk: held.disk });
-  const answer = listener.post({ a: 1 });
-  await held.syncAsked();
-  const stops = [listener.close(), listener.close()];
-  await held.endSync();
-  await Promise.all([answer, ...stops]);
-  expect(listener.events()).toHaveLength(1);
-});

@@ -11,14 +11,14 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event that comes twice at once is written twice',
-    file: 'src/listen/intake.ts',
+    file: 'src/listen/event-file.ts',
     find: 'if (writing !== undefined || known.has(id))',
     replace: 'if (known.has(id))',
     tests: ['test/listen/durability.test.ts'],
   },
   {
     name: 'an event is written behind the torn line of a killed listener, and lost with it',
-    file: 'src/listen/listener.ts',
+    file: 'src/listen/event-file.ts',
     find: '      await file.truncate(goodBytes);\n',
     replace: '',
     tests: ['test/listen/durability.test.ts'],

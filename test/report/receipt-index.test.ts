@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Receipts } from '../../src/report/receipt-index.js';
-import { aGatewayEvent } from '../listen/events.js';
+import { aGatewayEvent, anEventLine } from '../listen/events.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, type MadePlan } from '../plan/a-plan.js';
-import { anEventLine, aReceiptLine, receive } from './some-receipts.js';
+import { aReceiptLine, receive } from './some-receipts.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(5), 'more.csv': aCsvOf(5) });
 

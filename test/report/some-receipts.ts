@@ -1,9 +1,5 @@
-import { encodeEventLine } from '../../src/listen/event-file.js';
-import { readEvent } from '../../src/listen/received-event.js';
-import { aReceipt } from '../listen/events.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
 import { aNumber, type MadePlan } from '../plan/a-plan.js';
-
-const RECEIVED_AT = '2026-11-21T12:30:00.000Z';
 
 interface Said {
   readonly state?: string;
@@ -28,12 +24,6 @@ export function aReceiptLine({ plan }: Pick<MadePlan, 'plan'>, row: number, said
       status: { state, timestamp: `2026-11-21T12:00:${String(at).padStart(2, '0')}Z`, ...status },
     }),
   );
-}
-
-export function anEventLine(event: object): string {
-  const arrived = readEvent(Buffer.from(JSON.stringify(event)), { eventId: undefined, signature: undefined });
-  if (arrived === undefined) throw new Error('the test made no event');
-  return encodeEventLine(arrived, RECEIVED_AT);
 }
 
 /** Makes these lines the run's file of receipts. */

@@ -12,8 +12,7 @@ import { applyRun, planJob, retryRows, runJob } from '../command/give-verb.js';
 import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';
-import { aReceipt } from '../listen/events.js';
-import { anEventLine } from '../report/some-receipts.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
 
 export interface Given {
   readonly code: number | undefined;

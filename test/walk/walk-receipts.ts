@@ -1,6 +1,5 @@
 import type { Terminal } from '../../src/command/terminal.js';
-import { aReceipt } from '../listen/events.js';
-import { anEventLine } from '../report/some-receipts.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
 import type { Taken } from './walk-service.js';
 
 /** Each an end of the receipts of one message; the last one contradicts itself. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCounts, logCounts } from '../../src/listen/intake.js';
+import { createCounts, logCounts } from '../../src/listen/listen-counts.js';
 import { FakeClock } from '../run/fake-clock.js';
 
 test('counts are said every five seconds when something came, and not otherwise', async () => {

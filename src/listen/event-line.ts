@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { isObject } from '../domain/is-object.js';
+
+/**
+ * A line of the file of events: NDJSON, UTF-8, one line an event, in the order in which they became durable:
+ *
+ *     {"format":1,"receivedAt":"2026-11-03T09:15:00.000Z","kind":"gateway","id":"event:7f…","event":{…}}
+ *
+ * `receivedAt` is our clock, `id` stands once in a file, `event` is the body as it came, with blanks for its line breaks.
+ * Behind it stands `"signature":"…"` where the delivery had the header `x-8x8-signature`: a detached JWS over the body.
+ */
+export const EVENT_FORMAT = 1;
+
+/** Every line begins so; a file that begins otherwise is not an event file. */
+export const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
+
+/** An event that stands in the file. */
+export interface StoredEvent {
+  /** ISO 8601, UTC. */
+  readonly receivedAt: string;
+  /** `gateway`: an event that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
+  readonly kind: 'gateway' | 'receipt' | 'unknown';
+  /** Identifies the event: the same for each delivery of it. */
+  readonly id: string;
+  readonly event: Readonly<Record<string, unknown>>;
+  readonly signature?: string;
+}
+
+/** An event that came, and its line. */
+export interface ArrivedEvent extends Pick<StoredEvent, 'kind' | 'id'> {
+  /** Its line break included. */
+  readonly line: string;
+}
+
+/** What of a delivery stands in its headers. */
+export interface EventHeaders {
+  /** `x-8x8-event-id`, documented: the same for each delivery of an event. */
+  readonly eventId: string | undefined;
+  /** `x-8x8-signature`: allows to verify later that the body is the service's. */
+  readonly signature: string | undefined;
+}
+
+/** Reads a delivery, whose body is UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else. */
+export function readEvent(
+  body: Uint8Array,
+  { eventId, signature }: EventHeaders,
+  receivedAt: string,
+): ArrivedEvent | undefined {
+  let text: string;
+  let event: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body).trim();
+    event = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(event)) return undefined;
+  const kind = classifyEvent(event);
+  const id = readOwnId(eventId) ?? (kind === 'receipt' ? identifyReceipt(event) : undefined) ?? `body:${digest(text)}`;
+  const signed = signature === undefined ? '' : `,"signature":${JSON.stringify(signature)}`;
+  // Its own text: numbers keep all digits. Inside a JSON string a line break can only be escaped: these stand between tokens.
+  const kept = text.replace(/[\r\n]/g, ' ');
+  const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
+  return { kind, id, line };
+}
+
+/** Undefined for any other line. */
+export function decodeEventLine(line: string): StoredEvent | undefined {
+  if (!line.startsWith(LINE_START)) return undefined;
+  try {
+    const { format: _, ...stored } = JSON.parse(line);
+    return typeof stored.kind === 'string' && typeof stored.id === 'string' && isObject(stored.event)
+      ? stored
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Contract, section Events: all that it names. */
+const GATEWAY_EVENTS = new Set<unknown>(['QUEUED', 'AGENT_JOINED', 'ACTIVITY', 'MESSAGE']);
+/** Documented: checks the address of a new webhook; it expects a 2xx, and belongs to no conversation. */
+const WEBHOOK_CHECK = 'WEB_HOOK_VERIFY';
+
+function classifyEvent({ eventType, conversationId, namespace, payload }: Record<string, unknown>) {
+  if (GATEWAY_EVENTS.has(eventType) && typeof conversationId === 'string') return 'gateway';
+  if (eventType === WEBHOOK_CHECK) return 'gateway';
+  const isReceipt =
+    namespace === 'SMS' &&
+    eventType === 'outbound_message_status_changed' &&
+    isObject(payload) &&
+    typeof payload.umid === 'string' &&
+    isObject(payload.status) &&
+    typeof payload.status.state === 'string';
+  return isReceipt ? 'receipt' : 'unknown';
+}
+
+/** An id of these characters is kept; any other is digested, so that no sender controls the length of a line's head. */
+const PLAIN_ID = /^[\x21-\x7e]{1,128}$/;
+const PLAIN_PART = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** The service's own id of the event. */
+function readOwnId(eventId: string | undefined): string | undefined {
+  if (eventId === undefined || eventId === '') return undefined;
+  return PLAIN_ID.test(eventId) ? `event:${eventId}` : `event-digest:${digest(eventId)}`;
+}
+
+/** By umid, state, clientMessageId and time: the rejected messages of a batch share one umid. */
+function identifyReceipt({ payload }: Record<string, unknown>): string | undefined {
+  if (!isObject(payload) || !isObject(payload.status)) return undefined;
+  const { umid, clientMessageId } = payload;
+  const { state, timestamp } = payload.status;
+  // Only the last part may contain the separating colon.
+  if (typeof umid !== 'string' || !PLAIN_PART.test(umid)) return undefined;
+  if (typeof state !== 'string' || !PLAIN_PART.test(state)) return undefined;
+  if (typeof timestamp !== 'string' || !PLAIN_ID.test(timestamp)) return undefined;
+  return `receipt:${umid}:${state}:${shorten(clientMessageId)}:${timestamp}`;
+}
+
+/** Nothing for a message without an id; a digest, marked as one, for an id that is long or not plain. */
+function shorten(clientMessageId: unknown): string {
+  if (clientMessageId === undefined || clientMessageId === null) return '';
+  const isPlain = typeof clientMessageId === 'string' && PLAIN_PART.test(clientMessageId);
+  return isPlain ? clientMessageId : `#${digest(JSON.stringify(clientMessageId))}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
