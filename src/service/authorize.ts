@@ -3,21 +3,16 @@ import { API_KEY_HEADER } from '../domain/service-facts.js';
 import type { WireRequest } from './endpoint.js';
 
 /** The secrets of each area; an area without them sends no authentication. */
-export interface ServiceSecrets {
-  readonly sms?: string | undefined;
-  readonly contacts?: string | undefined;
-  readonly verification?: string | undefined;
-  readonly gateway?: string | undefined;
-  readonly chat?: string | undefined;
-  readonly campaign?: TokenSecrets | undefined;
-}
-
-export interface TokenSecrets {
-  readonly username: string;
-  /** Data Request Token: reads. */
-  readonly dataToken: string;
-  /** Action Request Token: changes. */
-  readonly actionToken?: string | undefined;
+export interface ServiceSecrets extends Readonly<Partial<Record<Exclude<Area, 'campaign'>, string | undefined>>> {
+  readonly campaign?:
+    | {
+        readonly username: string;
+        /** Data Request Token: reads. */
+        readonly dataToken: string;
+        /** Action Request Token: changes. */
+        readonly actionToken?: string | undefined;
+      }
+    | undefined;
 }
 
 /** The headers that authenticate a call. */
@@ -26,17 +21,15 @@ export type Authorize = (area: Area, method: WireRequest['method']) => Readonly<
 /** Contract, "Authentication": Bearer, Basic with a token for reads and one for changes, or `x-api-key`. */
 export function createAuthorize(secrets: ServiceSecrets): Authorize {
   return (area, method) => {
-    if (area === 'campaign') return authorizeBasic(secrets.campaign, method);
+    if (area === 'campaign') {
+      const { username = '', dataToken, actionToken } = secrets.campaign ?? {};
+      const token = method === 'GET' ? dataToken : actionToken;
+      return token === undefined ? {} : { authorization: `Basic ${writeBasic(username, token)}` };
+    }
     const key = secrets[area];
     if (key === undefined) return {};
     return area === 'gateway' || area === 'chat' ? { [API_KEY_HEADER]: key } : { authorization: `Bearer ${key}` };
   };
-}
-
-function authorizeBasic(tokens: TokenSecrets | undefined, method: WireRequest['method']): Record<string, string> {
-  const password = method === 'GET' ? tokens?.dataToken : tokens?.actionToken;
-  if (tokens === undefined || password === undefined) return {};
-  return { authorization: `Basic ${writeBasic(tokens.username, password)}` };
 }
 
 function writeBasic(username: string, token: string): string {

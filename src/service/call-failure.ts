@@ -1,4 +1,4 @@
-import { ServiceError } from '../domain/errors.js';
+import { ServiceError, type ServiceErrorCode } from '../domain/errors.js';
 import { type Answer, isKeyFault, isOwnError, type Response, readErrorBody } from './answer.js';
 import { type Decision, WRONG_KEY } from './decide-answer.js';
 import type { Endpoint, WireRequest } from './endpoint.js';
@@ -7,34 +7,51 @@ import type { Endpoint, WireRequest } from './endpoint.js';
 export interface FailedCall {
   readonly endpoint: Endpoint<never, unknown>;
   readonly method: WireRequest['method'];
-  readonly decision: Decision;
+  readonly decision: Exclude<Decision, { kind: 'read' }>;
   readonly answer: Answer;
   /** By its last attempt, or by one before it. */
   readonly mayHaveBeenDone: boolean;
 }
 
 /** The error for a call that was refused, or must not be retried. */
-export function describeCallFailure(failed: FailedCall): ServiceError {
-  const { endpoint, decision, answer } = failed;
+export function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone }: FailedCall): ServiceError {
   const { name, isRepeatable } = endpoint;
+  const fail = (code: ServiceErrorCode, said: string, hint: string) =>
+    describe(code, `Cannot ${name}: ${said}`, hint, answer);
   switch (decision.kind) {
-    case 'refused':
-      return describeRefusal(name, answer as Response);
-    case 'stop':
-      if (decision.reason === 'redirected') {
-        return isRepeatable
-          ? describeRedirect(name, decision.why, answer)
-          : describeDoubt(name, `${decision.why}, a redirect`, answer);
-      }
-      if (!decision.mayHaveBeenProcessed) return describeUnauthorized(endpoint, answer as Response);
-      return isRepeatable ? describeBarred(name, decision.why, answer) : describeDoubt(name, decision.why, answer);
-    case 'again':
-    case 'wait':
-      return describeUnavailable(failed, decision.why);
-    default:
-      return describeDoubt(name, decision.kind === 'in-doubt' ? decision.why : 'its answer was not read', answer);
+    case 'refused': {
+      const { code, message } = readErrorBody(answer as Response);
+      return new ServiceError('refused', `Cannot ${name}: ${message}`, { status: decision.status, serviceCode: code });
+    }
+    case 'stop': {
+      const { why } = decision;
+      const isRedirect = decision.reason === 'redirected';
+      if (!isRedirect && !decision.mayHaveBeenProcessed) return describeUnauthorized(endpoint, answer as Response);
+      if (!isRepeatable) return describeDoubt(name, isRedirect ? `${why}, a redirect` : why, answer);
+      return isRedirect
+        ? fail('redirected', `the address answers with a redirect (${why})`, CHECK_REDIRECT)
+        : fail('unauthorized', why, CHECK_WAY);
+    }
+    case 'in-doubt':
+      return describeDoubt(name, decision.why, answer);
+    default: {
+      const isAway = answer.kind === 'failure';
+      const problem = isAway
+        ? 'cannot be reached, or does not answer'
+        : decision.kind === 'wait'
+          ? 'is too busy'
+          : 'fails';
+      const changed = method === 'GET' ? 'Nothing was changed. Try again later.' : MAYBE_DONE;
+      const hint = mayHaveBeenDone ? changed : 'Nothing was done. Try again later.';
+      return fail('unavailable', `the service ${problem}: ${decision.why}`, hint);
+    }
   }
 }
+
+const MAYBE_DONE = 'The change may have been made; it is safe to try again later.';
+const CHECK_REDIRECT = 'Check the base address; redirects are never followed.';
+const CHECK_WAY =
+  'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.';
 
 /** The error for a 2xx whose body is not what the endpoint answers with. */
 export function describeBadAnswer(endpoint: FailedCall['endpoint'], answer: Response): ServiceError {
@@ -42,76 +59,29 @@ export function describeBadAnswer(endpoint: FailedCall['endpoint'], answer: Resp
   if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, answer);
   const problem = `HTTP ${answer.status} with an unexpected body`;
   if (!isRepeatable) return describeDoubt(name, problem, answer);
-  return new ServiceError('bad-answer', `Cannot ${name}: ${problem}`, {
-    hint: 'It is safe to try again. If it happens again, check the base address.',
-    ...statusOf(answer),
-  });
-}
-
-function describeRefusal(name: string, response: Response): ServiceError {
-  const { code, message } = readErrorBody(response);
-  return new ServiceError('refused', `Cannot ${name}: ${message}`, { status: response.status, serviceCode: code });
+  const hint = 'It is safe to try again. If it happens again, check the base address.';
+  return describe('bad-answer', `Cannot ${name}: ${problem}`, hint, answer);
 }
 
 const WRONG_TOKEN = 'the user name or the token is wrong or not of this account';
 
+/** A 401, a 403 or a fault of the key, said by the service itself. */
 function describeUnauthorized({ area, name }: FailedCall['endpoint'], response: Response): ServiceError {
   const { status } = response;
   const { code, message } = readErrorBody(response);
-  return new ServiceError(
-    'unauthorized',
-    `Cannot ${name}: ${area === 'campaign' ? WRONG_TOKEN : WRONG_KEY} (HTTP ${status}: ${message})`,
-    {
-      hint: `Check service.credentials of ${area}, and service.account. \`volley check JOB --online\` tries them without sending anything.`,
-      status,
-      serviceCode: code,
-    },
-  );
-}
-
-/** 401 or 403 that the service itself did not say. */
-function describeBarred(name: string, why: string, answer: Answer): ServiceError {
-  return new ServiceError('unauthorized', `Cannot ${name}: ${why}`, {
-    hint: 'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.',
-    ...statusOf(answer),
+  const wrong = area === 'campaign' ? WRONG_TOKEN : WRONG_KEY;
+  return new ServiceError('unauthorized', `Cannot ${name}: ${wrong} (HTTP ${status}: ${message})`, {
+    hint: `Check service.credentials of ${area}, and service.account. \`volley check JOB --online\` tries them without sending anything.`,
+    status,
+    serviceCode: code,
   });
-}
-
-function describeRedirect(name: string, why: string, answer: Answer): ServiceError {
-  return new ServiceError('redirected', `Cannot ${name}: the address answers with a redirect (${why})`, {
-    hint: 'Check the base address; redirects are never followed.',
-    ...statusOf(answer),
-  });
-}
-
-function describeUnavailable(failed: FailedCall, why: string): ServiceError {
-  const { endpoint, decision, answer } = failed;
-  const problem = decision.kind === 'wait' ? 'is too busy' : NO_ANSWER[answer.kind];
-  return new ServiceError('unavailable', `Cannot ${endpoint.name}: the service ${problem}: ${why}`, {
-    hint: describeDone(failed),
-    ...statusOf(answer),
-  });
-}
-
-const NO_ANSWER: Readonly<Record<Answer['kind'], string>> = {
-  response: 'fails',
-  failure: 'cannot be reached, or does not answer',
-};
-
-function describeDone({ method, mayHaveBeenDone }: FailedCall): string {
-  if (!mayHaveBeenDone) return 'Nothing was done. Try again later.';
-  return method === 'GET'
-    ? 'Nothing was changed. Try again later.'
-    : 'The change may have been made; it is safe to try again later.';
 }
 
 function describeDoubt(name: string, why: string, answer: Answer): ServiceError {
-  return new ServiceError('in-doubt', `Cannot tell whether the call to ${name} succeeded: ${why}`, {
-    hint: 'The change may have been made. Check before you try again.',
-    ...statusOf(answer),
-  });
+  const message = `Cannot tell whether the call to ${name} succeeded: ${why}`;
+  return describe('in-doubt', message, 'The change may have been made. Check before you try again.', answer);
 }
 
-function statusOf(answer: Answer): { status?: number } {
-  return answer.kind === 'response' ? { status: answer.status } : {};
+function describe(code: ServiceErrorCode, message: string, hint: string, answer: Answer): ServiceError {
+  return new ServiceError(code, message, { hint, ...(answer.kind === 'response' ? { status: answer.status } : {}) });
 }

@@ -71,17 +71,12 @@ export function earlyAnswer(): Error {
   return Object.assign(new Error('An answer came before its request'), { code: EARLY_ANSWER });
 }
 
-type Connection = Pick<
-  Socket,
-  'destroy' | 'destroyed' | 'emit' | 'read' | 'readableLength' | 'write' | 'writableLength'
->;
-
 /**
  * Passes on what a connection answers, without each `100 Continue`, and ends the connection at bytes that come before
  * the request was written whole. Bytes that come while there is no request end it in undici. undici reads a connection
  * by `read`, and writes each request at once, before it reads; pipelining is 1.
  */
-export function filterAnswers(socket: Connection): void {
+export function filterAnswers(socket: Socket): void {
   const filter = new ContinueFilter();
   const read = socket.read.bind(socket);
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean;

@@ -5,7 +5,7 @@ import type { Response } from './answer.js';
 
 /**
  * One endpoint of the service as a value: how a call to it looks on the wire, what its answer means, and whether it may
- * be repeated. Pure; caller.ts sends it, and the kinds of steps build on the same functions.
+ * be repeated. Pure; caller.ts sends it.
  */
 export interface Endpoint<Input, Output> extends Pick<EndpointFacts, 'area' | 'name' | 'isRepeatable'> {
   request(service: ServiceAddresses, input: Input): WireRequest;
@@ -41,6 +41,18 @@ interface Variables {
   /** JSON text as it is, or an object, whose undefined members are omitted. */
   readonly body?: Buffer | object;
 }
+
+/** An endpoint: its facts, what a call adds to them, and the reader of a 2xx answer. */
+export function defineEndpoint<Input, Output>(
+  facts: EndpointFacts,
+  write: (input: Input) => Variables,
+  read: Endpoint<Input, Output>['read'],
+): Endpoint<Input, Readonly<Output>> {
+  return { ...facts, request: (service, input) => buildRequest(service, facts, write(input)), read };
+}
+
+/** What an endpoint answers with. */
+export type OutputOf<E> = E extends Endpoint<never, infer Output> ? Output : never;
 
 /** A call to an endpoint as it goes over the wire. Refuses an id that may not stand in a path with UserError 'bad-input'. */
 export function buildRequest(

@@ -14,14 +14,11 @@ export function scrubAnswers(transport: Transport, secrets: readonly string[]): 
   if (long.length === 0) return transport;
   const scrub = createScrub(long);
   return {
+    ...transport,
     send: async (call, signal) => {
       const answer = await transport.send(call, signal);
       return answer.kind === 'response' ? scrub(answer) : answer;
     },
-    ...(transport.dropConnections === undefined
-      ? {}
-      : { dropConnections: () => (transport.dropConnections as () => void)() }),
-    close: () => transport.close(),
   };
 }
 

@@ -91,11 +91,8 @@ export function createTransport(timeouts: Timeouts): Transport {
       } catch (error) {
         const failure = readFailure(error);
         const mayHaveBeenProcessed = failure.mayHaveBeenProcessed && !connector.isNeverConnected(error);
-        return {
-          ...failure,
-          mayHaveBeenProcessed,
-          reason: wordReason(failure.reason, { timeouts, hasStood: mayHaveBeenProcessed }),
-        };
+        const reason = wordReason(failure.reason, mayHaveBeenProcessed, timeouts);
+        return { kind: 'failure', mayHaveBeenProcessed, reason };
       } finally {
         stopTimer();
         signal?.removeEventListener('abort', abandon);
@@ -166,27 +163,19 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** A description with the code, or the code alone if it is clear. */
-function wordReason(code: string, { timeouts, hasStood }: { timeouts: Timeouts; hasStood: boolean }): string {
-  const { connectSeconds, answerSeconds } = timeouts;
-  const word = (words: string) => `${words} (${code})`;
-  switch (code) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return word(`no connection within ${connectSeconds} s`);
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return word(`no answer within ${answerSeconds} s`);
-    case 'UND_ERR_BODY_TIMEOUT':
-      return word(`the answer stopped for ${answerSeconds} s`);
-    case 'TimeoutError':
-      return word(`no complete answer within ${Number((connectSeconds + 2 * answerSeconds).toFixed(1))} s`);
-    case 'ECONNRESET':
-    case 'EPIPE':
-    case 'UND_ERR_SOCKET':
-      return word(`the connection was closed ${hasStood ? 'before the answer' : 'while it was made'}`);
-    case EARLY_ANSWER:
-      return 'an answer came before the request was sent whole';
-    default:
-      return code;
-  }
+function wordReason(code: string, hasStood: boolean, { connectSeconds, answerSeconds }: Timeouts): string {
+  const closed = `the connection was closed ${hasStood ? 'before the answer' : 'while it was made'}`;
+  const words: Readonly<Record<string, string>> = {
+    UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectSeconds} s`,
+    UND_ERR_HEADERS_TIMEOUT: `no answer within ${answerSeconds} s`,
+    UND_ERR_BODY_TIMEOUT: `the answer stopped for ${answerSeconds} s`,
+    TimeoutError: `no complete answer within ${Number((connectSeconds + 2 * answerSeconds).toFixed(1))} s`,
+    ECONNRESET: closed,
+    EPIPE: closed,
+    UND_ERR_SOCKET: closed,
+  };
+  if (code === EARLY_ANSWER) return 'an answer came before the request was sent whole';
+  return words[code] === undefined ? code : `${words[code]} (${code})`;
 }
 
 /** Failures before a byte could leave. Measured on undici 7.30, Node 20; see test/service/transport.test.ts. */

@@ -7,7 +7,7 @@ import { readJsonBody } from './answer.js';
 import { readCampaign } from './areas/campaign.js';
 import { readMessages } from './areas/chat.js';
 import { readSession } from './areas/verification.js';
-import { buildRequest, type CallService, type Endpoint } from './endpoint.js';
+import { type CallService, defineEndpoint } from './endpoint.js';
 
 /** Of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
 const NO_SUCH_ID = '00000000-0000-0000-0000-000000000000';
@@ -44,10 +44,10 @@ async function readSomething(area: Area, steps: readonly Step[], call: CallServi
   }
 }
 
-function readPlainly(facts: EndpointFacts): Endpoint<Readonly<Record<string, string>>, true> {
-  return {
-    ...facts,
-    request: (service, ids) => buildRequest(service, facts, { ids }),
-    read: (response) => (isObject(readJsonBody(response)) ? true : undefined),
-  };
+function readPlainly(facts: EndpointFacts) {
+  return defineEndpoint(
+    facts,
+    (ids: Readonly<Record<string, string>>) => ({ ids }),
+    (response) => (isObject(readJsonBody(response)) ? true : undefined),
+  );
 }

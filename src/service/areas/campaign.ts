@@ -3,7 +3,7 @@ import { isObject } from '../../domain/is-object.js';
 import { CAMPAIGN_TIMED_OUT_STATUS, type CampaignTarget, ENDPOINTS } from '../../domain/service-facts.js';
 import type { CampaignState } from '../../job/job.js';
 import { readInteger, readJsonBody, readText } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint } from '../endpoint.js';
 
 export interface CampaignInput {
   readonly campaignId: number;
@@ -13,26 +13,25 @@ export interface CampaignChange extends CampaignInput {
   readonly target: CampaignTarget;
 }
 
-export const readCampaign: Endpoint<CampaignInput, Campaign> = {
-  ...ENDPOINTS.readCampaign,
-  request: (service, input) => buildRequest(service, ENDPOINTS.readCampaign, { ids: writeId(input) }),
-  read: (response, { campaignId }) => {
+export const readCampaign = defineEndpoint(
+  ENDPOINTS.readCampaign,
+  (input: CampaignInput) => ({ ids: writeId(input) }),
+  (response, { campaignId }) => {
     const campaign = readCampaignBody(readJsonBody(response));
     return campaign?.id === campaignId ? campaign : undefined;
   },
-};
+);
 
-export const changeCampaign: Endpoint<CampaignChange, { readonly message: string }> = {
-  ...ENDPOINTS.changeCampaign,
-  request: (service, { target, ...input }) =>
-    buildRequest(service, ENDPOINTS.changeCampaign, { ids: writeId(input), body: { status: target } }),
-  read: (response) => {
+export const changeCampaign = defineEndpoint(
+  ENDPOINTS.changeCampaign,
+  ({ target, ...input }: CampaignChange) => ({ ids: writeId(input), body: { status: target } }),
+  (response) => {
     if (response.status === CAMPAIGN_TIMED_OUT_STATUS) return undefined;
     const body = readJsonBody(response);
     const message = isObject(body) ? readText(body.message) : undefined;
     return message === undefined ? undefined : { message };
   },
-};
+);
 
 function writeId({ campaignId }: CampaignInput): { campaignId: string } {
   if (Number.isSafeInteger(campaignId) && campaignId > 0) return { campaignId: String(campaignId) };
@@ -141,20 +140,13 @@ export function planChange(
   campaign: Campaign,
   target: CampaignTarget,
 ): { readonly kind: 'none' | 'change' } | { readonly kind: 'refused'; readonly reason: string } {
-  if (campaign.state === target) return { kind: 'none' };
-  const reason = findObstacle(campaign, target);
-  return reason === undefined ? { kind: 'change' } : { kind: 'refused', reason };
-}
-
-function findObstacle(campaign: Campaign, target: CampaignTarget): string | undefined {
-  const { state, meaning } = campaign;
-  const name = `campaign ${campaign.id}`;
-  if (campaign.isDynamic === false) return `${name} is not a dynamic campaign: its status cannot be changed by a call`;
-  if (campaign.isEnabled === false) return `${name} is not enabled: enable it in the configuration manager first`;
-  if (state === 'STOPPED') return `${name} is stopped (${meaning}) and cannot be restarted`;
-  if (CAMPAIGN_CHANGES[target].includes(state === 'SCHEDULED' ? 'RUNNING' : state)) return undefined;
-  const from = CAMPAIGN_CHANGES[target].join(', ');
-  if (state === 'SCHEDULED')
-    return `${name} is scheduled and begins at its time: ${target} is allowed from ${from} only`;
-  return `${name} is ${state} (${meaning}): ${target} is allowed from ${from} only`;
+  const { id, state, meaning, isDynamic, isEnabled } = campaign;
+  const refuse = (why: string) => ({ kind: 'refused', reason: `campaign ${id} is ${why}` }) as const;
+  if (state === target) return { kind: 'none' };
+  if (isDynamic === false) return refuse('not a dynamic campaign: its status cannot be changed by a call');
+  if (isEnabled === false) return refuse('not enabled: enable it in the configuration manager first');
+  if (state === 'STOPPED') return refuse(`stopped (${meaning}) and cannot be restarted`);
+  if (CAMPAIGN_CHANGES[target].includes(state === 'SCHEDULED' ? 'RUNNING' : state)) return { kind: 'change' };
+  const now = state === 'SCHEDULED' ? 'scheduled and begins at its time' : `${state} (${meaning})`;
+  return refuse(`${now}: ${target} is allowed from ${CAMPAIGN_CHANGES[target].join(', ')} only`);
 }

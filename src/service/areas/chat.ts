@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import { CHAT_TICKS_PER_MS, ENDPOINTS } from '../../domain/service-facts.js';
 import { readInteger, readJsonBody, readObjectOrNothing, readText } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint, type OutputOf } from '../endpoint.js';
 
 export interface ReadMessagesInput {
   /** 30 where not given; its bounds are not documented. */
@@ -17,29 +17,26 @@ export interface PostMessageInput {
   readonly room?: string;
 }
 
-export interface PostedMessage {
-  /** The text as displayed; undefined where the answer does not repeat it. */
-  readonly parsed: string | undefined;
-}
-
 /** Oldest first, whatever order the service gave. */
-export const readMessages: Endpoint<ReadMessagesInput, readonly ChatMessage[]> = {
-  ...ENDPOINTS.readMessages,
-  request: (service, { pageSize, room }) =>
-    buildRequest(service, ENDPOINTS.readMessages, { query: { pageSize, room } }),
-  read: (response) => readMessagesBody(readJsonBody(response)),
-};
+export const readMessages = defineEndpoint(
+  ENDPOINTS.readMessages,
+  ({ pageSize, room }: ReadMessagesInput) => ({ query: { pageSize, room } }),
+  (response) => readMessagesBody(readJsonBody(response)),
+);
 
-export const postMessage: Endpoint<PostMessageInput, PostedMessage> = {
-  ...ENDPOINTS.postMessage,
-  request: (service, { messageRaw, room }) =>
-    buildRequest(service, ENDPOINTS.postMessage, { body: { messageRaw, room } }),
+export type PostedMessage = OutputOf<typeof postMessage>;
+
+export const postMessage = defineEndpoint(
+  ENDPOINTS.postMessage,
+  ({ messageRaw, room }: PostMessageInput) => ({ body: { messageRaw, room } }),
   // The contract does not show the body: any but a page or a fault will do.
-  read: (response) => {
+  (response) => {
     const body = readObjectOrNothing(response);
-    return body === undefined || 'fault' in body ? undefined : { parsed: readText(body.parsed) };
+    if (body === undefined || 'fault' in body) return undefined;
+    /** `parsed`: the text as displayed; undefined where the answer does not repeat it. */
+    return { parsed: readText(body.parsed) };
   },
-};
+);
 
 /**
  * Undefined for a body that is not a list; entries that are not messages are dropped. Messages without a time stand at

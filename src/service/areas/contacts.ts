@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
 import { isAnotherNumber, type Response, readJsonBody, readNamedNumber } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint } from '../endpoint.js';
 
 /** A contact as it is posted. Contract: "Contact (creation request body)". */
 export interface Contact {
@@ -16,11 +16,11 @@ export interface Contact {
   readonly customAttributes?: Readonly<Record<string, string>>;
 }
 
-export const createContact: Endpoint<Contact, ContactAnswer> = {
-  ...ENDPOINTS.createContact,
-  request: (service, contact) => buildRequest(service, ENDPOINTS.createContact, { body: contact }),
-  read: (response) => readContactAnswer(response),
-};
+export const createContact = defineEndpoint(
+  ENDPOINTS.createContact,
+  (contact: Contact) => ({ body: contact }),
+  (response) => readContactAnswer(response),
+);
 
 export type ContactAnswer = Readonly<NonNullable<ReturnType<typeof readContactAnswer>>>;
 
@@ -62,31 +62,26 @@ const TEXTS = ['externalId', 'firstName', 'lastName'] as const;
  */
 export function findContradiction(sent: unknown, answer: unknown, isNew: boolean): string | undefined {
   if (!isObject(sent) || !isObject(answer)) return undefined;
-  const told = compareAddresses(sent.addresses, answer.addresses);
-  if (told.length > 0 && told.every((each) => each === 'other' || each === 'not-sent')) {
+  const named = compareAddresses(sent.addresses, answer.addresses);
+  if (named.length > 0 && named.every((each) => each === 'other' || each === 'not-sent')) {
     return 'the answer names a contact with none of the addresses sent';
   }
   if (!isNew) return undefined;
-  if (told.includes('other')) return 'the answer names an address other than the one that was sent';
+  if (named.includes('other')) return 'the answer names an address other than the one that was sent';
   const text = TEXTS.find((field) => isAnotherText(answer[field], sent[field]));
   return text === undefined ? undefined : `the answer names a ${text} other than the one that was sent`;
 }
 
-type Compared = 'same' | 'other' | 'not-sent' | 'masked';
-
 /** What each address of the answer is. */
-function compareAddresses(sent: unknown, answer: unknown): Compared[] {
+function compareAddresses(sent: unknown, answer: unknown): ('same' | 'other' | 'not-sent' | 'masked')[] {
   if (!isObject(sent) || !isObject(answer)) return [];
-  return Object.entries(answer).flatMap(([channel, named]) =>
-    typeof named === 'string' && named.trim() !== '' ? [compareAddress(channel, named, sent[channel])] : [],
-  );
-}
-
-function compareAddress(channel: string, named: string, sent: unknown): Compared {
-  if (sent === undefined) return 'not-sent';
-  if (channel !== 'msisdn') return isAnotherText(named, sent) ? 'other' : 'same';
-  if (readNamedNumber(named) === undefined) return 'masked';
-  return isAnotherNumber(named, sent) ? 'other' : 'same';
+  const named = Object.entries(answer).filter(([, address]) => typeof address === 'string' && address.trim() !== '');
+  return named.map(([channel, address]) => {
+    if (sent[channel] === undefined) return 'not-sent';
+    if (channel === 'msisdn' && readNamedNumber(address) === undefined) return 'masked';
+    const isAnother = channel === 'msisdn' ? isAnotherNumber : isAnotherText;
+    return isAnother(address, sent[channel]) ? 'other' : 'same';
+  });
 }
 
 /** Case and blanks aside, which a service may change. */

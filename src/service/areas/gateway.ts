@@ -8,7 +8,7 @@ import {
   WEBHOOK_VERSION_FIELDS,
 } from '../../domain/service-facts.js';
 import { type Response, readId, readJsonBody, readObjectOrNothing, readText, readTime } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint, type OutputOf } from '../endpoint.js';
 
 // What is set up once: webhooks and channels.
 
@@ -21,10 +21,6 @@ export interface WebhookInput {
   readonly version?: string | undefined;
 }
 
-export interface CreatedWebhook {
-  readonly webhookId: string;
-}
-
 export interface ChannelInput {
   readonly name: string;
   readonly description?: string;
@@ -34,34 +30,32 @@ export interface ChannelInput {
   readonly queue: string;
 }
 
-export interface CreatedChannel {
-  readonly channelId: string;
-}
+export type CreatedWebhook = OutputOf<typeof createWebhook>;
+export type CreatedChannel = OutputOf<typeof createChannel>;
 
-export const createWebhook: Endpoint<WebhookInput, CreatedWebhook> = {
-  ...ENDPOINTS.createWebhook,
-  request: (service, { name, url, version = WEBHOOK_VERSION }) => {
+export const createWebhook = defineEndpoint(
+  ENDPOINTS.createWebhook,
+  ({ name, url, version = WEBHOOK_VERSION }: WebhookInput) => {
     const versions = Object.fromEntries(WEBHOOK_VERSION_FIELDS.map((field) => [field, version]));
-    return buildRequest(service, ENDPOINTS.createWebhook, { body: { name, uri: url, ...versions } });
+    return { body: { name, uri: url, ...versions } };
   },
-  read: (response, { name }) => {
+  (response, { name }) => {
     const webhookId = readNewId(response, name, 'webHookId');
     return webhookId === undefined ? undefined : { webhookId };
   },
-};
+);
 
-export const createChannel: Endpoint<ChannelInput, CreatedChannel> = {
-  ...ENDPOINTS.createChannel,
-  request: (service, { name, description, webhookId, queue }) => {
+export const createChannel = defineEndpoint(
+  ENDPOINTS.createChannel,
+  ({ name, description, webhookId, queue }: ChannelInput) => {
     const routingOptions = { type: QUEUE_ASSIGNMENT, id: queue };
-    const body = { name, description, type: CHANNEL_TYPE, webHookId: webhookId, routingOptions };
-    return buildRequest(service, ENDPOINTS.createChannel, { body });
+    return { body: { name, description, type: CHANNEL_TYPE, webHookId: webhookId, routingOptions } };
   },
-  read: (response, { name }) => {
+  (response, { name }) => {
     const channelId = readNewId(response, name, 'channelId');
     return channelId === undefined ? undefined : { channelId };
   },
-};
+);
 
 /**
  * Undefined for an answer without an id, or with another name. An `id` counts only beside the name that was sent,
@@ -116,60 +110,50 @@ export interface ConversationChange {
   readonly user?: ConversationUser;
 }
 
-export interface ConversationState {
-  readonly conversationId: string;
-  /** The service's value, such as `active`; undefined if absent. */
-  readonly state: string | undefined;
-}
-
 export interface MessageInput {
   readonly conversationId: string;
   readonly text: string;
 }
 
-export interface SentMessage {
-  readonly conversationId: string;
-  /** Undefined where the service gave none. */
-  readonly messageId: string | undefined;
-}
+export type CreatedConversation = OutputOf<typeof createConversation>;
+export type ConversationState = OutputOf<typeof updateConversation>;
+export type SentMessage = OutputOf<typeof sendMessage>;
 
-export const createConversation: Endpoint<ConversationRequest, CreatedConversation> = {
-  ...ENDPOINTS.createConversation,
-  request: (service, conversation) => buildRequest(service, ENDPOINTS.createConversation, { body: conversation }),
-  read: (response) => readConversationBody(readJsonBody(response)),
-};
+export const createConversation = defineEndpoint(
+  ENDPOINTS.createConversation,
+  (conversation: ConversationRequest) => ({ body: conversation }),
+  (response) => readConversationBody(readJsonBody(response)),
+);
 
 /** Refuses to change nothing. */
-export const updateConversation: Endpoint<ConversationChange, ConversationState> = {
-  ...ENDPOINTS.updateConversation,
-  request: (service, { conversationId, assignment, user }) => {
+export const updateConversation = defineEndpoint(
+  ENDPOINTS.updateConversation,
+  ({ conversationId, assignment, user }: ConversationChange) => {
     if (assignment === undefined && user === undefined) {
       throw new UserError('bad-input', 'Cannot update a conversation: it changes nothing, expected a queue or a user');
     }
-    return buildRequest(service, ENDPOINTS.updateConversation, { ids: { conversationId }, body: { assignment, user } });
+    return { ids: { conversationId }, body: { assignment, user } };
   },
   // The contract does not show the body: any but a page, or another conversation's, will do.
-  read: (response, { conversationId }) => {
+  (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
     if (body === undefined || !isAbout(body.conversationId ?? body.id, conversationId)) return undefined;
+    /** `state`: the service's value, such as `active`; undefined if absent. */
     return { conversationId, state: readText(body.state) };
   },
-};
+);
 
 /** Sends a message as the conversation's customer. */
-export const sendMessage: Endpoint<MessageInput, SentMessage> = {
-  ...ENDPOINTS.sendMessage,
-  request: (service, { conversationId, text }) =>
-    buildRequest(service, ENDPOINTS.sendMessage, { ids: { conversationId }, body: { authorType: 'user', text } }),
-  // The service documents an answer without a body.
-  read: (response, { conversationId }) => {
+export const sendMessage = defineEndpoint(
+  ENDPOINTS.sendMessage,
+  ({ conversationId, text }: MessageInput) => ({ ids: { conversationId }, body: { authorType: 'user', text } }),
+  // The service documents an answer without a body: `messageId` is then undefined.
+  (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
     if (body === undefined || !isAbout(body.conversationId, conversationId)) return undefined;
     return { conversationId, messageId: readId(body.messageId ?? body.id) };
   },
-};
-
-export type CreatedConversation = Readonly<NonNullable<ReturnType<typeof readConversationBody>>>;
+);
 
 /** The answer to a creation; undefined for a body that does not say which conversation it is. */
 export function readConversationBody(body: unknown) {

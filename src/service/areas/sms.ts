@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
 import { readId, readJsonBody } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint } from '../endpoint.js';
 
 /** A batch as it is posted. Contract: "SMS batch request body". */
 export interface SmsBatch {
@@ -27,21 +27,21 @@ export interface SmsMessage {
   readonly dlrCallbackUrl?: string;
 }
 
-export const sendBatch: Endpoint<SmsBatch, SmsBatchAnswer> = {
-  ...ENDPOINTS.sendBatch,
-  request: (service, batch) => buildRequest(service, ENDPOINTS.sendBatch, { body: batch }),
-  read: (response) => readSmsBatchAnswer(readJsonBody(response)),
-};
+export const sendBatch = defineEndpoint(
+  ENDPOINTS.sendBatch,
+  (batch: SmsBatch) => ({ body: batch }),
+  (response) => readSmsBatchAnswer(readJsonBody(response)),
+);
 
-export const cancelBatch: Endpoint<{ readonly batchId: string }, { readonly cancelledCount: number }> = {
-  ...ENDPOINTS.cancelBatch,
-  request: (service, ids) => buildRequest(service, ENDPOINTS.cancelBatch, { ids }),
-  read: (response) => {
+export const cancelBatch = defineEndpoint(
+  ENDPOINTS.cancelBatch,
+  (ids: { readonly batchId: string }) => ({ ids }),
+  (response) => {
     const body = readJsonBody(response);
     const cancelledCount = isObject(body) ? countOf(body.cancelledCount) : undefined;
     return cancelledCount === undefined ? undefined : { cancelledCount };
   },
-};
+);
 
 /** The answer to a batch, as far as it can be relied on. Contract: "SMS batch response body". */
 export type SmsBatchAnswer = Readonly<NonNullable<ReturnType<typeof readSmsBatchAnswer>>>;

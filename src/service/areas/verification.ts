@@ -11,7 +11,7 @@ import {
   readText,
   readTime,
 } from '../answer.js';
-import { buildRequest, type Endpoint } from '../endpoint.js';
+import { defineEndpoint } from '../endpoint.js';
 
 /** A session as it is asked for. Contract: "Verification creation request body"; limits: service-facts.ts. */
 export interface SessionRequest {
@@ -46,26 +46,26 @@ export interface CodeInput extends SessionInput {
 /** The form of a code: the longest is that which the service makes, with its dash. */
 export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${CODE_LENGTH.max + 1}}$`);
 
-export const createSession: Endpoint<SessionRequest, Session> = {
-  ...ENDPOINTS.createSession,
-  request: (service, session) => buildRequest(service, ENDPOINTS.createSession, { body: session }),
-  read: (response, { destination }) => {
+export const createSession = defineEndpoint(
+  ENDPOINTS.createSession,
+  (session: SessionRequest) => ({ body: session }),
+  (response, { destination }) => {
     const session = readSessionBody(readJsonBody(response));
     // Only an international number can be compared: how the service reads a national one is not known.
     const isForeign = destination.trim().startsWith('+') && isAnotherNumber(session?.destination, destination);
     return isForeign ? undefined : session;
   },
-};
+);
 
-export const readSession: Endpoint<SessionInput, Session> = {
-  ...ENDPOINTS.readSession,
-  request: (service, { sessionId }) => buildRequest(service, ENDPOINTS.readSession, { ids: { sessionId } }),
-  read: readAskedSession,
-};
+export const readSession = defineEndpoint(
+  ENDPOINTS.readSession,
+  ({ sessionId }: SessionInput) => ({ ids: { sessionId } }),
+  readAskedSession,
+);
 
-export const checkCode: Endpoint<CodeInput, Session> = {
-  ...ENDPOINTS.checkCode,
-  request: (service, { sessionId, code }) => {
+export const checkCode = defineEndpoint(
+  ENDPOINTS.checkCode,
+  ({ sessionId, code }: CodeInput) => {
     if (code === '') {
       // The service would take it for a read, and answer WAITING.
       throw new UserError(
@@ -73,10 +73,10 @@ export const checkCode: Endpoint<CodeInput, Session> = {
         'Cannot check a verification code: it is empty, expected the code that the person entered',
       );
     }
-    return buildRequest(service, ENDPOINTS.checkCode, { ids: { sessionId }, query: { code } });
+    return { ids: { sessionId }, query: { code } };
   },
-  read: readAskedSession,
-};
+  readAskedSession,
+);
 
 /** Both forms of the contract's session, its creation's and its read's, as one. Missing fields are undefined. */
 export type Session = Readonly<NonNullable<ReturnType<typeof readSessionBody>>>;
