@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
-import { formatFailureLine } from './command/error-line.js';
+import { setFlagsFromString } from 'node:v8';
+import { escapeAscii, formatFailureLine } from './command/error-line.js';
 import type { Failure } from './command/failure.js';
 import type { Terminal } from './command/terminal.js';
 
@@ -43,8 +44,7 @@ const terminal: Terminal = {
     return () => listeners.delete(listener);
   },
   leave: (exitCode, { code, message, hint }) => {
-    const error = { code, message, hint: hint ?? null, problems: [] };
-    printFailure({ state: exitCode === 2 ? 'refused' : 'stopped', exitCode, error });
+    printFailure({ state: 'stopped', exitCode, error: { code, message, hint: hint ?? null, problems: [] } });
     return exit(exitCode);
   },
   noteLogged: (error) => {
@@ -79,21 +79,15 @@ function currentDirectory(): string {
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** Of commands that shut down by themselves; one that has none ends at once. */
 const listeners = new Set<(name: string) => void>();
 
-function listenForSignals(): void {
-  for (const signal of SIGNALS) {
-    process.on(signal, (name) => {
-      for (const listener of listeners) listener(name);
-      if (listeners.size > 0) return;
-      const message = `Cannot finish: the process received ${name}`;
-      terminal.writeStderr(formatFailureLine({ message, exitCode: 75, code: 'interrupted' }, terminal));
-      terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
-    });
-  }
+function endOnSignal(name: string): void {
+  for (const listener of listeners) listener(name);
+  if (listeners.size > 0) return;
+  const message = `Cannot finish: the process received ${name}`;
+  terminal.writeStderr(formatFailureLine({ message, exitCode: 75, code: 'interrupted' }, terminal));
+  terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
 }
 
 /** Part of the result is on stdout already: a second object would make it unreadable. */
@@ -105,12 +99,7 @@ function printFailure(failure: Failure): void {
   const isJson = asked === undefined ? !terminal.isStdoutTerminal : asked === '--json';
   if (!isJson || isResultBegun) return;
   isResultBegun = true;
-  // Safe for a terminal: no control characters.
-  const json = JSON.stringify(failure).replace(
-    /[^ -~]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-  let rest = Buffer.from(`${json}\n`);
+  let rest = Buffer.from(`${escapeAscii(JSON.stringify(failure))}\n`);
   // A full pipe is retried for a second: its reader may be slow, or gone.
   for (let tries = 0; rest.length > 0 && tries < 100; tries += 1) {
     try {
@@ -141,60 +130,23 @@ function exit(exitCode: number): never {
 /** The error that the command's log has reported already. */
 let logged: unknown;
 
-type Printer = typeof import('./command/failure.js');
-
-let printer: Printer | undefined;
-
-/** Runs a command and returns its exit code, also for what it throws. */
-async function finish(command: Promise<number>): Promise<void> {
-  // Loaded up front: once the command has failed, no file descriptor may be left to load it with.
-  const loading = Promise.all([loadPrinter(), putOffOptimizing()]);
-  try {
-    process.exitCode = await command;
-  } catch (error) {
-    await loading;
-    fail(error);
-  }
-}
-
-/**
- * The HTTP client parses answers by WebAssembly, which Node 20 optimizes in the background after some kilobytes. A
- * process that ends meanwhile waits for it, a tenth of a short run. This raises the threshold twentyfold; later
- * versions of Node defer it by themselves.
- */
-async function putOffOptimizing(): Promise<void> {
-  if (!process.version.startsWith('v20.')) return;
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--wasm-tiering-budget=36000000');
-}
-
-async function loadPrinter(): Promise<void> {
-  try {
-    printer = await import('./command/failure.js');
-  } catch {
-    // The report is complete without it.
-  }
-}
-
-function fail(error: unknown): void {
-  const { formatFailed, describeFailure } = printer ?? WITHOUT_FILES;
-  const failure = describeFailure(error);
-  if (error !== logged) terminal.writeStderr(formatFailed(error, terminal));
+/** What loads nothing where the command has been loaded: once it has failed, there may be no file descriptor left to load with. */
+async function fail(error: unknown): Promise<void> {
+  const printer = await import('./command/failure.js').catch(() => WITHOUT_FILES);
+  const failure = printer.describeFailure(error);
+  if (error !== logged) terminal.writeStderr(printer.formatFailed(error, terminal));
   printFailure(failure);
   process.exitCode = failure.exitCode;
   // An abandoned read may keep the process alive.
   if (failure.error.code === 'interrupted') setTimeout(() => exit(failure.exitCode), 100).unref();
 }
 
-/**
- * Stands in for failure.ts where that could not be loaded. The error's own message is not masked here, so it is not
- * printed.
- */
-const WITHOUT_FILES: Pick<Printer, 'formatFailed' | 'describeFailure'> = {
+/** Stands in for failure.ts. The error's own message is not masked here, so it is not printed. */
+const WITHOUT_FILES: Pick<typeof import('./command/failure.js'), 'formatFailed' | 'describeFailure'> = {
   formatFailed: (error, terminal) => formatFailureLine(describeWithoutFiles(error), terminal),
   describeFailure: (error) => {
-    const { code, exitCode, message, hint } = describeWithoutFiles(error);
-    return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { code, message, hint, problems: [] } };
+    const { exitCode, ...words } = describeWithoutFiles(error);
+    return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { ...words, problems: [] } };
   },
 };
 
@@ -206,54 +158,30 @@ function describeWithoutFiles(error: unknown): { code: string; exitCode: number;
       'Nothing was sent without a record of it on disk. Fix the cause, for example with a higher `ulimit -n`, then run the same command to resume.';
     return { code, exitCode: 75, message, hint };
   }
-  const message = `Cannot continue: volley cannot open its own files (${nameOf(error)}), expected all of them`;
+  const name = error instanceof Error ? ('code' in error ? String(error.code) : error.name) : typeof error;
+  const message = `Cannot continue: volley cannot open its own files (${name}), expected all of them`;
   const hint = 'Check whether `ulimit -n` is too low, and whether volley is completely installed.';
   return { code: 'not-loaded', exitCode: 4, message, hint };
-}
-
-function nameOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error ? String(error.code) : error.name;
 }
 
 function isOfSystem(error: unknown): error is Error & { code: string; syscall: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error;
 }
 
-/** Sections of NODE_DEBUG that print bytes that Node reads (stream) or URLs that hold codes (undici, fetch). */
-const TELLING = ['stream', 'undici', 'fetch'];
-
-/** Node reads NODE_DEBUG before any of our code runs, patterns such as * included: ask Node which sections are on. */
-async function assertNodeIsSilent(): Promise<void> {
-  const { debuglog } = await import('node:util');
-  const told = TELLING.filter((section) => debuglog(section).enabled);
-  if (told.length === 0) return;
-  await loadPrinter();
-  const { UserError } = await import('./domain/errors.js');
-  throw new UserError(
-    'unsafe-environment',
-    `Cannot start: with NODE_DEBUG=${told.join(',')} Node prints phone numbers, keys and codes, expected it without them`,
-    { hint: 'Remove them from NODE_DEBUG; http, net, tls and worker print none of these.' },
-  );
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, endOnSignal);
+// Without a listener a closed pipe would end the process at once. For stdout the failing write reports it; a log
+// without a reader does not end a run.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+// Unhandled rejections, too. What is in flight is in doubt, as after a crash.
+process.on('uncaughtException', (error) => {
+  void fail(error).then(() => exit(Number(process.exitCode)));
+});
+// The HTTP client parses answers by WebAssembly, which Node 20 optimizes after some kilobytes: a process that ends meanwhile waits for
+// it, a tenth of a short run. Later versions defer it by themselves.
+if (process.version.startsWith('v20.')) setFlagsFromString('--wasm-tiering-budget=36000000');
+try {
+  const { runCommandLine } = await import('./verbs/command-line.js');
+  process.exitCode = await runCommandLine(process.argv.slice(2), terminal, process.stdout.columns ?? 100);
+} catch (error) {
+  await fail(error);
 }
-
-async function main(): Promise<void> {
-  listenForSignals();
-  // Without a listener a closed pipe would end the process at once. For stdout the failing write reports it; a log
-  // without a reader does not end a run.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  // Unhandled rejections, too. What is in flight is in doubt, as after a crash.
-  process.on('uncaughtException', (error) => {
-    fail(error);
-    exit(Number(process.exitCode));
-  });
-  try {
-    await assertNodeIsSilent();
-    const { runCommandLine } = await import('./verbs/command-line.js');
-    await runCommandLine(process.argv.slice(2), { terminal, finish }, process.stdout.columns ?? 100);
-  } catch (error) {
-    fail(error);
-  }
-}
-
-await main();

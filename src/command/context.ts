@@ -36,9 +36,10 @@ export interface Result {
   readonly text: string;
   /** Stdout gets the text, also where it is no terminal, unless --json is given. */
   readonly isText?: true;
-  readonly exitCode: number;
+  /** By default 0. */
+  readonly exitCode?: number;
   /** In a few words, for the log. */
-  readonly reason: string;
+  readonly reason?: string;
   /** What stopped it all the same: is thrown once the result is printed. */
   readonly failure?: unknown;
 }

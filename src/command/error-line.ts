@@ -7,9 +7,12 @@ import type { Logging } from './terminal.js';
 export function formatErrorLine(failure: FailureWords, nowMs: number): string {
   const { message, ...about } = failure;
   const line = { level: ERROR_LEVEL, time: new Date(nowMs).toISOString(), msg: message, event: 'error', ...about };
-  // Safe for a terminal: no control characters.
-  const toEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${JSON.stringify(line).replace(/[^ -~]/g, toEscape)}\n`;
+  return `${escapeAscii(JSON.stringify(line))}\n`;
+}
+
+/** The same JSON, safe for a terminal: no control characters. */
+export function escapeAscii(json: string): string {
+  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Pino's levels. */

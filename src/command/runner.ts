@@ -1,4 +1,4 @@
-import type { Options, PositionalOptions } from 'yargs';
+import type { Options } from 'yargs';
 import { escapeJson, type LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import { type Context, createContext, type Result } from './context.js';
@@ -8,18 +8,12 @@ import { loggingOf, type Terminal } from './terminal.js';
 /** A verb, whole: what it is given, its help, and what it does. `F`: its arguments and flags as they were read. */
 export interface Verb<F> {
   /** Behind its name, in their order; required, as all that a verb cannot do without. */
-  readonly args: Readonly<Record<string, PositionalOptions>>;
+  readonly args: Readonly<Record<string, Options>>;
   readonly flags: Readonly<Record<string, Options>>;
-  /** An example of the flags that it cannot do without: `--older-than 90d`. */
-  readonly needs?: string;
-  /** Of a verb without arguments: what a person may give it all the same, and what it does instead; by default a path. */
-  readonly notTaken?: string;
   /** What follows `volley` and the verb, and what that does. */
   readonly examples: readonly (readonly [given: string, does: string])[];
   /** Its fields of the log; by default the job or the run that it was given. */
   readonly names?: (flags: F) => LogFields;
-  /** A text option that is given several times is a list of all, not the last: read it with `takeAll` or `takeOne`. */
-  readonly keepsEach?: true;
   /** It only looks: the log does not mention it. */
   readonly isLook?: true;
   /** Has others watch, from before it begins until its result is printed. */
@@ -28,7 +22,7 @@ export interface Verb<F> {
 }
 
 /** How a command ended, for what watches it. */
-export type CommandEnd = Pick<Result, 'exitCode' | 'reason'>;
+export type CommandEnd = Required<Pick<Result, 'exitCode' | 'reason'>>;
 
 /** Flags that mean the same in every verb that has them. */
 interface CommonFlags {
@@ -51,7 +45,7 @@ export function runVerb<F>(
   const context = createContext(terminal, flags.adopt === true);
   const { watch = (_flags, _context, task) => task() } = verb;
   const run = async (): Promise<CommandEnd> => {
-    const result = await verb.run(flags, context);
+    const result = { exitCode: EXIT.ok, reason: 'done', ...(await verb.run(flags, context)) };
     const printing = printResult(terminal, flags.json, result);
     if (result.failure === undefined) await printing;
     // A closed stdout must not hide why it failed.
@@ -108,7 +102,7 @@ const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
 async function printResult(
   terminal: Terminal,
   asked: boolean | undefined,
-  { json, text, isText, exitCode }: Result,
+  { json, text, isText, exitCode }: Result & CommandEnd,
 ): Promise<void> {
   const isJson = json !== undefined && (asked ?? (isText !== true && !terminal.isStdoutTerminal));
   const left = Object.entries({ state: 'done', exitCode, error: null }).filter(

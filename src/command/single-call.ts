@@ -51,13 +51,6 @@ export function callOnce<Input, Output>(
   }));
 }
 
-/** Refuses blank flags with 'bad-flag', before anything is read. `doing` completes "Cannot …"; names are as typed. */
-export function refuseBlank(doing: string, given: Readonly<Record<string, string | undefined>>): void {
-  for (const [name, text] of Object.entries(given)) {
-    if (text?.trim() === '') throw new UserError('bad-flag', `Cannot ${doing}: ${name} is empty, expected some text`);
-  }
-}
-
 /** A person is waiting; beyond this they retry themselves. */
 const MAX_GIVE_UP_SECONDS = 60;
 
@@ -71,11 +64,10 @@ export async function callService<T>(
   called: Called,
   task: (single: SingleCall) => Promise<T>,
 ): Promise<T> {
-  const { env, terminal, log } = context;
+  const { env, terminal, log, stop } = context;
   const job = await loadJob(called.job, env.files, { withoutSteps: true });
   context.name({ job: job.name });
   assertCallable(job, called);
-  const { stop } = context;
   const stopListening = terminal.onSignal((name) => {
     if (stop.isRequested) return stop.abandon();
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);

@@ -7,13 +7,11 @@ import type { Context } from '../command/context.js';
 import { describeDisk, isDiskError } from '../command/disk-error.js';
 import { UserError } from '../domain/errors.js';
 
-/** Where the figures of a command go; each may be absent. */
+/** Where the figures of a command go, as its flags have it. */
 export interface MetricsFlags {
-  /** Ends in `.prom`: a textfile for the collector of the node exporter. */
-  readonly file: string | undefined;
-  readonly port: number | undefined;
-  /** That the port is on. */
-  readonly host: string;
+  readonly metricsFile?: string | undefined;
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
 }
 
 /** How often the file is written. */
@@ -26,7 +24,7 @@ const LAST_WRITE_MS = 5_000;
  * whatever else fails is a warning, of the file only the first.
  */
 export async function openOutlets(
-  { file, host, port }: MetricsFlags,
+  { metricsFile: file, metricsHost: host, metricsPort: port }: MetricsFlags,
   registry: Pick<Registry, 'metrics' | 'contentType'>,
   { env: { clock }, log }: { env: Pick<Context['env'], 'clock'>; log: Context['log'] },
 ) {

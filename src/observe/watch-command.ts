@@ -21,7 +21,7 @@ export async function watchCommand(
   let openDoubt: number | undefined;
   /** Of its runs, and at last of the plan that a guard refused. */
   const summaries: Summary[] = [];
-  const metrics = flags && (await (await import('./run-metrics.js')).openRunMetrics(flags, context));
+  const metrics = areAsked(flags) ? await (await import('./run-metrics.js')).openRunMetrics(flags, context) : undefined;
   context.watch((event) => {
     if (event.type === 'job') job = event.job;
     if (event.type === 'report' || event.type === 'guarded') summaries.push(event.summary);
@@ -46,12 +46,12 @@ export async function watchCommand(
 }
 
 /** Measures a worker where the flags ask for it. */
-export async function measureWork<T>(
-  flags: MetricsFlags | undefined,
-  context: Context,
-  task: () => Promise<T>,
-): Promise<T> {
-  if (flags === undefined) return task();
+export async function measureWork<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
+  if (!areAsked(flags)) return task();
   const { WorkMetrics } = await import('./work-metrics.js');
   return WorkMetrics.measure(flags, context, task);
+}
+
+function areAsked(flags: MetricsFlags | undefined): flags is MetricsFlags {
+  return flags?.metricsFile !== undefined || flags?.metricsPort !== undefined;
 }

@@ -7,20 +7,20 @@ import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import { awaitWorkers, workersEndInMs } from '../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
 import { formatNextStep } from '../texts/text-lines.js';
-import { adopt, defineVerb, json, theRun } from './verb.js';
+import { adopt, json, theRun, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
 export const abandon = defineVerb({
   args: { run: theRun },
   flags: {
-    'dry-run': { describe: 'Show what would be let go, and change nothing', type: 'boolean', default: false },
+    'dry-run': yes('Show what would be let go, and change nothing'),
     adopt,
     json,
   },
@@ -36,7 +36,6 @@ export const abandon = defineVerb({
     return {
       json: { ...about, filesAreFree: !isHolder, waitSeconds, balance },
       text: formatAbandoned(about, end, screen),
-      exitCode: EXIT.ok,
       reason: `${countOf(unprocessed, 'row')} ${dryRun ? 'would not be sent' : 'are not sent by it'}`,
     };
   },

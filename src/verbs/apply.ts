@@ -4,27 +4,25 @@ import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { metricsOptions, readMetricsFlags } from './metrics-options.js';
-import { adopt, defineVerb, ignoreOpenDoubt, json, theRun, wait } from './verb.js';
+import { adopt, ignoreOpenDoubt, json, metrics, text, theRun, wait, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
 export const apply = defineVerb({
   args: { run: theRun },
   flags: {
-    confirm: { describe: 'Id of the plan that was reviewed; another one is refused', type: 'string' },
-    'ignore-changed-inputs': {
-      describe: 'Continue although an input file changed since the plan was made; the plan is sent as it is',
-      type: 'boolean',
-      default: false,
-    },
+    confirm: text('Id of the plan that was reviewed; another one is refused'),
+    'ignore-changed-inputs': yes(
+      'Continue although an input file changed since the plan was made; the plan is sent as it is',
+    ),
     'ignore-open-doubt': ignoreOpenDoubt,
     wait,
-    ...metricsOptions,
+    ...metrics,
     adopt,
     json,
   },
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm k3v9q2m8x4aa', '']],
-  watch: (flags, context, task) => watchCommand('apply', readMetricsFlags(flags), context, task),
+  watch: (flags, context, task) => watchCommand('apply', flags, context, task),
   run: async (flags, context) => {
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
     const { service, failOn } = plan.job;

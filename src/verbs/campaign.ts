@@ -1,28 +1,28 @@
 import type { Result } from '../command/context.js';
 import { callOnce, callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
-import { ServiceError, UserError } from '../domain/errors.js';
+import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
 import { setFrom } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
 import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, type Campaign, readCampaign } from '../service/areas/campaign.js';
 import type { CallService } from '../service/endpoint.js';
-import { defineVerb, type Group, single, textArgument } from './verb.js';
+import { readAs, single, whole } from './flags.js';
+import { defineVerb, type Group } from './verb.js';
 
-const id = textArgument('Id of the campaign');
+const id = { ...whole('Id of the campaign, as the configuration manager shows it', 1), demandOption: true } as const;
 
-const names = ({ job, id }: { readonly job: string; readonly id: string }) => ({ file: job, campaign: id });
+const names = ({ job, id }: { readonly job: string; readonly id: number }) => ({ file: job, campaign: id });
 
 /** As JSON it has every field of the contract, null where the answer has none. */
 const status = defineVerb({
   args: { id },
   flags: single,
-  needs: '--job <file>',
   examples: [['101 --job jobs/campaign-window.yaml', '']],
   names,
   run: async ({ job, id }, context): Promise<Result> =>
-    callOnce(context, job, { endpoint: readCampaign, input: { campaignId: readId(id) }, result: describe }),
+    callOnce(context, job, { endpoint: readCampaign, input: { campaignId: id }, result: describe }),
 });
 
 function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
@@ -51,19 +51,25 @@ function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
   };
 }
 
+const TARGETS = Object.keys(CAMPAIGN_CHANGES) as readonly CampaignTarget[];
+
 /** Exits with 0 when set, or set before; 1 when refused; 3 when the outcome is unknown. */
 const set = defineVerb({
   args: {
     id,
-    status: textArgument('RUNNING, PAUSED, PURGED or STOPPED, in either case; STOPPED is final'),
+    status: {
+      ...readAs(
+        'RUNNING, PAUSED, PURGED or STOPPED, in either case; STOPPED is final',
+        `one of ${TARGETS.join(', ')}`,
+        (given) => TARGETS.find((target) => target === given.toUpperCase()),
+      ),
+      demandOption: true,
+    },
   },
   flags: single,
-  needs: '--job <file>',
   examples: [['101 PAUSED --job jobs/campaign-window.yaml', '']],
   names,
-  run: async ({ job, id, status: written }, context): Promise<Result> => {
-    const campaign = readId(id);
-    const target = readTarget(written);
+  run: async ({ job, id: campaign, status: target }, context) => {
     const verdict = await callService(context, { job, area: 'campaign', isAction: true }, async ({ call, sleep }) => {
       const found = await call(readCampaign, { campaignId: campaign });
       let doubt: unknown;
@@ -97,32 +103,12 @@ const END_OF: Readonly<Record<Verdict['status'], { readonly exitCode: number; re
   'in-doubt': { exitCode: EXIT.inDoubt, word: 'In doubt: ' },
 };
 
-function readId(id: string): number {
-  if (/^[1-9]\d{0,14}$/.test(id)) return Number(id);
-  throw new UserError('bad-flag', `Cannot find a campaign: "${id}" is not a campaign id, expected a whole number`, {
-    hint: 'The configuration manager shows it beside the campaign.',
-  });
-}
-
-function readTarget(written: string): CampaignTarget {
-  const target = written.toUpperCase();
-  if (isTarget(target)) return target;
-  const expected = `expected one of ${Object.keys(CAMPAIGN_CHANGES).join(', ')}`;
-  throw new UserError('bad-flag', `Cannot change a campaign: the status is ${JSON.stringify(written)}, ${expected}`);
-}
-
-function isTarget(text: string): text is CampaignTarget {
-  return Object.hasOwn(CAMPAIGN_CHANGES, text);
-}
-
 /** `volley campaign status|set` */
-export const campaign: Group = {
-  verbs: [
-    { command: 'status <id>', about: 'Show the status of a campaign', verb: status },
-    {
-      command: 'set <id> <status>',
-      about: 'Set the status of a campaign; reads it first, and refuses a change that is impossible',
-      verb: set,
-    },
-  ],
-};
+export const campaign: Group = [
+  { command: 'status <id>', about: 'Show the status of a campaign', verb: status },
+  {
+    command: 'set <id> <status>',
+    about: 'Set the status of a campaign; reads it first, and refuses a change that is impossible',
+    verb: set,
+  },
+];

@@ -23,7 +23,8 @@ import { type CancelAnswer, type CancelCounts, cancelBatches } from '../settle/c
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
 import { formatNextStep } from '../texts/text-lines.js';
-import { adopt, defineVerb, json, namedRun } from './verb.js';
+import { adopt, json, namedRun } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** A step whose messages wait at the service for their time. */
 interface WaitingStep {

@@ -1,22 +1,20 @@
 import type { Result } from '../command/context.js';
-import { callOnce, refuseBlank } from '../command/single-call.js';
+import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
-import { defineVerb, type Group, single, textArgument, textOption } from './verb.js';
+import { argument, single, text, whole } from './flags.js';
+import { defineVerb, type Group } from './verb.js';
 
-const room = textOption('Name of the room (default: the one that the key belongs to)');
+const room = text('Name of the room (default: the one that the key belongs to)');
 
 const read = defineVerb({
   args: {},
-  flags: { room, 'page-size': textOption('How many messages (default: as many as the service gives)'), ...single },
-  needs: '--job <file>',
+  flags: { room, 'page-size': whole('How many messages (default: as many as the service gives)', 1), ...single },
   examples: [['--room ops --page-size 10 --job jobs/campaign-window.yaml', '']],
   run: async ({ job, room, pageSize }, context): Promise<Result> => {
-    const input = omitUndefined({ room, pageSize: readPageSize(pageSize) });
-    refuseBlank('read the chat', { '--room': room });
+    const input = omitUndefined({ room, pageSize });
     return callOnce(context, job, {
       endpoint: readMessages,
       input,
@@ -32,13 +30,6 @@ const read = defineVerb({
   },
 });
 
-function readPageSize(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  const written = JSON.stringify(text);
-  throw new UserError('bad-flag', `Cannot read the chat: --page-size is ${written}, expected a whole number from 1`);
-}
-
 function toJson({ id, at, timestamp, author, text }: ChatMessage) {
   return { id, at: at ?? null, timestamp: timestamp ?? null, author, text };
 }
@@ -49,12 +40,10 @@ function describe({ at, author, text }: ChatMessage): string {
 }
 
 const post = defineVerb({
-  args: { text: textArgument('Text of the message') },
+  args: { text: argument('Text of the message') },
   flags: { room, ...single },
-  needs: '--job <file>',
   examples: [['"The dialer is paused" --room ops --job jobs/campaign-window.yaml', '']],
   run: async ({ job, text, room }, context): Promise<Result> => {
-    refuseBlank('post a chat message', { 'the text': text, '--room': room });
     const where = room === undefined ? 'the room of the key' : `room ${room}`;
     return callOnce(context, job, {
       endpoint: postMessage,
@@ -69,9 +58,7 @@ const post = defineVerb({
 });
 
 /** `volley chat read|post` */
-export const chat: Group = {
-  verbs: [
-    { command: 'read', about: 'Show the latest messages, oldest first', verb: read },
-    { command: 'post <text>', about: 'Post a message to a room, once', verb: post },
-  ],
-};
+export const chat: Group = [
+  { command: 'read', about: 'Show the latest messages, oldest first', verb: read },
+  { command: 'post <text>', about: 'Post a message to a room, once', verb: post },
+];

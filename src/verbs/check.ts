@@ -21,9 +21,9 @@ import { ProblemList } from '../plan/problems.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { EXIT } from '../report/exit-code.js';
 import { tryKey } from '../service/try-key.js';
-import { defineVerb, json, textArgument } from './verb.js';
+import { json, theJob, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** What is found out of a job. */
 interface Findings {
@@ -39,13 +39,9 @@ interface Findings {
  * Reads no file to its end, save suppression lists, and sends nothing; with --online it also tries the keys against the service.
  */
 export const check = defineVerb({
-  args: { job: textArgument('The job file (YAML or JSON)') },
+  args: { job: theJob },
   flags: {
-    online: {
-      describe: 'Try the keys against the service, by reads of nothing that exists; sends nothing',
-      type: 'boolean',
-      default: false,
-    },
+    online: yes('Try the keys against the service, by reads of nothing that exists; sends nothing'),
     json,
   },
   examples: [
@@ -81,7 +77,6 @@ export const check = defineVerb({
     return {
       json: { job: job.name, state: 'checked', steps, ...(isTried ? { online } : {}), notices },
       text: `Job ${job.name} can be planned, as far as the job file, ${secrets} and the first rows of each file show.\n${lines.map((line) => `${escapeText(line)}\n`).join('')}`,
-      exitCode: EXIT.ok,
       reason: 'checked',
     };
   },

@@ -6,32 +6,12 @@ import { readAddress } from '../command/read-secrets.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf, format } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
-import { EXIT } from '../report/exit-code.js';
-import { defineVerb, type Group, json, textArgument, textOption } from './verb.js';
+import type { SecretSource } from '../job/job.js';
+import { argument, databaseFlags, json, text } from './flags.js';
+import { defineVerb, type Group } from './verb.js';
 
-/** Where the address of the database is, for verbs without a job. */
-export const databaseFlags = {
-  'database-env': textOption(
-    'Environment variable that holds the address of the database (default: VOLLEY_DATABASE_URL)',
-  ),
-  'database-file': textOption('File that holds the address of the database'),
-} as const;
-
-/** Where else it may be, for what is said where it is not. */
+/** Where the address may be, for what is said where it is not. */
 export const DATABASE_FLAGS = '--database-env or --database-file';
-
-export function readDatabase(
-  env: string | undefined,
-  file: string | undefined,
-): { readonly env: string } | { readonly file: string } {
-  if (env !== undefined && file !== undefined) {
-    throw new UserError(
-      'bad-flag',
-      'Cannot read the address of the database: --database-env and --database-file are given, expected one',
-    );
-  }
-  return file === undefined ? { env: env ?? 'VOLLEY_DATABASE_URL' } : { file };
-}
 
 const flags = { ...databaseFlags, json } as const;
 
@@ -40,20 +20,24 @@ interface Where {
   readonly databaseFile: string | undefined;
 }
 
+export function sourceOf({ databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file }: Where): SecretSource {
+  return file === undefined ? { env } : { file };
+}
+
 /** Does a task with the open database, which it closes. */
 async function withDatabase(
-  { databaseEnv, databaseFile }: Where,
+  where: Where,
   context: Context,
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
-  const url = await readAddress(readDatabase(databaseEnv, databaseFile), context, DATABASE_FLAGS);
+  const url = await readAddress(sourceOf(where), context, DATABASE_FLAGS);
   const [{ openDatabase }, { parseDatabaseUrl }] = await Promise.all([
     import('../cluster/postgres/database.js'),
     import('../cluster/postgres/database-url.js'),
   ]);
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
-    return { ...(await task(database)), exitCode: EXIT.ok, reason: 'done' };
+    return await task(database);
   } catch (error) {
     if (!(error instanceof StoreLost)) throw error;
     throw new ServiceError('unavailable', error.message, { hint: 'Check that it runs, and its address.' });
@@ -65,7 +49,7 @@ async function withDatabase(
 const init = defineVerb({
   args: {},
   flags: {
-    role: textOption('Role that leaders and workers connect as: gets what they need, and no more'),
+    role: text('Role that leaders and workers connect as: gets what they need, and no more'),
     ...flags,
   },
   examples: [['--role volley_worker', '']],
@@ -109,7 +93,7 @@ const status = defineVerb({
 
 /** For the run's next leader, what was handed over is in doubt. */
 const drop = defineVerb({
-  args: { run: textArgument('Id of the run, as cluster status shows it') },
+  args: { run: argument('Id of the run, as cluster status shows it') },
   flags,
   examples: [['k3v9q2m8x4aa', '']],
   names: ({ run }) => ({ run }),
@@ -195,22 +179,20 @@ function describeStandbys(standbys: ClusterStatus['standbys']): string {
 }
 
 /** `volley cluster init|status|drop` */
-export const cluster: Group = {
-  verbs: [
-    {
-      command: 'init',
-      about: 'Create the schema volley in a PostgreSQL database, or bring it up to date',
-      verb: init,
-    },
-    {
-      command: 'status',
-      about: 'Show runs, workers and lanes of the database, and how many rows of people it holds',
-      verb: status,
-    },
-    {
-      command: 'drop <run>',
-      about: 'Delete what the database holds of a run; what workers had of it is in doubt then',
-      verb: drop,
-    },
-  ],
-};
+export const cluster: Group = [
+  {
+    command: 'init',
+    about: 'Create the schema volley in a PostgreSQL database, or bring it up to date',
+    verb: init,
+  },
+  {
+    command: 'status',
+    about: 'Show runs, workers and lanes of the database, and how many rows of people it holds',
+    verb: status,
+  },
+  {
+    command: 'drop <run>',
+    about: 'Delete what the database holds of a run; what workers had of it is in doubt then',
+    verb: drop,
+  },
+];

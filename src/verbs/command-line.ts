@@ -1,44 +1,47 @@
+import { debuglog } from 'node:util';
 import yargs from 'yargs';
-import { formatFailureLine } from '../command/error-line.js';
+import type { Logging, Terminal } from '../command/terminal.js';
+import { UserError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { logOptions, readLogging } from './log-flags.js';
-import { brief, DRY_RUN, type VerbContext } from './verb.js';
-import { addVerbs, VERBS } from './verbs.js';
+import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
+import { logFlags } from './flags.js';
+import { type AnyVerb, addGroup, addVerb, type Flag, type Group, nameOf } from './verb.js';
+import { LIST, VERBS } from './verbs.js';
 
-/** Reads the arguments and runs the command of their verb; help and misuse are answered without any command. */
-export async function runCommandLine(given: readonly string[], context: VerbContext, columns: number): Promise<void> {
-  context.terminal.logging = readLogging(given, context.terminal);
-  const args = moveVerbFirst(given);
-  const leave = (message: string, hint: string): void => {
-    context.terminal.writeStderr(formatFailureLine({ message, exitCode: 2, code: 'bad-flag', hint }, context.terminal));
-    context.terminal.leave(2, { code: 'bad-flag', message, hint });
+/**
+ * Reads the arguments and runs the command of their verb: gives its exit code, and rejects with what it throws. Help is answered, and misuse
+ * refused with 'bad-flag', without any command.
+ */
+export async function runCommandLine(typed: readonly string[], terminal: Terminal, columns: number): Promise<number> {
+  terminal.logging = readLogging(typed, terminal);
+  assertNodeIsSilent();
+  const args = expandHelp(moveVerbFirst(typed));
+  const asked = await findAsked(args);
+  const refuse = (misuse: string) => new UserError('bad-flag', misuse, { hint: explainUse(asked) });
+  const misuse = asked.verb === undefined ? findMissingVerb(args, asked) : findWrongFlag(args, asked.verb);
+  if (misuse !== undefined) throw refuse(misuse);
+  let exitCode = 0;
+  let printed = '';
+  const run = async (name: string, verb: AnyVerb, flags: object): Promise<void> => {
+    const { runVerb } = await import('../command/runner.js');
+    exitCode = await runVerb(name, verb, flags, terminal);
   };
-  const misuse = findMisuse(args);
-  if (misuse !== undefined) return leave(misuse, 'Usage: volley <verb>; see volley --help');
-  const words = expandHelp(args);
-  const cli = yargs([...words])
+  let cli = yargs()
     .scriptName('volley')
     .version(describeProgram())
-    // In one language: as the rest of what is printed.
-    .detectLocale(false)
-    // An option that is given twice counts as it was given last, save where its verb says otherwise.
-    .parserConfiguration({ 'duplicate-arguments-array': false, 'dot-notation': false })
+    .updateStrings(WORDS)
+    .parserConfiguration({ 'dot-notation': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
     );
-  const verbs = await addVerbs(brief(cli, '<verb>', context.terminal), context, (name) => name === words[0]);
-  await verbs
-    .options(logOptions)
-    .middleware((parsed) => {
-      const [flag, given] = findFlagWithValue(args, parsed) ?? [];
-      if (flag !== undefined)
-        leave(
-          `Cannot use ${flag}: it is given as ${JSON.stringify(given)}, expected the flag alone`,
-          `Give ${flag} without a value; nothing was done.`,
-        );
-    }, true)
-    .demandCommand(1, 'Name a verb, such as run.')
+  for (const each of LIST) {
+    if (nameOf(each.command) !== args[0]) cli = cli.command(each.command, each.about);
+    else if (asked.group !== undefined) cli = addGroup(cli, each, asked.group, run);
+    else if (asked.verb !== undefined) cli = addVerb(cli, each, asked.verb, run);
+  }
+  await cli
+    .options(logFlags)
     .strict()
     .help()
     .epilogue(
@@ -46,7 +49,58 @@ export async function runCommandLine(given: readonly string[], context: VerbCont
         '4 stopped, a person must look · 75 stopped before the end, run the same command to resume',
     )
     .wrap(Math.min(120, columns))
-    .parseAsync();
+    .fail((misuse, error) => {
+      throw misuse === null ? error : refuse(misuse.replace(/\s*\n\s*/g, ' '));
+    })
+    .parseAsync(args, {}, (_error, _flags, output) => {
+      printed = output;
+    });
+  if (printed !== '') await terminal.writeStdout(`${printed}\n`);
+  return exitCode;
+}
+
+/** For one and for many, which the parser's types do not know. */
+const inNumbers = (one: string, other = one) => ({ one, other }) as unknown as string;
+
+/** The parser's words, in those of the rest of what is printed. */
+const WORDS = {
+  'Not enough non-option arguments: got %s, need at least %s': inNumbers(
+    'An argument is missing: %s given, expected %s',
+  ),
+  'Missing required argument: %s': inNumbers('A flag is missing: --%s', 'Flags are missing: %s'),
+  'Not enough arguments following: %s': '--%s is given without its value',
+  'Unknown argument: %s': inNumbers('Not expected: %s; for several jobs or runs, give the command once for each'),
+  'Invalid values:': 'Cannot use a flag:',
+  'Argument: %s, Given: %s, Choices: %s': '--%s is %s, expected one of %s',
+  'Arguments %s and %s are mutually exclusive': '--%s and --%s are both given, expected one of them',
+  'Implications failed:': 'A flag needs another:',
+};
+
+/** What was asked for, as far as it is known. */
+interface Asked {
+  /** With its arguments. */
+  readonly command: string;
+  readonly group?: Group;
+  readonly verb?: AnyVerb | undefined;
+}
+
+async function findAsked([name, ...args]: readonly string[]): Promise<Asked> {
+  const listed = LIST.find(({ command }) => nameOf(command) === name);
+  if (listed === undefined) return { command: '<verb>' };
+  const { command } = listed;
+  const loaded = await listed.load();
+  if (!('map' in loaded)) return { command, verb: loaded };
+  const names = loaded.map((each) => nameOf(each.command));
+  const below = loaded[names.indexOf(args.find((arg) => names.includes(arg)) ?? '')];
+  return { command: `${command} ${below?.command ?? names.join('|')}`, group: loaded, verb: below?.verb };
+}
+
+function explainUse({ command, verb }: Asked): string {
+  const required = Object.entries(verb?.flags ?? {}).flatMap(([name, flag]) =>
+    flag.demandOption ? ` --${name} …` : [],
+  );
+  const name = `volley ${command}`.replace(/ (?:[<[]|\w+\|).*/, '');
+  return `Usage: volley ${command}${required.join('')}; see ${name} --help`;
 }
 
 /** `help run` is `run --help`. `help` alone lists the topics: the parser takes a `help` that comes last for its own `--help`. */
@@ -76,18 +130,6 @@ export function moveVerbFirst(args: readonly string[]): readonly string[] {
   return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
-/** A flag that takes no value, with another than true or false: the parser reads any as false, and `--dry-run=1` would delete. */
-function findFlagWithValue(
-  args: readonly string[],
-  parsed: Readonly<Record<string, unknown>>,
-): readonly [flag: string, value: string] | undefined {
-  for (const arg of args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)) {
-    const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
-    if (typeof parsed[name] === 'boolean' && value !== 'true' && value !== 'false') return [`--${name}`, value];
-  }
-  return undefined;
-}
-
 /** What people who know other tools look for. */
 const MISSED: Readonly<Record<string, string>> = {
   clean:
@@ -96,19 +138,76 @@ const MISSED: Readonly<Record<string, string>> = {
   validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',
 };
 
-/** Of arguments whose verb comes first: a verb that there is not, or a flag that would take the job file for its value. */
-export function findMisuse(args: readonly string[]): string | undefined {
+/** Of arguments without a verb that there is; those that ask for help or the version need none. */
+function findMissingVerb(args: readonly string[], { command, group }: Asked): string | undefined {
   const [verb = '-'] = args;
-  if (!['abandon', 'prune'].includes(verb) && args.some((arg) => /^--dry-?run(=|$)/i.test(arg))) return DRY_RUN;
-  if (verb.startsWith('-') || VERBS.includes(verb)) return undefined;
+  if (group !== undefined || verb.startsWith('-')) {
+    if (args.includes('--help') || args.includes('--version')) return undefined;
+    return group === undefined
+      ? 'Name a verb, such as run'
+      : `Name what to do: ${command.split(' ')[1]?.replaceAll('|', ', ')}`;
+  }
   if (Object.hasOwn(MISSED, verb)) return MISSED[verb];
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';
-  const nearest = suggestNearest(verb, VERBS);
-  return `There is no such verb.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
+  return `There is no such verb${suggest(verb, VERBS)}`;
+}
+
+/** What the parser would take in silence: a flag that there is not, with the job file as its value, and `--dry-run=1` as no dry run. */
+function findWrongFlag(args: readonly string[], { flags }: AnyVerb): string | undefined {
+  const known: Readonly<Record<string, Flag>> = { ...flags, ...logFlags, help: SWITCH, version: SWITCH };
+  for (const arg of args.slice(0, args.includes('--') ? args.indexOf('--') : undefined)) {
+    const [, negation, written, value = 'true'] = /^--(no-)?([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (written === undefined) continue;
+    const name = written.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const flag = known[name];
+    if (flag === undefined && name === 'dry-run')
+      return 'There is no --dry-run: volley plan <job> shows what would be sent, and sends nothing';
+    if (flag === undefined) return `There is no --${written}${suggest(name, Object.keys(known), '--')}`;
+    if (flag.type === 'boolean' && value !== 'true' && value !== 'false')
+      return `Cannot use --${negation ?? ''}${written}: it is given as ${JSON.stringify(value)}, expected the flag alone`;
+  }
+  return undefined;
+}
+
+const SWITCH: Flag = { type: 'boolean' };
+
+function suggest(written: string, known: readonly string[], before = ''): string {
+  const nearest = suggestNearest(written, known);
+  return nearest === undefined ? '' : `. Did you mean ${before}${nearest}?`;
+}
+
+/** How stderr is written, from the arguments as they were typed: their misuse is said in this way, too. A value that there is not is refused later. */
+function readLogging(args: readonly string[], { isStderrTerminal }: Terminal): Logging {
+  const level = LOG_LEVELS.find((each) => each === lastValue(args, '--log-level'));
+  const format = LOG_FORMATS.find((each) => each === lastValue(args, '--log-format'));
+  return {
+    format: format ?? (isStderrTerminal ? 'pretty' : 'json'),
+    level: level ?? 'info',
+    isAsked: level !== undefined || format !== undefined,
+  };
+}
+
+function lastValue(args: readonly string[], flag: string): string | undefined {
+  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
+}
+
+/** Sections of NODE_DEBUG that print bytes that Node reads (stream) or URLs that hold codes (undici, fetch). */
+const TELLING = ['stream', 'undici', 'fetch'];
+
+/** Node reads NODE_DEBUG before any of our code runs, patterns such as * included: ask Node which sections are on. */
+function assertNodeIsSilent(): void {
+  const told = TELLING.filter((section) => debuglog(section).enabled);
+  if (told.length === 0) return;
+  throw new UserError(
+    'unsafe-environment',
+    `Cannot start: with NODE_DEBUG=${told.join(',')} Node prints phone numbers, keys and codes, expected it without them`,
+    { hint: 'Remove them from NODE_DEBUG; http, net, tls and worker print none of these.' },
+  );
 }
 
 /** What --version prints; the version is the first word. */
-export function describeProgram(): string {
+function describeProgram(): string {
   const { version, revision, formats } = PROGRAM;
   return `${version} (revision ${revision}; plan format ${formats.plan}, packed ${formats.packed}, journal ${formats.journal}, registry ${formats.registry})`;
 }

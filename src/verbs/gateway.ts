@@ -1,5 +1,5 @@
 import type { Result } from '../command/context.js';
-import { callOnce, refuseBlank } from '../command/single-call.js';
+import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { QUEUE_ASSIGNMENT } from '../domain/service-facts.js';
@@ -11,22 +11,20 @@ import {
   sendMessage,
   updateConversation,
 } from '../service/areas/gateway.js';
-import { defineVerb, type Group, single, textArgument, textOption } from './verb.js';
+import { argument, single, text } from './flags.js';
+import { defineVerb, type Group } from './verb.js';
 
 const webhook = defineVerb({
   args: {
-    name: textArgument('Name of the webhook; each call creates one more, also under the same name'),
-    url: textArgument('Where a listener can be reached from the service'),
+    name: argument('Name of the webhook; each call creates one more, also under the same name'),
+    url: { ...argument('Where a listener can be reached from the service'), coerce: readUrl },
   },
   flags: {
-    'api-version': textOption('Chat API Version (default: the one that the service asks for)'),
+    'api-version': text('Chat API Version (default: the one that the service asks for)'),
     ...single,
   },
-  needs: '--job <file>',
   examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
   run: async ({ job, name, url, apiVersion: version }, context): Promise<Result> => {
-    refuseBlank('create a webhook', { 'its name': name, '--api-version': version });
-    assertUrl(url);
     return callOnce(context, job, {
       endpoint: createWebhook,
       input: { name, url, ...omitUndefined({ version }) },
@@ -39,27 +37,22 @@ const webhook = defineVerb({
   },
 });
 
-function assertUrl(url: string): void {
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
-  // The address is not shown: it may hold the secret of a listener.
-  throw new UserError(
-    'bad-flag',
-    'Cannot create a webhook: its URL is not an address, expected one that starts with https://',
-  );
+/** The address is not shown: it may hold the secret of a listener. */
+function readUrl(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new Error('Cannot create a webhook: its URL is not an address, expected one that starts with https://');
 }
 
 const channel = defineVerb({
-  args: { name: textArgument('Name of the channel; each call creates one more, also under the same name') },
+  args: { name: argument('Name of the channel; each call creates one more, also under the same name') },
   flags: {
-    webhook: { ...textOption('Id of the webhook that gets its events'), demandOption: true },
-    queue: { ...textOption('Id of the queue for conversations that name none'), demandOption: true },
-    description: textOption('What the channel is for'),
+    webhook: { ...text('Id of the webhook that gets its events'), demandOption: true },
+    queue: { ...text('Id of the queue for conversations that name none'), demandOption: true },
+    description: text('What the channel is for'),
     ...single,
   },
-  needs: '--webhook <id> --queue <id> --job <file>',
   examples: [['desk --webhook 7 --queue 100 --job jobs/handoff.yaml', '']],
   run: async ({ job, name, webhook, queue, description }, context): Promise<Result> => {
-    refuseBlank('create a channel', { 'its name': name, '--webhook': webhook, '--queue': queue });
     return callOnce(context, job, {
       endpoint: createChannel,
       input: { name, webhookId: webhook, queue, ...omitUndefined({ description }) },
@@ -73,19 +66,17 @@ const channel = defineVerb({
 });
 
 const update = defineVerb({
-  args: { conversation: textArgument('Id of the conversation') },
+  args: { conversation: argument('Id of the conversation') },
   flags: {
-    queue: textOption('Id of the queue'),
-    name: textOption("The customer's name"),
-    email: textOption("The customer's e-mail address"),
-    phone: textOption("The customer's number"),
-    language: textOption("The customer's language, such as en or zh-CN"),
+    queue: text('Id of the queue'),
+    name: text("The customer's name"),
+    email: text("The customer's e-mail address"),
+    phone: text("The customer's number"),
+    language: text("The customer's language, such as en or zh-CN"),
     ...single,
   },
-  needs: '--job <file>',
   examples: [['CONVERSATION --queue 101 --job jobs/handoff.yaml', '']],
   run: async ({ job, conversation, queue, name, email, phone, language }, context): Promise<Result> => {
-    refuseBlank('update a conversation', { '--queue': queue });
     const user: ConversationUser = omitUndefined({ name, email, phone, language });
     const isNewUser = Object.keys(user).length > 0;
     if (queue === undefined && !isNewUser) {
@@ -110,12 +101,10 @@ const update = defineVerb({
 });
 
 const send = defineVerb({
-  args: { conversation: textArgument('Id of the conversation'), text: textArgument('Text of the message') },
+  args: { conversation: argument('Id of the conversation'), text: argument('Text of the message') },
   flags: single,
-  needs: '--job <file>',
   examples: [['CONVERSATION "Are you there?" --job jobs/handoff.yaml', '']],
   run: async ({ job, conversation, text }, context): Promise<Result> => {
-    refuseBlank('send a message', { 'the text': text });
     return callOnce(context, job, {
       endpoint: sendMessage,
       input: { conversationId: conversation, text },
@@ -129,23 +118,21 @@ const send = defineVerb({
 });
 
 /** `volley gateway webhook|channel|update|send`. What creates or sends is not idempotent: repeated, it does so once more. */
-export const gateway: Group = {
-  verbs: [
-    {
-      command: 'webhook <name> <url>',
-      about: 'Create a webhook: the address that events of conversations are posted to',
-      verb: webhook,
-    },
-    { command: 'channel <name>', about: 'Create a channel, through which conversations are created', verb: channel },
-    {
-      command: 'update <conversation>',
-      about: 'Change the queue or the customer of a conversation that is queued',
-      verb: update,
-    },
-    {
-      command: 'send <conversation> <text>',
-      about: 'Send a message into a conversation, as its customer',
-      verb: send,
-    },
-  ],
-};
+export const gateway: Group = [
+  {
+    command: 'webhook <name> <url>',
+    about: 'Create a webhook: the address that events of conversations are posted to',
+    verb: webhook,
+  },
+  { command: 'channel <name>', about: 'Create a channel, through which conversations are created', verb: channel },
+  {
+    command: 'update <conversation>',
+    about: 'Change the queue or the customer of a conversation that is queued',
+    verb: update,
+  },
+  {
+    command: 'send <conversation> <text>',
+    about: 'Send a message into a conversation, as its customer',
+    verb: send,
+  },
+];

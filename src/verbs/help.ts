@@ -3,7 +3,6 @@ import { type Screen, showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { wrapText } from '../domain/text-width.js';
-import { EXIT } from '../report/exit-code.js';
 import { defineVerb } from './verb.js';
 
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */
@@ -23,7 +22,7 @@ export const help = defineVerb({
     const topics = pages.map((name) => name.replace('.md', ''));
     const text =
       topic === ALL_TOPICS ? await listTopics(topics, screen) : await readPage(findTopic(topic, topics, screen));
-    return { text, exitCode: EXIT.ok, reason: 'printed' };
+    return { text };
   },
 });
 

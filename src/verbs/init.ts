@@ -20,35 +20,33 @@ import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { listColumns } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';
-import { EXIT } from '../report/exit-code.js';
 import type { Files } from '../storage/files.js';
 import { formatGuess, summarizeGuess } from '../texts/print-guess.js';
-import { defineVerb, json, takeAll, takeOne, textArgument, textOption } from './verb.js';
+import { argument, json, readAs, text } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley init FILE…`: writes a job from the first rows of an export. It runs on the sandbox, and no file is overwritten. */
 export const init = defineVerb({
   args: {
-    file: textArgument('CSV, NDJSON or .xlsx files, as a tool exported them'),
+    file: { ...argument('CSV, NDJSON or .xlsx files, as a tool exported them'), array: true },
   },
   flags: {
-    output: textOption('The job file to write; default: beside the first file, with its name'),
-    destination: textOption('Column of the numbers, where several could be it'),
-    country: textOption('Two letters: the country of numbers without +'),
-    encoding: textOption('Encoding of the files, where it is not found, such as windows-1252'),
-    sheet: textOption('Name of the sheet, where a workbook has several with rows'),
+    output: text('The job file to write; default: beside the first file, with its name'),
+    destination: text('Column of the numbers, where several could be it'),
+    country: readAs('Two letters: the country of numbers without +', 'one such as SG', readCountry),
+    encoding: readAs(
+      'Encoding of the files, where it is not found, such as windows-1252',
+      'one such as windows-1252',
+      (given) => (findEncodingName(given) === undefined ? undefined : given),
+    ),
+    sheet: text('Name of the sheet, where a workbook has several with rows'),
     json,
   },
-  keepsEach: true,
   examples: [['people.csv', 'writes people.yaml']],
-  names: ({ file }) => ({ file: takeAll('file', file)?.[0] ?? '' }),
-  run: async (given, { env, screen, name }) => {
-    const written = takeAll('file', given.file) ?? [];
-    const destination = takeOne('destination', given.destination);
-    const country = readCountry(takeOne('country', given.country));
-    const encoding = readEncoding(takeOne('encoding', given.encoding));
-    const sheet = takeOne('sheet', given.sheet);
+  names: ({ file: [file] }) => ({ file }),
+  run: async ({ file: written, output, destination, country, encoding, sheet }, { env, screen, name }) => {
     const { files: disk } = env;
-    const path = resolve(takeOne('output', given.output) ?? nameJob(written.find((file) => !isOpenMark(file)) ?? ''));
+    const path = resolve(output ?? nameJob(written.find((file) => !isOpenMark(file)) ?? ''));
     const shown = showPath(screen, path);
     await assertNew(path, shown, disk);
     const heads = await readHeads(written, { jobDirectory: dirname(path), disk, stated: { encoding, sheet } });
@@ -82,7 +80,6 @@ export const init = defineVerb({
     return {
       json: summarizeGuess(made),
       text: formatGuess(made, { example: findExample(job, heads.files, optOuts), screen }),
-      exitCode: EXIT.ok,
       reason: `wrote ${shown}`,
     };
   },
@@ -94,17 +91,10 @@ function nameJob(file: string): string {
   return join(dirname(file), `${bare === '' ? 'job' : bare}.yaml`);
 }
 
-function readCountry(written: string | undefined): string | undefined {
-  if (written === undefined) return undefined;
-  const found = normalizeCountry(written);
+function readCountry(given: string): string {
+  const found = normalizeCountry(given);
   if (found.ok) return found.country;
-  throw new UserError('bad-flag', `Cannot use --country: ${found.reason}`);
-}
-
-function readEncoding(written: string | undefined): string | undefined {
-  if (written === undefined || findEncodingName(written) !== undefined) return written;
-  const said = JSON.stringify(written);
-  throw new UserError('bad-flag', `Cannot use --encoding: ${said} is not known, expected one such as windows-1252`);
+  throw new Error(`Cannot use --country: ${found.reason}`);
 }
 
 async function assertNew(path: string, shown: string, disk: Pick<Files, 'stat'>): Promise<void> {

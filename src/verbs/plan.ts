@@ -11,11 +11,12 @@ import { explainDoubt, explainPlan } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';
 import { formatPlan, summarizePlan } from '../texts/plan-text.js';
 import { formatOpenDoubt } from '../texts/summary-text.js';
-import { adopt, again, defineVerb, json, textArgument } from './verb.js';
+import { adopt, again, json, theJob } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, prints what would be sent. Sends nothing; a signal leaves no plan. */
 export const plan = defineVerb({
-  args: { job: textArgument('The job file (YAML or JSON)') },
+  args: { job: theJob },
   flags: { again, adopt, json },
   examples: [['jobs/spring-sale.yaml', 'then: volley apply']],
   run: async ({ job: path, again }, context) => {
@@ -31,7 +32,6 @@ export const plan = defineVerb({
       return {
         json: { job: job.name, state: 'nothing-new', directory, leftOut, openDoubt },
         text: `${formatIdle(job, leftOut, { path, screen })}${formatOpenDoubt(openDoubt, [], screen)}`,
-        exitCode: EXIT.ok,
         reason: reasons.filter((reason) => reason !== '').join('; '),
       };
     }

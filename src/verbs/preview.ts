@@ -7,50 +7,47 @@ import { placeProblems } from '../job/explain/place-problems.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import { normalizeNumber } from '../normalize/number/number.js';
+import type { AcceptedNumber } from '../normalize/number/number-result.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import { previewJob } from '../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../preview/read-run.js';
-import { readChoice, readCount, readNumberFlag } from '../preview/row-choice.js';
-import { EXIT } from '../report/exit-code.js';
 import { type DescribedRow, describeRow, formatRow } from '../texts/preview-text.js';
-import { defineVerb, json, textArgument, textOption } from './verb.js';
-
-const COUNT = { default: 5, most: 1000 };
+import { argument, json, rowChoice, text, whole, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export const preview = defineVerb({
-  args: { job: textArgument('A job file; or a run directory, as plan and run print it') },
+  args: { job: argument('A job file; or a run directory, as plan and run print it') },
   flags: {
-    row: textOption('Only the row with this number in its file, without the header; also if it is not sent'),
-    to: textOption('Only the message to this number, or why it gets none'),
-    longest: { describe: 'The messages with the most SMS parts', type: 'boolean' },
-    ucs2: { describe: 'Messages with a character that forces UCS-2', type: 'boolean' },
-    random: textOption('Rows drawn at random by this word; the same word draws the same rows'),
-    count: textOption(`How many rows of each step (default: ${COUNT.default})`),
-    'show-numbers': { describe: 'Show whole numbers; by default they are masked', type: 'boolean' },
+    ...rowChoice,
+    to: {
+      ...text('Only the message to this number, or why it gets none'),
+      conflicts: ['row', 'longest', 'ucs2', 'random'],
+    },
+    count: { ...whole('How many rows of each step', 1, 1000), default: 5 },
+    'show-numbers': yes('Show whole numbers; by default they are masked'),
     json,
   },
   examples: [['jobs/spring-sale.yaml --ucs2', 'which texts cost more, and why']],
   isLook: true,
-  run: async (flags, context) => {
-    const { job, steps } = await readRows(flags.job, context, (job) => {
-      const to = flags.to === undefined ? undefined : readNumberFlag(flags.to, job, refuse).e164;
-      return { choice: readChoice({ ...flags, to }, refuse), count: readCount(flags, COUNT, refuse) };
+  run: async ({ job: of, to: written, count, showNumbers, ...choice }, context) => {
+    const { job, steps } = await readRows(of, context, (job) => {
+      const to = written === undefined ? undefined : readNumber(written, job).e164;
+      return { choice: { ...choice, to }, count };
     });
-    const showNumbers = flags.showNumbers === true;
     const rows = steps.flatMap((step) => describeStep(step, job, showNumbers));
     // Who asks for a row or a number that is not there has mistyped it.
-    if (rows.length === 0 && flags.row !== undefined) {
+    if (rows.length === 0 && choice.row !== undefined) {
       const most = Math.max(0, ...steps.map(({ seen }) => seen));
-      throw refuse(`--row is ${flags.row}, expected the number of a row, from 1 to ${most}`);
+      throw refuse(`--row is ${choice.row}, expected the number of a row, from 1 to ${most}`);
     }
-    if (rows.length === 0 && flags.to !== undefined)
+    if (rows.length === 0 && written !== undefined)
       throw refuse('--to names a number that no row has, expected one of them');
     const text = rows.map((row) => formatRow(row, context.screen)).join('\n');
     return {
       json: { job: job.name, state: 'previewed', rows },
       text: text === '' ? 'There is nothing to send.\n' : text,
-      exitCode: EXIT.ok,
       reason: countOf(rows.length, 'row'),
     };
   },
@@ -78,6 +75,16 @@ function describeStep({ number, inputs, rows }: PreviewedStep, job: Job, showNum
   if (step === undefined) return [];
   const currency = job.prices?.currency;
   return rows.map((each) => describeRow(each, { number, step, input: inputs[each.row.file], currency, showNumbers }));
+}
+
+/** A number as people write it, in a country of the job where it has no `+`. */
+export function readNumber(to: string, job: Job): AcceptedNumber {
+  const countries = [undefined, ...job.steps.map((step) => ('input' in step ? step.input.country : undefined))];
+  for (const country of countries) {
+    const number = normalizeNumber(to, country);
+    if (number.ok) return number;
+  }
+  throw new UserError('bad-flag', 'Cannot use --to: it is not a number, expected one with + and its country code');
 }
 
 function refuse(what: string): UserError {

@@ -1,5 +1,4 @@
 import { basename, join, resolve } from 'node:path';
-import type { Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
@@ -9,33 +8,31 @@ import { parseAge } from '../job/age.js';
 import { loadJob } from '../job/load.js';
 import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
-import { EXIT } from '../report/exit-code.js';
 import type { Files } from '../storage/files.js';
-
-import { adopt, defineVerb, json, textArgument, textOption } from './verb.js';
+import { adopt, json, readAs, theJob, whole, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /**
  * `volley prune JOB`: deletes the rows of runs that ended long ago, behind the job's lock; what they sent stays known. Of a prune that
  * was cut short, the next one does the rest.
  */
 export const prune = defineVerb({
-  args: { job: textArgument('The job file (YAML or JSON)') },
+  args: { job: theJob },
   flags: {
     'older-than': {
-      ...textOption('Only runs that ended so long ago: hours, days or weeks, such as 90d'),
+      ...readAs('Only runs that ended so long ago: hours, days or weeks, such as 90d', 'an age such as 90d', parseAge),
       demandOption: true,
     },
-    'keep-last': textOption('Keep so many of the newest runs, whatever their age'),
-    'dry-run': { describe: 'Show what would be deleted, and delete nothing', type: 'boolean', default: false },
+    'keep-last': { ...whole('Keep so many of the newest runs, whatever their age', 0), default: 0 },
+    'dry-run': yes('Show what would be deleted, and delete nothing'),
     adopt,
     json,
   },
-  needs: '--older-than 90d',
   examples: [['jobs/spring-sale.yaml --older-than 90d --dry-run', 'shows what would go']],
-  run: async ({ job: written, olderThan, keepLast, dryRun }, context): Promise<Result> => {
+  run: async ({ job: written, olderThan, keepLast, dryRun }, context) => {
     const { env } = context;
-    const beforeMs = env.clock.now() - readAge(olderThan);
-    const choice = { beforeMs, keepLast: readKeepLast(keepLast), isDryRun: dryRun, by: namePerson(env) };
+    const beforeMs = env.clock.now() - olderThan;
+    const choice = { beforeMs, keepLast, isDryRun: dryRun, by: namePerson(env) };
     const directory = await findJob(written, env.files);
     const job = basename(directory);
     context.name({ job });
@@ -49,7 +46,6 @@ export const prune = defineVerb({
     return {
       json: { job, directory, state, before: new Date(beforeMs).toISOString(), bytes, ...end },
       text: formatEnd(end, { job, state, bytes }),
-      exitCode: EXIT.ok,
       reason: `${countOf(end.pruned.length, 'run')} ${dryRun ? 'would be pruned' : 'pruned'}, ${formatBytes(bytes)}`,
     };
   },
@@ -70,12 +66,6 @@ async function findJob(written: string, files: Files): Promise<string> {
   );
 }
 
-function readKeepLast(text: string | undefined): number {
-  if (text === undefined) return 0;
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw new UserError('bad-flag', `Cannot prune: --keep-last is ${JSON.stringify(text)}, expected a number of runs`);
-}
-
 function formatEnd(
   { pruned, sandboxBytes, skipped, kept }: PruneEnd,
   { job, state, bytes }: { job: string; state: string; bytes: number },
@@ -94,13 +84,4 @@ function formatEnd(
     ...(kept === 0 ? [] : [`Kept, as too young or among the last: ${countOf(kept, 'run')}.`]),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
-}
-
-function readAge(text: string): number {
-  const ageMs = parseAge(text);
-  if (ageMs !== undefined) return ageMs;
-  throw new UserError(
-    'bad-flag',
-    `Cannot prune: --older-than is ${JSON.stringify(text)}, expected a number of hours, days or weeks, such as 90d`,
-  );
 }

@@ -12,7 +12,8 @@ import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { defineVerb, json, namedRun } from './verb.js';
+import { json, namedRun } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley report RUN`: writes the outputs of a run again, from its plan and journal alone. */
 export const report = defineVerb({

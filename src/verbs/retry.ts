@@ -12,12 +12,12 @@ import { placeProblems } from '../job/explain/place-problems.js';
 import { fixDates } from '../job/fix-dates.js';
 import { loadJob } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
-import { EXIT } from '../report/exit-code.js';
 import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
 import { explainPlan } from '../texts/explain-end.js';
 import { formatPlan, listCounts, summarizePlan } from '../texts/plan-text.js';
-import { adopt, defineVerb, json, namedRun, takeOne, textOption } from './verb.js';
+import { adopt, json, namedRun, readAs, text } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /**
  * `volley retry RUN`: makes a plan of rows that were not processed, claims them for it, each once, and writes the
@@ -27,32 +27,37 @@ export const retry = defineVerb({
   args: { run: namedRun },
   flags: {
     only: {
-      ...textOption(
+      ...text(
         'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a filter (`where`) that lets them in now',
       ),
+      choices: ['rejected', 'unprocessed', 'not-sent', 'filtered'],
       demandOption: true,
     },
-    code: textOption('With --only rejected: only those with one of these codes, separated by commas'),
-    job: textOption(
+    code: readAs(
+      'With --only rejected: only those with one of these codes, separated by commas',
+      'codes such as 1100,REJECTED',
+      readCodes,
+    ),
+    job: text(
       'Job file whose text, sender, times and `where` are used now, in place of those that the run was planned with',
     ),
     adopt,
     json,
   },
-  needs: '--only rejected',
-  keepsEach: true,
   names: ({ run }) => ({ directory: run }),
   examples: [
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only rejected --code 1100,REJECTED', ''],
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only not-sent', ''],
   ],
-  run: async (given, context) => {
-    const choice = chooseRows(takeOne('only', given.only), takeOne('code', given.code));
-    const file = takeOne('job', given.job);
+  run: async ({ run, job: file, only, code = [] }, context) => {
+    const choice: Choice = { only, codes: code };
+    if (code.length > 0 && only !== 'rejected') {
+      throw new UserError('bad-flag', `Cannot retry: --code is for --only rejected, not for --only ${only}`);
+    }
     const { env, log, screen, terminal } = context;
     const { files, clock, owner } = env;
     const adopt = context.adoptedBy !== undefined;
-    const { directory, plan } = await openNamedRun(given.run, { files, begun: true, adopt });
+    const { directory, plan } = await openNamedRun(run, { files, begun: true, adopt });
     if (plan.testOf !== undefined) {
       throw new UserError('bad-plan', `Cannot retry rows of ${directory}: it is a test, expected a run`, {
         hint: 'Send the test again with `volley test`.',
@@ -88,7 +93,6 @@ export const retry = defineVerb({
       return {
         json: { job: plan.job.name, state: 'nothing-to-retry', directory, ...asked, rejected: codes },
         text: `${formatNothing(plan.id, choice, end)}${formatLeft(plan.id, left)}`,
-        exitCode: EXIT.ok,
         reason: 'nothing to retry',
       };
     }
@@ -99,7 +103,6 @@ export const retry = defineVerb({
     return {
       json: { ...summarizePlan(first.plan, first.directory, nowMs), ...more, ...asked },
       text: `${formatMade(made, end, { screen, nowMs })}${formatLeft(plan.id, left)}`,
-      exitCode: EXIT.ok,
       reason,
     };
   },
@@ -107,21 +110,9 @@ export const retry = defineVerb({
 
 type Choice = Pick<RetryOf, 'only' | 'codes'>;
 
-function chooseRows(only: string | undefined, code: string | undefined): Choice {
-  if (only !== 'rejected' && only !== 'unprocessed' && only !== 'not-sent' && only !== 'filtered') {
-    throw new UserError(
-      'bad-flag',
-      `Cannot retry: --only is ${JSON.stringify(only ?? '')}, expected rejected, unprocessed, not-sent or filtered`,
-    );
-  }
-  const codes = (code ?? '').split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
-  if (code !== undefined && codes.length === 0) {
-    throw new UserError('bad-flag', 'Cannot retry: --code names no code, expected one such as 1100');
-  }
-  if (codes.length > 0 && only !== 'rejected') {
-    throw new UserError('bad-flag', `Cannot retry: --code is for --only rejected, not for --only ${only}`);
-  }
-  return { only, codes: [...new Set(codes)].sort() };
+function readCodes(given: string): string[] | undefined {
+  const codes = given.split(',').flatMap((each) => (each.trim() === '' ? [] : [each.trim()]));
+  return codes.length === 0 ? undefined : [...new Set(codes)].sort();
 }
 
 function formatMade(made: RetryEnd['anew'], { anew }: RetryEnd, screen: { screen: Screen; nowMs: number }): string {

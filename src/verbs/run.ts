@@ -25,15 +25,15 @@ import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { metricsOptions, readMetricsFlags } from './metrics-options.js';
-import { adopt, again, defineVerb, ignoreOpenDoubt, json, textArgument, wait } from './verb.js';
+import { adopt, again, ignoreOpenDoubt, json, metrics, theJob, wait } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
 export const run = defineVerb({
-  args: { job: textArgument('The job file (YAML or JSON)') },
-  flags: { again, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metricsOptions, adopt, json },
+  args: { job: theJob },
+  flags: { again, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
   examples: [['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox']],
-  watch: (flags, context, task) => watchCommand('run', readMetricsFlags(flags), context, task),
+  watch: (flags, context, task) => watchCommand('run', flags, context, task),
   run: async (flags, context) => runJob(await loadJob(flags.job), flags, context),
 });
 

@@ -10,12 +10,12 @@ import { loadJob } from '../job/load.js';
 import { type ListedRun, listRuns } from '../prune/list-runs.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
-import { EXIT } from '../report/exit-code.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { type Column, formatCount, formatTable, NO_FIGURE } from '../texts/table.js';
 import { formatHeadline } from '../texts/text-lines.js';
-import { defineVerb, json } from './verb.js';
+import { json } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley runs [JOB|DIRECTORY]`: the runs of a job, or of all jobs in an output directory, the newest first; writes nothing. */
 export const runs = defineVerb({
@@ -46,7 +46,6 @@ export const runs = defineVerb({
     return {
       json: { state: 'listed', runs: listed },
       text: formatRuns(jobs, screen),
-      exitCode: EXIT.ok,
       reason: countOf(listed.length, 'run'),
     };
   },

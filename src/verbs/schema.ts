@@ -1,5 +1,4 @@
 import { renderJobJsonSchema } from '../job/schema/json-schema.js';
-import { EXIT } from '../report/exit-code.js';
 import { defineVerb } from './verb.js';
 
 /** `volley schema`: the JSON Schema of a job file, for editors. */
@@ -8,5 +7,5 @@ export const schema = defineVerb({
   flags: {},
   examples: [['> job.schema.json', '']],
   isLook: true,
-  run: async () => ({ text: renderJobJsonSchema(), exitCode: EXIT.ok, reason: 'printed' }),
+  run: async () => ({ text: renderJobJsonSchema() }),
 });

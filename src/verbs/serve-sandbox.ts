@@ -1,31 +1,21 @@
-import type { Result } from '../command/context.js';
-import { EXIT } from '../report/exit-code.js';
 import { startSandbox } from '../sandbox/sandbox.js';
-import { defineVerb, host, port, readPort, textOption } from './verb.js';
+import { host, port, text, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley sandbox`: the service itself on a local port, until a signal. Its first line on stdout is JSON, and says whether anything may leave this machine. */
 export const sandbox = defineVerb({
   args: {},
   flags: {
-    port: port('4010'),
+    port: port(4010),
     host,
-    data: textOption('Directory that keeps its state over restarts'),
-    'deliver-outside': {
-      describe: 'Post receipts and events to any address; without this flag only to this machine',
-      type: 'boolean',
-      default: false,
-    },
+    data: text('Directory that keeps its state over restarts'),
+    'deliver-outside': yes('Post receipts and events to any address; without this flag only to this machine'),
   },
   examples: [['--port 4010', 'then: curl http://127.0.0.1:4010/_sandbox/ledger']],
   isLook: true,
-  run: async ({ port, host, data, deliverOutside: deliversOutside }, { terminal }): Promise<Result> => {
+  run: async ({ port, host, data, deliverOutside: deliversOutside }, { terminal }) => {
     const dataDirectory = data === undefined ? {} : { dataDirectory: data };
-    const { origin, credentials, close } = await startSandbox({
-      port: readPort(port),
-      host,
-      deliversOutside,
-      ...dataDirectory,
-    });
+    const { origin, credentials, close } = await startSandbox({ port, host, deliversOutside, ...dataDirectory });
     try {
       const ended = new Promise<void>((resolve) => {
         terminal.onSignal(() => resolve());
@@ -36,6 +26,6 @@ export const sandbox = defineVerb({
     } finally {
       await close();
     }
-    return { text: '', exitCode: EXIT.ok, reason: 'a signal came' };
+    return { text: '' };
   },
 });

@@ -15,7 +15,8 @@ import { settleByDecision } from '../settle/operator-decision.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
-import { adopt, defineVerb, json, namedRun, takeAll, takeOne, textOption } from './verb.js';
+import { adopt, json, namedRun, text, texts, whole } from './flags.js';
+import { defineVerb } from './verb.js';
 
 type Means =
   | { readonly kind: 'export'; readonly paths: readonly string[] }
@@ -28,29 +29,32 @@ type Means =
 export const settle = defineVerb({
   args: { run: namedRun },
   flags: {
-    export: textOption(
+    export: texts(
       'CSV file of the message export; give the flag once for each file. It settles the rows that it holds; those that it lacks stay in doubt',
     ),
-    assume: textOption(
-      'Your own decision on all rows in doubt: sent or not-sent; recorded with your name and the time. Refused before their scheduled time',
-    ),
-    confirm: textOption('With --assume: how many rows are in doubt; another number is refused'),
+    assume: {
+      ...text(
+        'Your own decision on all rows in doubt; recorded with your name and the time. Refused before their scheduled time',
+      ),
+      choices: ['sent', 'not-sent'],
+      conflicts: 'export',
+      implies: 'confirm',
+    },
+    confirm: {
+      ...whole('How many rows are in doubt, as `volley status` shows it; another number is refused', 0),
+      implies: 'assume',
+    },
     adopt,
     json,
   },
-  keepsEach: true,
   examples: [
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --export messages.csv', ''],
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
   ],
-  run: async (given, context) => {
+  run: async ({ run, export: exported, assume, confirm }, context) => {
     const { env, adoptedBy, screen } = context;
-    const means = chooseMeans(
-      takeAll('export', given.export),
-      takeOne('assume', given.assume),
-      takeOne('confirm', given.confirm),
-    );
-    const { directory, plan } = await openNamedRun(given.run, {
+    const means = chooseMeans(exported, assume, confirm);
+    const { directory, plan } = await openNamedRun(run, {
       files: env.files,
       begun: true,
       adopt: adoptedBy !== undefined,
@@ -77,29 +81,14 @@ export const settle = defineVerb({
 
 function chooseMeans(
   exported: readonly string[] | undefined,
-  assume: string | undefined,
-  confirm: string | undefined,
+  assume: 'sent' | 'not-sent' | undefined,
+  confirm: number | undefined,
 ): Means {
-  if ((exported === undefined) === (assume === undefined)) {
-    throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
-      hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
-    });
-  }
-  if (exported !== undefined) {
-    if (confirm !== undefined)
-      throw new UserError('bad-flag', 'Cannot settle: --confirm is given without --assume, expected both');
-    return { kind: 'export', paths: exported.map((path) => resolve(path)) };
-  }
-  if (assume !== 'sent' && assume !== 'not-sent') {
-    throw new UserError('bad-flag', `Cannot settle: --assume is ${JSON.stringify(assume)}, expected sent or not-sent`);
-  }
-  if (confirm === undefined || !/^\d{1,15}$/.test(confirm)) {
-    const found = confirm === undefined ? 'there is no --confirm' : `--confirm is ${JSON.stringify(confirm)}`;
-    throw new UserError('bad-flag', `Cannot settle: ${found}, expected the number of rows in doubt`, {
-      hint: '`volley status` shows it, and so does summary.json.',
-    });
-  }
-  return { kind: 'word', assume, confirm: Number(confirm) };
+  if (exported !== undefined) return { kind: 'export', paths: exported.map((path) => resolve(path)) };
+  if (assume !== undefined && confirm !== undefined) return { kind: 'word', assume, confirm };
+  throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
+    hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
+  });
 }
 
 async function settleRows(

@@ -14,14 +14,14 @@ import { describeAbandoned } from '../registry/marked/abandoned-run.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
-import { EXIT } from '../report/exit-code.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
 import { formatHeadline, formatNextStep, type NextStep } from '../texts/text-lines.js';
-import { defineVerb, json, namedRun } from './verb.js';
+import { json, namedRun } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export const status = defineVerb({
@@ -64,7 +64,6 @@ export const status = defineVerb({
         `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}` +
         `${abandoned === undefined ? accountNext : nextOfAbandoned(found, state, screen)}` +
         formatOpenDoubt(openDoubt, [plan.id], screen),
-      exitCode: EXIT.ok,
       reason: found.state,
     };
   },

@@ -25,12 +25,13 @@ import {
 import type { ChosenRows } from '../preview/choose-rows.js';
 import { previewJob } from '../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../preview/read-run.js';
-import { readChoice, readCount, readNumberFlag } from '../preview/row-choice.js';
 import { readHistory } from '../registry/history.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
-import { adopt, defineVerb, json, takeAll, takeOne, textArgument, textOption } from './verb.js';
+import { adopt, argument, json, rowChoice, texts, whole } from './flags.js';
+import { readNumber } from './preview.js';
+import { defineVerb } from './verb.js';
 
 /** What is tested: a planned run, or a job as its file stands. */
 interface Tested {
@@ -39,42 +40,29 @@ interface Tested {
   readonly run: { readonly directory: string; readonly plan: Plan } | undefined;
 }
 
-const COUNT = { default: 1, most: 20 };
-
 /**
  * `volley test JOB|RUN`: sends real messages to own numbers, as a run of its own; nothing of the job is taken by it. A test that was
  * cut short is resumed by the same command.
  */
 export const test = defineVerb({
-  args: { job: textArgument('A job file; or a run directory, as plan and run print it') },
+  args: { job: argument('A job file; or a run directory, as plan and run print it') },
   flags: {
-    to: textOption(
+    to: texts(
       'Your numbers: separated by commas, or the flag once for each, 20 at most (default: testNumbers of the job)',
     ),
-    row: textOption('Only the row with this number in its file, without the header'),
-    longest: { describe: 'The messages with the most SMS parts', type: 'boolean' },
-    ucs2: { describe: 'Messages with a character that forces UCS-2', type: 'boolean' },
-    random: textOption('Rows drawn at random by this word; the same word draws the same rows'),
-    count: textOption('How many rows of each step, 20 at most (default: 1)'),
+    ...rowChoice,
+    count: { ...whole('How many rows of each step, 20 at most', 1, 20), default: 1 },
     adopt,
     json,
   },
-  keepsEach: true,
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --to +6591234567 --longest', '']],
-  run: async ({ job: of, longest, ucs2, ...given }, context) => {
+  run: async ({ job: of, to, count, ...choice }, context) => {
     const { env, screen } = context;
-    const written = {
-      row: takeOne('row', given.row),
-      longest,
-      ucs2,
-      random: takeOne('random', given.random),
-      count: takeOne('count', given.count),
-    };
     const tested = await openTested(of, context);
     const { job, jobDirectory: directory } = tested;
     context.name({ job: job.name, ...(tested.run === undefined ? {} : { testOf: tested.run.plan.id }) });
-    const numbers = readNumbers(takeAll('to', given.to), job);
-    const chosen = { choice: readChoice(written, refuse), count: readCount(written, COUNT, refuse), only: 'sms' };
+    const numbers = readNumbers(to, job);
+    const chosen = { choice, count, only: 'sms' };
     const smsSteps = job.steps.filter((step) => step.kind === 'sms');
     if (smsSteps.length === 0) {
       throw new UserError('bad-job', 'Cannot send a test: the job has no step of kind sms, expected one', {
@@ -118,9 +106,7 @@ async function openTested(of: string, { env, adoptedBy }: Context): Promise<Test
 /** Own numbers, each once. */
 function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
   const written = to?.flatMap((each) => each.split(',')).filter((each) => each.trim() !== '') ?? job.testNumbers ?? [];
-  const numbers = new Map(
-    written.map((each) => readNumberFlag(each, job, refuse)).map((number) => [number.e164, number]),
-  );
+  const numbers = new Map(written.map((each) => readNumber(each, job)).map((number) => [number.e164, number]));
   if (numbers.size === 0) {
     throw refuse('no number is given, expected --to NUMBER, or testNumbers in the job file');
   }

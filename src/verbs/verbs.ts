@@ -1,15 +1,12 @@
-import type { Argv } from 'yargs';
-import type { Verb } from '../command/runner.js';
-import { addGroup, addVerb, type Group, type Listed, nameOf, type VerbContext } from './verb.js';
+import { type AnyVerb, type Group, type Listed, nameOf } from './verb.js';
 
-interface LoadedVerb extends Listed {
+interface ListedVerb extends Listed {
   /** Its module, and all that it uses: only the verb that was asked for is loaded, so that `--help` is there at once. */
-  // biome-ignore lint/suspicious/noExplicitAny: each verb has flags of its own, which its module knows
-  readonly load: () => Promise<Verb<any> | Group>;
+  readonly load: () => Promise<AnyVerb | Group>;
 }
 
 /** All verbs, in the order of the help. */
-const LIST: readonly LoadedVerb[] = [
+export const LIST: readonly ListedVerb[] = [
   {
     command: 'init <file..>',
     about: 'Write a job from an export: it finds the numbers, the country and the names, and runs on the sandbox',
@@ -139,20 +136,3 @@ const LIST: readonly LoadedVerb[] = [
 ];
 
 export const VERBS: readonly string[] = LIST.map(({ command }) => nameOf(command));
-
-/** Adds all verbs to a command line; of those that `isAsked` does not name only the line that the help has. */
-export async function addVerbs(
-  cli: Argv,
-  context: VerbContext,
-  isAsked: (name: string) => boolean = () => true,
-): Promise<Argv> {
-  let added = cli;
-  for (const each of LIST) {
-    if (!isAsked(nameOf(each.command))) added = added.command(each.command, each.about);
-    else {
-      const loaded = await each.load();
-      added = 'verbs' in loaded ? addGroup(added, each, loaded, context) : addVerb(added, each, loaded, context);
-    }
-  }
-  return added;
-}

@@ -18,18 +18,18 @@ import {
   VERIFICATION_CODE,
 } from '../service/areas/verification.js';
 import type { CallService } from '../service/endpoint.js';
-import { defineVerb, type Group, single, textArgument, textOption } from './verb.js';
+import { argument, single, text } from './flags.js';
+import { defineVerb, type Group } from './verb.js';
 
 const start = defineVerb({
-  args: { number: textArgument('International (+6591234567), or national with --country') },
+  args: { number: argument('International (+6591234567), or national with --country') },
   flags: {
-    country: textOption('Two-letter code of the country that a national number belongs to'),
-    brand: textOption('Name that replaces {brand} in the text'),
-    template: textOption('The SMS, with {code} and optionally {brand} (default: the text of the service)'),
-    source: textOption('Sender id'),
+    country: text('Two-letter code of the country that a national number belongs to'),
+    brand: text('Name that replaces {brand} in the text'),
+    template: text('The SMS, with {code} and optionally {brand} (default: the text of the service)'),
+    source: text('Sender id'),
     ...single,
   },
-  needs: '--job <file>',
   examples: [['+6591234567 --brand ACME --job jobs/number-check.yaml', '']],
   run: async ({ job, number, country, brand, template, source }, context): Promise<Result> => {
     const destination = readDestination(number, country);
@@ -85,14 +85,13 @@ function assertTexts(texts: Readonly<Record<'brand' | 'template' | 'source', str
 /** Exits with 0 for a right code, 1 for a wrong one and for a session that had ended. Without a code nothing changes. */
 const check = defineVerb({
   args: {
-    session: textArgument('Id of the session, as start shows it'),
+    session: argument('Id of the session, as start shows it'),
     code: {
       describe: 'The code that the person entered. Checked only while the session waits; a wrong one uses up a try',
       type: 'string',
     },
   },
   flags: single,
-  needs: '--job <file>',
   examples: [['0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', '']],
   names: ({ job, session }) => ({ file: job, session }),
   run: async ({ job, session: sessionId, code }, context): Promise<Result> => {
@@ -207,13 +206,11 @@ function formatSession({ sessionId, status, attempt, expiresAt, retryAfter }: Se
 }
 
 /** `volley verify start|check` */
-export const verify: Group = {
-  verbs: [
-    { command: 'start <number>', about: 'Send a code by SMS, and show the session that it is checked in', verb: start },
-    {
-      command: 'check <session> [code]',
-      about: 'Check a code: exit code 0 if it is right, else 1; without a code only shows the status of the session',
-      verb: check,
-    },
-  ],
-};
+export const verify: Group = [
+  { command: 'start <number>', about: 'Send a code by SMS, and show the session that it is checked in', verb: start },
+  {
+    command: 'check <session> [code]',
+    about: 'Check a code: exit code 0 if it is right, else 1; without a code only shows the status of the session',
+    verb: check,
+  },
+];

@@ -18,9 +18,9 @@ import { withFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Progress } from '../run/run-deps.js';
 import { createAuthorize } from '../service/authorize.js';
-import { DATABASE_FLAGS, databaseFlags, readDatabase } from './cluster.js';
-import { metricsOptions, readMetricsFlags } from './metrics-options.js';
-import { defineVerb, json, takeAll, takeOne, textOption } from './verb.js';
+import { DATABASE_FLAGS, sourceOf } from './cluster.js';
+import { databaseFlags, json, metrics, readAs, text, texts, whole, yes } from './flags.js';
+import { defineVerb } from './verb.js';
 
 /** How long a worker waits for a database, or a service, that does not answer. */
 const GIVE_UP_AFTER_SECONDS = 300;
@@ -29,57 +29,45 @@ const GIVE_UP_AFTER_SECONDS = 300;
 export const work = defineVerb({
   args: {},
   flags: {
-    'until-done': {
-      describe: 'End when no run is left in the database, once there was one; else it waits for the next',
-      type: 'boolean',
-      default: false,
-    },
-    'until-idle': textOption('End after so long without anything to do, such as 60s or 10m'),
-    run: textOption('Id of a run: works for that one alone'),
+    'until-done': yes('End when no run is left in the database, once there was one; else it waits for the next'),
+    'until-idle': readAs(
+      'End after so long without anything to do, such as 60s or 10m',
+      'a time such as 60s or 10m',
+      readIdle,
+    ),
+    run: text('Id of a run: works for that one alone'),
     'lease-seconds': {
-      describe: 'Time after which the requests of this worker are free for others if it dies; 15 to 3600',
-      type: 'number',
+      ...whole('Time after which the requests of this worker are free for others if it dies; 15 to 3600', 15, 3600),
       default: 30,
-      requiresArg: true,
     },
-    'allow-url': textOption(
+    'allow-url': texts(
       'Address that runs may send to beside the service and this machine, such as https://sms-proxy.example.com; may be given several times',
     ),
-    'allow-secret-env': textOption(
+    'allow-secret-env': texts(
       'Variable that runs may read a key from beside those that begin with VOLLEY_; may be given several times',
     ),
-    'allow-secret-file': textOption('File that runs may read a key from; may be given several times'),
+    'allow-secret-file': texts('File that runs may read a key from; may be given several times'),
     ...databaseFlags,
-    ...metricsOptions,
+    ...metrics,
     json,
   },
-  keepsEach: true,
-  notTaken: 'job: it works for all runs of the database; `--run ID` for one',
   examples: [
     ['', 'works until a signal, for all jobs of the database'],
     ['--until-done --run k3v9q2m8x4aa', 'for a Kubernetes Job'],
   ],
-  names: ({ run }) => ({ run: takeOne('run', run) }),
-  run: (given, context): Promise<Result> => {
-    const idle = takeOne('until-idle', given.untilIdle);
+  names: ({ run }) => ({ run }),
+  run: (given, context) => {
+    const { run, untilDone, untilIdle: untilIdleMs, leaseSeconds, allowUrl, allowSecretEnv, allowSecretFile } = given;
     const asked: Asked = {
-      database: readDatabase(takeOne('database-env', given.databaseEnv), takeOne('database-file', given.databaseFile)),
-      run: takeOne('run', given.run),
-      untilDone: given.untilDone,
-      untilIdleMs: idle === undefined ? undefined : readIdle(idle),
-      leaseSeconds: readLease(given.leaseSeconds),
-      allowUrls: takeAll('allow-url', given.allowUrl) ?? [],
-      allowSecrets: [
-        ...(takeAll('allow-secret-env', given.allowSecretEnv) ?? []),
-        ...(takeAll('allow-secret-file', given.allowSecretFile) ?? []),
-      ],
+      database: sourceOf(given),
+      run,
+      untilDone,
+      untilIdleMs,
+      leaseSeconds,
+      allowUrls: allowUrl ?? [],
+      allowSecrets: [...(allowSecretEnv ?? []), ...(allowSecretFile ?? [])],
     };
-    const metrics = readMetricsFlags({
-      metricsFile: takeOne('metrics-file', given.metricsFile),
-      metricsPort: takeOne('metrics-port', given.metricsPort),
-      metricsHost: takeOne('metrics-host', given.metricsHost) ?? '',
-    });
-    return measureWork(metrics, context, () => workAs(asked, context));
+    return measureWork(given, context, () => workAs(asked, context));
   },
 });
 
@@ -246,20 +234,8 @@ function settled({ accepted, rejected, inDoubt }: Counts): number {
   return accepted + rejected + inDoubt;
 }
 
-function readLease(seconds: number): number {
-  if (Number.isInteger(seconds) && seconds >= 15 && seconds <= 3600) return seconds;
-  throw new UserError(
-    'bad-flag',
-    `Cannot work: --lease-seconds is ${seconds}, expected a whole number from 15 to 3600`,
-  );
-}
-
 /** Milliseconds of `60s` or `10m`. */
-function readIdle(text: string): number {
-  const [, count = '', unit] = /^(\d{1,5})([sm])$/.exec(text) ?? [];
-  if (count !== '') return Number(count) * (unit === 'm' ? 60_000 : 1000);
-  throw new UserError(
-    'bad-flag',
-    `Cannot work: --until-idle is ${JSON.stringify(text)}, expected a time such as 60s or 10m`,
-  );
+function readIdle(given: string): number | undefined {
+  const [, count, unit] = /^(\d{1,5})([sm])$/.exec(given) ?? [];
+  return count === undefined ? undefined : Number(count) * (unit === 'm' ? 60_000 : 1000);
 }

@@ -176,12 +176,7 @@ test.each([
   [['work', '--until-idle', 'soon'], '--until-idle'],
   [['work', '--lease-seconds', '5'], '--lease-seconds'],
   [['work', '--database-env', 'A', '--database-file', 'b'], '--database-env'],
-  [['cluster'], 'init, status or drop'],
-  [['cluster', 'status', 'job.yaml'], 'job.yaml is given, and volley cluster status takes no path'],
-  [
-    ['work', 'job.yaml'],
-    'job.yaml is given, and volley work takes no job: it works for all runs of the database; `--run ID` for one',
-  ],
+  [['work', 'job.yaml'], 'Not expected: job.yaml'],
 ])('%j is refused', async (args, what) => {
   const volley = await aDatabase();
 

@@ -93,7 +93,7 @@ test('a worker reads a key from where it was allowed to, and from nowhere else',
   await until(() => other.said.stderr.includes('start the worker with --allow-secret-file'));
   expect(await workspace.destinations()).toEqual([]);
 
-  const allowed = work(undefined, { allowSecretFile: workspace.path('key.txt') });
+  const allowed = work(undefined, { allowSecretFile: [workspace.path('key.txt')] });
 
   expect([await leader.ended, await allowed.ended, await other.ended]).toEqual([0, 0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(200));

@@ -4,11 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import yargs from 'yargs';
 import { createContext } from '../../src/command/context.js';
-import type { Terminal } from '../../src/command/terminal.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
-import { addVerbs } from '../../src/verbs/verbs.js';
+import { runCommandLine } from '../../src/verbs/command-line.js';
 import { until } from '../e2e/command.js';
 import { aTerminal } from './a-terminal.js';
 
@@ -53,24 +51,12 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
     /** For what a verb calls; each command has one of its own. */
     context: () => createContext(terminal),
     /** Runs a verb that makes a single call, as it is typed. Its exit code; rejects with what it throws. */
-    run: (...words: string[]) => runTyped([...words, '--job', job], terminal),
+    run: (...words: string[]) => runCommandLine([...words, '--job', job], terminal, 100),
     listeners,
     signal: (name = 'SIGINT') => signal(name),
     /** The JSON of the last command. */
     json: () => JSON.parse(said.stdout.trimEnd().split('\n').at(-1) ?? ''),
   };
-}
-
-/** Runs a verb as it is typed. Its exit code; rejects with what it throws. */
-export async function runTyped(words: readonly string[], terminal: Terminal): Promise<number> {
-  let ended: Promise<number> | undefined;
-  const finish = async (command: Promise<number>) => {
-    ended = command;
-    command.catch(() => {});
-  };
-  const cli = await addVerbs(yargs().scriptName('volley'), { terminal, finish }, (name) => name === words[0]);
-  await cli.strict().exitProcess(false).parseAsync(words);
-  return ended ?? Promise.reject(new Error(`No command was run by ${words.join(' ')}`));
 }
 
 /** A job that calls a server of the test as the whole service. */

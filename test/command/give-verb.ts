@@ -2,6 +2,7 @@ import { runVerb, type Verb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import type { Job } from '../../src/job/job.js';
 import { watchCommand } from '../../src/observe/watch-command.js';
+import type { RetryOf } from '../../src/plan/format/plan-file.js';
 import { apply } from '../../src/verbs/apply.js';
 import { plan } from '../../src/verbs/plan.js';
 import { retry } from '../../src/verbs/retry.js';
@@ -54,16 +55,16 @@ export function applyRun(
 }
 
 export function retryRows(
-  flags: Common & { readonly run: string; readonly only: string; readonly code?: string | undefined },
+  flags: Common & { readonly run: string; readonly only: RetryOf['only']; readonly code?: string[] | undefined },
   host: Terminal,
 ): Promise<number> {
   return runVerb('retry', retry, { code: undefined, job: undefined, adopt: false, ...flags }, host);
 }
 
 export function sendTest(
-  { of, to, count, ...flags }: Common & { readonly of: string; readonly to: string; readonly count: string },
+  { of, to, count, ...flags }: Common & { readonly of: string; readonly to: string; readonly count: number },
   host: Terminal,
 ): Promise<number> {
   const rows = { row: undefined, longest: undefined, ucs2: undefined, random: undefined };
-  return runVerb('test', test, { ...rows, job: of, to, count, adopt: false, ...flags }, host);
+  return runVerb('test', test, { ...rows, job: of, to: [to], count, adopt: false, ...flags }, host);
 }

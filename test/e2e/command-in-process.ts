@@ -65,15 +65,10 @@ async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv }: S
     printFailure(failure);
     code = failure.exitCode;
   };
-  const finish = async (command: Promise<number>) => {
-    try {
-      code = await command;
-    } catch (error) {
-      fail(error);
-    }
-  };
   try {
-    await runCommandLine(args, { terminal, finish }, 100).catch(fail);
+    code = await runCommandLine(args, terminal, 100);
+  } catch (error) {
+    fail(error);
   } finally {
     process.chdir(before);
   }

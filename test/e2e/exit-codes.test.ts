@@ -58,8 +58,8 @@ describe.concurrent('exit code', () => {
     const hint = 'Usage: volley <verb>; see volley --help';
     const misuse = { level: 50, event: 'error', exitCode: 2, code: 'bad-flag', hint };
     expect(JSON.parse(verb!)).toMatchObject({ ...misuse, msg: 'There is no such verb. Did you mean run?' });
-    expect(JSON.parse(unknown!)).toMatchObject({ ...misuse, msg: 'There is no such verb.' });
-    expect(JSON.parse(none!)).toMatchObject({ ...misuse, msg: 'Name a verb, such as run.' });
+    expect(JSON.parse(unknown!)).toMatchObject({ ...misuse, msg: 'There is no such verb' });
+    expect(JSON.parse(none!)).toMatchObject({ ...misuse, msg: 'Name a verb, such as run' });
     expect(positional).toContain('job');
     expect(file).toContain('none.yaml');
     expect(typo).toMatch(/batchSize.*colour/s);

@@ -237,7 +237,7 @@ test('names of columns do no harm in the job', async () => {
 test.each([
   [['--country', 'Atlantis'], 'is not a country'],
   [['--destination', 'Fax'], "no column matches 'Fax'"],
-  [['--encoding', 'klingon'], '"klingon" is not known'],
+  [['--encoding', 'klingon'], 'it is "klingon", expected one such as'],
   [['--sheet', 'May'], 'no file is a workbook'],
   [['--output', 'x.csv'], 'expected a name that ends in .yaml'],
   [['--output', 'nowhere/x.yaml'], 'its directory is not there'],

@@ -180,7 +180,7 @@ test('a port that is in use, or a file of another kind, is refused before anythi
   expect([taken.code, wrong.code, letters.code]).toEqual([2, 2, 2]);
   expect(taken.stderr).toContain(`Cannot serve metrics on 127.0.0.1:${port}: another process uses this port`);
   expect(wrong.stderr).toMatch(/expected a name that ends in \.prom/);
-  expect(letters.stderr).toContain('--metrics-port is \\"ninety\\"');
+  expect(letters.stderr).toContain('--metrics-port: it is \\"ninety\\"');
   expect(workspace.read('people.csv')).toBe(people(3));
   expect(existsSync(workspace.path('out'))).toBe(false);
   expect(workspace.requests()).toEqual([]);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Terminal } from '../../src/command/terminal.js';
-import { runTyped } from '../command/a-single-call.js';
+import { runCommandLine } from '../../src/verbs/command-line.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';
@@ -44,7 +44,7 @@ async function findLeaksOfCalls(manner: Manner): Promise<string[]> {
 
   const found = CALLS.flatMap((words) =>
     [true, false].map(async (isTerminal) => {
-      const command = (terminal: Terminal) => runTyped([...words, '--job', job], terminal);
+      const command = (terminal: Terminal) => runCommandLine([...words, '--job', job], terminal, 100);
       const leaks = await findLeaks(command, { isTerminal });
       return leaks.map(
         (leak) => `${leak} of volley ${words.join(' ')}, ${isTerminal ? 'on a terminal' : 'into a pipe'}`,

@@ -25,7 +25,7 @@ async function aMetricsFile({ name = 'a.prom', metrics }: { name?: string; metri
       }),
   };
   const file = await openOutlets(
-    { file: join(directory, name), port: undefined, host: '' },
+    { metricsFile: join(directory, name), metricsPort: undefined, metricsHost: '' },
     { metrics: metrics ?? (async () => `${++written}\n`), contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     { env: { clock }, log: { info: () => {}, warn: (text) => warnings.push(text), error: () => {} } },
   );

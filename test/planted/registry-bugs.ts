@@ -14,8 +14,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/command-line.ts',
     find: "value !== 'true' && value !== 'false'",
     replace: "value !== 'true' && value === 'false'",
-    tests: ['test/verbs/flags-alone.test.ts'],
-    title: 'a flag of yes or no with another value than true or false is refused by every verb, and nothing is done',
+    tests: ['test/verbs/command-line.test.ts'],
+    title: 'a flag of yes or no of prune with another value than true or false is refused',
   },
   {
     name: 'a file that was saved anew is another one',

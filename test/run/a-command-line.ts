@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import type { UserError } from '../../src/domain/errors.js';
+import type { RetryOf } from '../../src/plan/format/plan-file.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { report } from '../../src/verbs/report.js';
@@ -65,16 +66,9 @@ export async function aCommandLine(step: object = {}) {
     plan: () => give((host) => planJob({ job, json }, host)),
     apply: (run: string) =>
       give((host) => applyRun({ run, confirm: undefined, ignoreChangedInputs: true, json }, host)),
-    retry: (run: string, only: string) => give((host) => retryRows({ run, only, code: undefined, json }, host)),
-    settle: (run: string, assume: string, confirm: number) =>
-      give((host) =>
-        runVerb(
-          'settle',
-          settle,
-          { run, export: undefined, assume, confirm: String(confirm), adopt: false, json },
-          host,
-        ),
-      ),
+    retry: (run: string, only: RetryOf['only']) => give((host) => retryRows({ run, only, json }, host)),
+    settle: (run: string, assume: 'sent' | 'not-sent', confirm: number) =>
+      give((host) => runVerb('settle', settle, { run, export: undefined, assume, confirm, adopt: false, json }, host)),
     rowsOf,
     /** The rejections file of a run, as it would be written now. */
     rejectionsOf: async (run: string) => {

@@ -39,18 +39,3 @@ test('chat posts nothing twice when the answer was lost, and says that it is in 
   await run('chat', 'read');
   expect(json().messages).toHaveLength(1);
 });
-
-test.each([
-  ['post', '  ', '', 'the text is empty'],
-  ['post', 'hello', '--room=', '--room is empty'],
-  ['read', '', '--room= ', '--room is empty'],
-  ...['0', '-1', '1.5', 'x', '', '1e3'].map((size) => ['read', '', `--page-size=${size}`, `--page-size is "${size}"`]),
-])('chat %s %j %s is refused, and calls no one', async (verb = '', text = '', flag = '', message = '') => {
-  const { run, sandbox } = await aRoom();
-  const words = [text, flag].filter((word) => word !== '');
-  await expect(run('chat', verb, ...words)).rejects.toMatchObject({
-    code: 'bad-flag',
-    message: expect.stringContaining(message),
-  });
-  expect([...sandbox.readRequests()]).toEqual([]);
-});

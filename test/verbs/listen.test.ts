@@ -44,7 +44,7 @@ function aCommand(env: Record<string, string> = {}) {
     terminal,
     listeners,
     listen: (flags: Partial<ListenFlags> = {}) =>
-      runVerb('listen', listen, { port: '0', host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
+      runVerb('listen', listen, { port: 0, host: '127.0.0.1', output, ...nothing, ...flags }, terminal),
     firstLine: async () => {
       await until(() => said.stdout.includes('\n'));
       return JSON.parse(said.stdout.split('\n', 1)[0] ?? '');
@@ -62,7 +62,7 @@ async function post(url: string, body: object): Promise<number> {
 describe('volley listen', () => {
   test('shows its counts on a port of its own, without the secret, until the signal; one in use is refused', async () => {
     const command = aCommand({ HOOK_SECRET: SECRET });
-    const metrics = { metricsPort: '0' };
+    const metrics = { metricsPort: 0 };
     const ended = command.listen({ secretEnv: 'HOOK_SECRET', ...metrics });
     const { origin } = await command.firstLine();
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
@@ -79,7 +79,7 @@ describe('volley listen', () => {
     expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
 
     const other = aCommand();
-    const taken = { metricsPort: new URL(at).port };
+    const taken = { metricsPort: Number(new URL(at).port) };
     await expect(other.listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
     command.signal();
     expect(await ended).toBe(0);
@@ -197,12 +197,8 @@ describe('volley listen', () => {
   });
 
   test.each<[string, string, Partial<ListenFlags>]>([
-    ['no port', 'bad-flag', { port: 'x' }],
-    ['a port too high', 'bad-flag', { port: '65536' }],
     ['no output', 'bad-flag', { output: undefined }],
-    ['an output and a run', 'bad-flag', { run: tmpdir() }],
     ['a run that is none', 'bad-plan', { output: undefined, run: tmpdir() }],
-    ['two secrets', 'bad-flag', { secretEnv: 'A', secretFile: 'b' }],
     ['a secret that is not set', 'bad-credentials', { secretEnv: 'NOT_SET' }],
     ['a secret file that is not there', 'bad-credentials', { secretFile: '/nowhere/secret' }],
     ['an empty secret', 'bad-credentials', { secretEnv: 'EMPTY' }],

@@ -38,7 +38,7 @@ test('settling by an export reads the journal once before it appends to it, and 
   const { terminal, said } = aTerminal();
   const flags = {
     run: made.directory,
-    export: exported,
+    export: [exported],
     assume: undefined,
     confirm: undefined,
     adopt: false,

@@ -70,7 +70,6 @@ test('verify start is in doubt when the answer was lost, and is not sent again',
 test.each<[string[], RegExp]>([
   [['--template', 'Hello'], /--template is "Hello", expected text with \{code\}/],
   [['--template', '{code} {name}'], /--template .*expected no \{ or \}/],
-  [['--template='], /--template is ""/],
   [['--template', '{brand}: {code}'], /--brand is missing/],
   [['--brand', 'x'.repeat(31)], /--brand .*30 characters/],
   [['--source', 'more than eleven'], /--source .*11 characters/],

@@ -47,8 +47,8 @@ test('a worker whose database does not come back ends after five minutes, and sa
 });
 
 test('a worker for one run says once that the database does not know it', async () => {
-  const { code, stderr } = await work({ run: 'k3v9q2m8x4aa', untilIdle: '2s' });
+  const { code, stderr } = await work({ run: 'k3v9q2m8x4aa', untilIdle: 2000 });
 
   expect([code, stderr.match(/run k3v9q2m8x4aa is not in the database/g)]).toEqual([0, [expect.any(String)]]);
-  expect((await work({ untilIdle: '2s' })).stderr).not.toContain('not in the database');
+  expect((await work({ untilIdle: 2000 })).stderr).not.toContain('not in the database');
 });

@@ -5,7 +5,7 @@ import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { InternalError, UserError } from '../../src/domain/errors.js';
 import type { Job } from '../../src/job/job.js';
-import { readPlan } from '../../src/plan/format/plan-file.js';
+import { type RetryOf, readPlan } from '../../src/plan/format/plan-file.js';
 import { readRunRows } from '../../src/report/read-run-rows.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
@@ -84,7 +84,7 @@ export class Walk {
     const flags = {
       of: this.runs.directoryOf(run),
       to: OWN_NUMBER,
-      count: String(count),
+      count,
       adopt: this.#adopts,
       json: true,
     };
@@ -100,8 +100,9 @@ export class Walk {
     );
   }
 
-  async retry(run: string, only: string, code: string | undefined, death?: Death): Promise<void> {
-    const flags = { run: this.runs.directoryOf(run), only, code, adopt: this.#adopts, json: true };
+  async retry(run: string, only: RetryOf['only'], code: string | undefined, death?: Death): Promise<void> {
+    const codes = code === undefined ? undefined : [code];
+    const flags = { run: this.runs.directoryOf(run), only, code: codes, adopt: this.#adopts, json: true };
     const ended = await this.#give(
       `retry ${run} --only ${only} ${code ?? ''}`,
       (host) => retryRows(flags, host),
@@ -115,7 +116,7 @@ export class Walk {
     const names = ['umid', 'subaccountid', 'direction', 'status_value', 'msisdn', 'clientmessageid'] as const;
     const path = `/exports/${seed}.csv`;
     this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
-    await this.#settle(run, { export: path, assume: undefined, confirm: undefined }, death);
+    await this.#settle(run, { export: [path], assume: undefined, confirm: undefined }, death);
   }
 
   /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
@@ -125,7 +126,7 @@ export class Walk {
     const sent = ids.filter((id) => service.hasSeen(id)).length;
     const assume = !isHonest || sent === ids.length ? 'sent' : 'not-sent';
     if (assume === 'not-sent' && sent > 0) return;
-    await this.#settle(run, { export: undefined, assume, confirm: String(ids.length) }, death);
+    await this.#settle(run, { export: undefined, assume, confirm: ids.length }, death);
   }
 
   /** Delivery receipts of some of the run's messages come in. */
@@ -174,7 +175,7 @@ export class Walk {
 
   /** The rows of runs that ended an hour ago are deleted. */
   async prune(death?: Death): Promise<Ended> {
-    const flags = { job: JOB, olderThan: '1h', keepLast: undefined, dryRun: false, adopt: this.#adopts, json: true };
+    const flags = { job: JOB, olderThan: 3_600_000, keepLast: 0, dryRun: false, adopt: this.#adopts, json: true };
     const ended = await this.#give('prune', (host) => runVerb('prune', prune, flags, host), death);
     if (ended.exitCode === 0) this.counts.pruned += JSON.parse(ended.stdout).pruned.length;
     return ended;
@@ -203,7 +204,7 @@ export class Walk {
     const ids = await this.#listInDoubt(run);
     const sent = this.world.service.taken.filter(({ clientMessageId }) => ids.includes(clientMessageId));
     if (ids.length === 0 || sent.length < ids.length) return;
-    await this.#settle(run, { exported: undefined, assume: 'not-sent', confirm: String(ids.length) });
+    await this.#settle(run, { exported: undefined, assume: 'not-sent', confirm: ids.length });
     await this.retry(run, 'not-sent', undefined, death);
     const lines = sent.map((taken) => aReceiptOf(taken, 'delivered'));
     await this.#give(`receipts ${run}`, (host) => appendReceipts(host, this.runs.directoryOf(run), lines), undefined);

@@ -65,6 +65,6 @@ export class SimWorkers {
         worker,
       );
     }
-    worker.start((terminal) => runWorker({ leaseSeconds, allowSecretEnv: 'KEY' }, terminal));
+    worker.start((terminal) => runWorker({ leaseSeconds, allowSecretEnv: ['KEY'] }, terminal));
   }
 }
