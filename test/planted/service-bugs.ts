@@ -35,7 +35,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     file: 'src/service/areas/campaign.ts',
     find: "{ state: 'PURGED', meaning: 'schedule purged' }",
     replace: "{ state: 'PAUSED', meaning: 'schedule purged' }",
-    tests: ['test/service/areas/campaign-plan.test.ts'],
+    tests: ['test/service/areas/campaign.test.ts'],
   },
   {
     name: 'a change of a campaign whose own answer came too late counts as made',

@@ -1,59 +1,34 @@
-import { describe, expect, test } from 'vitest';
-import type { Response } from '../../../src/service/answer.js';
+import { expect, test } from 'vitest';
 import { createContact, readContactAnswer } from '../../../src/service/areas/contacts.js';
 import { aService } from '../../plan/a-plan.js';
+import { aResponse } from '../an-answer.js';
 
-const CONTACT = { addresses: { msisdn: '+6591234567' } };
+const read = (body: unknown, location?: string | string[]) => readContactAnswer(aResponse(body, 201, { location }));
 
-function anAnswer(body: unknown, location?: string | string[]): Response {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return { kind: 'response', status: 201, headers: { location }, body: Buffer.from(text) };
-}
-
-describe('contact call', () => {
-  test('encodes the account', () => {
-    const accountId = '0a1b2c3d-0000-4000-8000-0123456789ab';
-    expect(createContact.request(aService({ account: 'acme', accountId }), CONTACT).path).toBe(
-      `/accounts/${accountId}/contacts`,
-    );
-    expect(createContact.request(aService({ account: 'a&b/c?d#e' }), CONTACT).path).toBe(
-      '/accounts/a%26b%2Fc%3Fd%23e/contacts',
-    );
-  });
+test('a call encodes the account, or the id that stands for it', () => {
+  const pathOf = (account: object) => createContact.request(aService(account), { addresses: {} }).path;
+  const accountId = '0a1b2c3d-0000-4000-8000-0123456789ab';
+  expect(pathOf({ account: 'acme', accountId })).toBe(`/accounts/${accountId}/contacts`);
+  expect(pathOf({ account: 'a&b/c?d#e' })).toBe('/accounts/a%26b%2Fc%3Fd%23e/contacts');
 });
 
-describe('contact answer', () => {
-  test('gives the id from the body, and the location from the header', () => {
-    const location = 'https://contacts.example/accounts/acme/contacts/42';
-    expect(readContactAnswer(anAnswer({ id: 42 }, location))).toMatchObject({ contactId: '42', location });
-    expect(readContactAnswer(anAnswer({ id: 'c-42' }))).toMatchObject({ contactId: 'c-42', location: '' });
-    expect(readContactAnswer(anAnswer({ id: 0 }))).toMatchObject({ contactId: '0', location: '' });
-  });
-
-  test.each(['', '{}', { id: null }, { id: '' }, { id: {} }, '[]', 'null', '<html>'])(
-    'gives the id from the header where the body (%j) has none',
-    (body) => {
-      const answer = readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17?x=1'));
-      expect(answer).toBeUndefined();
-      expect(readContactAnswer(anAnswer(body, '/accounts/acme/contacts/17'))).toMatchObject({
-        contactId: '17',
-        location: '/accounts/acme/contacts/17',
-      });
-    },
-  );
-
-  test('is undefined when body and header name two different contacts', () => {
-    expect(readContactAnswer(anAnswer({ id: 42 }, '/accounts/acme/contacts/43'))).toBeUndefined();
-  });
-
-  test('takes the first of several locations', () => {
-    expect(readContactAnswer(anAnswer('', ['/contacts/1', '/contacts/2']))?.contactId).toBe('1');
-  });
-
-  test.each([undefined, '', '/contacts/', '/elsewhere/17', 'contacts'])(
-    'is undefined when neither body nor header (%s) says which contact it is',
-    (location) => {
-      expect(readContactAnswer(anAnswer({ status: 'ok' }, location))).toBeUndefined();
-    },
-  );
+test.each<[unknown, string | string[] | undefined, string | undefined]>([
+  [{ id: 42 }, 'https://contacts.example/accounts/acme/contacts/42', '42'],
+  [{ id: 'c-42' }, undefined, 'c-42'],
+  [{ id: 0 }, undefined, '0'],
+  ['', '/accounts/acme/contacts/17', '17'],
+  ['<html>', '/accounts/acme/contacts/17', '17'],
+  [{ id: null }, '/accounts/acme/contacts/17', '17'],
+  [{ id: {} }, '/accounts/acme/contacts/17', '17'],
+  ['', ['/contacts/1', '/contacts/2'], '1'],
+  // Two contacts, or none.
+  [{ id: 42 }, '/accounts/acme/contacts/43', undefined],
+  ['', '/accounts/acme/contacts/17?x=1', undefined],
+  [{ status: 'ok' }, undefined, undefined],
+  [{ status: 'ok' }, '/contacts/', undefined],
+  [{ status: 'ok' }, '/elsewhere/17', undefined],
+])('the answer %j with the location %j is about contact %s', (body, location, contactId) => {
+  const header = Array.isArray(location) ? location[0] : location;
+  expect(read(body, location)?.contactId).toBe(contactId);
+  if (contactId !== undefined) expect(read(body, location)?.location).toBe(header ?? '');
 });

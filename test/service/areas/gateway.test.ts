@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { ENDPOINTS, type GatewayPaths } from '../../../src/domain/service-facts.js';
-import type { ServiceAddresses } from '../../../src/job/job.js';
 import {
   createChannel,
   createConversation,
@@ -16,102 +15,69 @@ const MESSAGE = { conversationId: 'c-1', text: 'Hello' };
 const WEBHOOK = { name: 'events', url: 'https://client.example/events' };
 const CHANNEL = { name: 'bot', webhookId: '12', queue: '101' };
 
-const createAnswer = (body: unknown) => createConversation.read(aResponse(body, 202), { channelId: '25', user: {} });
-const updateAnswer = (body: unknown) => updateConversation.read(aResponse(body, 202), CHANGE);
-const sendAnswer = (body: unknown) => sendMessage.read(aResponse(body, 202), MESSAGE);
+const READERS = {
+  conversation: (body: unknown) => createConversation.read(aResponse(body, 202), { channelId: '25', user: {} }),
+  update: (body: unknown) => updateConversation.read(aResponse(body, 202), CHANGE),
+  message: (body: unknown) => sendMessage.read(aResponse(body, 202), MESSAGE),
+  webhook: (body: unknown) => createWebhook.read(aResponse(body), WEBHOOK),
+  channel: (body: unknown) => createChannel.read(aResponse(body), CHANNEL),
+};
 
-describe('the answer to a new conversation', () => {
-  test('gives its id, whether text or number, and when it was made', () => {
-    const createdAt = '2026-01-30T08:30:00Z';
-    expect(createAnswer({ conversationId: 'c-1', createdAt })).toEqual({ conversationId: 'c-1', createdAt });
-    expect(createAnswer({ id: 17, createdAt: 'today' })).toEqual({ conversationId: '17', createdAt: undefined });
+describe('an answer', () => {
+  const createdAt = '2026-01-30T08:30:00Z';
+  test.each<[keyof typeof READERS, unknown, object]>([
+    ['conversation', { conversationId: 'c-1', createdAt }, { conversationId: 'c-1', createdAt }],
+    ['conversation', { id: 17, createdAt: 'today' }, { conversationId: '17', createdAt: undefined }],
+    ['update', undefined, { conversationId: 'c-1', state: undefined }],
+    ['update', { id: 'c-1', state: 'active' }, { conversationId: 'c-1', state: 'active' }],
+    ['update', { conversationId: 'c-1', id: 'other', state: 'idle' }, { conversationId: 'c-1', state: 'idle' }],
+    ['message', undefined, { conversationId: 'c-1', messageId: undefined }],
+    ['message', { id: 'm-1' }, { conversationId: 'c-1', messageId: 'm-1' }],
+    ['message', { messageId: 7, conversationId: 'c-1' }, { conversationId: 'c-1', messageId: '7' }],
+    ['webhook', { id: '12', name: 'events' }, { webhookId: '12' }],
+    ['webhook', { webHookId: 12 }, { webhookId: '12' }],
+    ['channel', { id: '25', name: 'bot', webHookId: '12' }, { channelId: '25' }],
+    ['channel', { channelId: '25' }, { channelId: '25' }],
+  ])('about a %s is read: %j', (about, body, answer) => {
+    expect(READERS[about](body)).toEqual(answer);
   });
 
-  test.each([...NO_OBJECTS, {}, { conversationId: '' }, { conversationId: {} }, { createdAt: '2026-01-30T08:30:00Z' }])(
-    'is none without an id: %j',
-    (body) => expect(createAnswer(body)).toBeUndefined(),
-  );
-});
-
-describe('the answer to an update', () => {
-  test.each([
-    [undefined, undefined],
-    [{}, undefined],
-    [{ id: 'c-1', state: 'active' }, 'active'],
-    [{ conversationId: 'c-1', id: 'other', state: 'idle' }, 'idle'],
-  ])('may say nothing, or how the conversation stands: %j', (body, state) => {
-    expect(updateAnswer(body)).toEqual({ conversationId: 'c-1', state });
-  });
-
-  test.each(['<html>OK</html>', '[]', 'null', { id: 'c-2' }, { conversationId: 'c-2', id: 'c-1' }, { id: {} }])(
-    'is none when it is a page or about another conversation: %j',
-    (body) => expect(updateAnswer(body)).toBeUndefined(),
-  );
-});
-
-describe('the answer to a message', () => {
-  test('may be without a body, or name the message', () => {
-    expect(sendAnswer(undefined)).toEqual({ conversationId: 'c-1', messageId: undefined });
-    expect(sendAnswer({ id: 'm-1' })).toEqual({ conversationId: 'c-1', messageId: 'm-1' });
-    expect(sendAnswer({ messageId: 7, conversationId: 'c-1' })).toEqual({ conversationId: 'c-1', messageId: '7' });
-  });
-
-  test.each(['<html>OK</html>', '[]', '"ok"', { conversationId: 'c-2' }])(
-    'is none when it is a page or about another conversation: %j',
-    (body) => expect(sendAnswer(body)).toBeUndefined(),
-  );
-});
-
-describe('the answer to a new webhook or channel', () => {
-  test('gives its id', () => {
-    expect(createWebhook.read(aResponse({ id: '12', name: 'events' }), WEBHOOK)).toEqual({ webhookId: '12' });
-    expect(createWebhook.read(aResponse({ webHookId: 12 }), WEBHOOK)).toEqual({ webhookId: '12' });
-    expect(createChannel.read(aResponse({ id: '25', name: CHANNEL.name, webHookId: '12' }), CHANNEL)).toEqual({
-      channelId: '25',
-    });
-    expect(createChannel.read(aResponse({ channelId: '25' }), CHANNEL)).toEqual({ channelId: '25' });
-  });
-
-  test.each([
-    ...NO_OBJECTS,
-    {},
-    { id: '' },
-    { id: '12', name: 'someone else’s' },
-    { id: 5 },
-    { id: 'c-1', msisdn: '6591000001' },
-  ])(
-    'is none without an id, about a thing of another name, or about a thing that has none, such as a contact: %j',
-    (body) => {
-      expect(createWebhook.read(aResponse(body), WEBHOOK)).toBeUndefined();
-      expect(createChannel.read(aResponse(body), CHANNEL)).toBeUndefined();
-    },
-  );
-
-  test('does not take the webhook’s id for the channel’s', () => {
-    expect(createChannel.read(aResponse({ webHookId: '12' }), CHANNEL)).toBeUndefined();
+  const nameless = [...NO_OBJECTS, {}];
+  const strays = [{ id: '' }, { id: '12', name: 'someone else’s' }, { id: 5 }, { id: 'c-1', msisdn: '6591000001' }];
+  const pages = ['<html>OK</html>', '[]', 'null'];
+  test.each<[keyof typeof READERS, string, readonly unknown[]]>([
+    ['conversation', 'without an id', [...nameless, { conversationId: '' }, { conversationId: {} }, { createdAt }]],
+    ['update', 'that is a page', pages],
+    ['update', 'of another', [{ id: 'c-2' }, { conversationId: 'c-2', id: 'c-1' }, { id: {} }]],
+    ['message', 'that is a page', pages],
+    ['message', 'of another conversation', [{ conversationId: 'c-2' }]],
+    ['webhook', 'without an id, or about another thing', [...nameless, ...strays]],
+    ['channel', 'without an id, or about another thing', [...nameless, ...strays, { webHookId: '12' }]],
+  ])('about a %s %s is none', (about, _, bodies) => {
+    for (const body of bodies) expect(READERS[about](body)).toBeUndefined();
   });
 });
 
 describe('a call to the gateway', () => {
+  const bodyOf = ({ body }: { body: Buffer | undefined }) => JSON.parse(String(body));
+
   test('for a new conversation carries the body byte for byte', () => {
     const body = Buffer.from('{ "channelId":"25", "user":{"name":"Zoë"} }');
     expect(buildRequest(someAddresses(), ENDPOINTS.createConversation, { body }).body).toBe(body);
   });
 
-  test('omits what is not given', () => {
-    const bodyOf = (request: { body: Buffer | undefined }) => JSON.parse(String(request.body));
-    const service = someAddresses();
-    expect(bodyOf(createChannel.request(service, CHANNEL))).not.toHaveProperty('description');
-    expect(bodyOf(updateConversation.request(service, { conversationId: 'c', user: { name: 'Zoë' } }))).toEqual({
-      user: { name: 'Zoë' },
-    });
-  });
-
-  test('that would change nothing is refused', () => {
+  test('omits what is not given, and is refused if it would change nothing', () => {
+    expect(bodyOf(createChannel.request(someAddresses(), CHANNEL))).not.toHaveProperty('description');
+    expect(bodyOf(updateConversation.request(someAddresses(), CHANGE))).toEqual({ assignment: CHANGE.assignment });
     expect(() => updateConversation.request(someAddresses(), { conversationId: 'c-1' })).toThrow(/it changes nothing/);
   });
 
-  test.each(['..', '.', '', 'a/b', 'a?b', 'a b', '%2e%2e', 'a\\b'])(
+  test('names its version under both names of the documentation', () => {
+    const request = createWebhook.request(someAddresses(), { ...WEBHOOK, version: 'v1.0' });
+    expect(bodyOf(request)).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
+  });
+
+  test.each(['..', '.', '', 'a/b', 'a?b', 'a b', '%2e%2e', 'a\\b', 'x'.repeat(201), 'ä'])(
     'to a conversation with the id %j is refused before anything is sent',
     (conversationId) => {
       const refusal = expect.objectContaining({ code: 'bad-input' });
@@ -127,20 +93,15 @@ describe('a call to the gateway', () => {
       conversation: '/v2/{conversationId}/of/{conversationId}',
       messages: '/v2/say?to={conversationId}',
     };
-    const service: ServiceAddresses = someAddresses({ gatewayPaths });
-    expect(createWebhook.request(service, WEBHOOK).path).toBe('/hooks');
-    expect(createChannel.request(service, CHANNEL).path).toBe('/v2/channels?kind=chat');
-    expect(updateConversation.request(service, { ...CHANGE, conversationId: 'a+b' }).path).toBe('/v2/a%2Bb/of/a%2Bb');
-    expect(sendMessage.request(service, MESSAGE).path).toBe('/v2/say?to=c-1');
-    expect(createConversation.request(service, { channelId: '25', user: {} }).path).toBe(
-      '/chat-gateway/v1/conversations',
-    );
-  });
-
-  test('names its version under both names of the documentation, that of the reference where none is given', () => {
-    const bodyOf = (version?: string) =>
-      JSON.parse(createWebhook.request(someAddresses(), { ...WEBHOOK, version }).body?.toString() ?? '');
-    expect(bodyOf()).toMatchObject({ version: 'Chat Gateway', notificationVersion: 'Chat Gateway' });
-    expect(bodyOf('v1.0')).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
+    const service = someAddresses({ gatewayPaths });
+    const paths = [
+      createWebhook.request(service, WEBHOOK).path,
+      createChannel.request(service, CHANNEL).path,
+      updateConversation.request(service, { ...CHANGE, conversationId: 'a+b' }).path,
+      sendMessage.request(service, MESSAGE).path,
+    ];
+    expect(paths).toEqual(['/hooks', '/v2/channels?kind=chat', '/v2/a%2Bb/of/a%2Bb', '/v2/say?to=c-1']);
+    const { path } = createConversation.request(service, { channelId: '25', user: {} });
+    expect(path).toBe('/chat-gateway/v1/conversations');
   });
 });

@@ -1,70 +1,41 @@
-import { describe, expect, test } from 'vitest';
-import { readSmsBatchAnswer } from '../../../src/service/areas/sms.js';
+import { expect, test } from 'vitest';
+import { cancelBatch, readSmsBatchAnswer } from '../../../src/service/areas/sms.js';
+import { aResponse, NO_OBJECTS } from '../an-answer.js';
 
-describe('sms batch answer', () => {
-  const message = {
-    umid: 'u-1',
-    clientMessageId: 'm-1',
-    destination: '+6591234567',
-    encoding: 'GSM7',
-    status: { code: 'QUEUED', description: 'SMS is accepted and queued for processing' },
-  };
+const STATUS = { code: 'QUEUED', description: 'SMS is accepted and queued for processing' };
+const MESSAGE = { umid: 'u-1', clientMessageId: 'm-1', destination: '+6591234567', encoding: 'GSM7', status: STATUS };
+const ABOUT = { batchId: 'b', clientBatchId: 'c', acceptedCount: 1, rejectedCount: 0 };
 
-  test('gives the ids, the counts and each message', () => {
-    const body = { batchId: 'b', clientBatchId: 'c', acceptedCount: 1, rejectedCount: 0, messages: [message] };
-    expect(readSmsBatchAnswer(body)).toEqual({
-      batchId: 'b',
-      clientBatchId: 'c',
-      acceptedCount: 1,
-      rejectedCount: 0,
-      messages: [
-        {
-          umid: 'u-1',
-          clientMessageId: 'm-1',
-          destination: '+6591234567',
-          code: 'QUEUED',
-          description: 'SMS is accepted and queued for processing',
-        },
-      ],
-    });
+test('a batch answer gives the ids, the counts and each message; words that are missing are empty', () => {
+  const odd = { umid: 7, clientMessageId: 8, destination: 6591234567, status: 'QUEUED' };
+  const silent = { umid: '', clientMessageId: undefined, destination: '', code: '', description: '' };
+  expect(readSmsBatchAnswer({ ...ABOUT, messages: [MESSAGE, null, 'x', [MESSAGE], {}, odd] })).toEqual({
+    ...ABOUT,
+    messages: [
+      { umid: 'u-1', clientMessageId: 'm-1', destination: '+6591234567', ...STATUS },
+      silent,
+      { ...silent, clientMessageId: 8, destination: '6591234567' },
+    ],
   });
+});
 
-  test.each([undefined, null, '', 'OK', 5, [], [message], { messages: 'none' }, { messages: {} }])(
-    'is undefined for %j, which is none',
-    (body) => {
-      expect(readSmsBatchAnswer(body)).toBeUndefined();
-    },
-  );
+test.each([undefined, null, '', 'OK', 5, [], [MESSAGE], { messages: 'none' }, { messages: {} }])(
+  '%j is no batch answer',
+  (body) => expect(readSmsBatchAnswer(body)).toBeUndefined(),
+);
 
-  test.each([{}, { messages: null }])(
-    'without messages (%j) says that there are none, which differs from an empty list',
-    (body) => {
-      expect(readSmsBatchAnswer({ acceptedCount: 3, ...body })).toMatchObject({
-        acceptedCount: 3,
-        messages: undefined,
-      });
-      expect(readSmsBatchAnswer({ messages: [] })?.messages).toEqual([]);
-    },
-  );
+test('a batch answer without messages differs from one with an empty list', () => {
+  for (const body of [{}, { messages: null }]) expect(readSmsBatchAnswer(body)).toMatchObject({ messages: undefined });
+  expect(readSmsBatchAnswer({ messages: [] })?.messages).toEqual([]);
+});
 
-  test.each(['3', 2.5, null, Number.NaN, true])('takes no count from %s', (count) => {
-    expect(readSmsBatchAnswer({ acceptedCount: count, rejectedCount: count })).toMatchObject({
-      acceptedCount: undefined,
-      rejectedCount: undefined,
-    });
-  });
+test.each(['3', 2.5, null, Number.NaN, true])('no count is taken from %s', (count) => {
+  const nothing = { acceptedCount: undefined, rejectedCount: undefined };
+  expect(readSmsBatchAnswer({ acceptedCount: count, rejectedCount: count })).toMatchObject(nothing);
+});
 
-  test('omits what is no message, and gives empty words where a message lacks them', () => {
-    const messages = [
-      null,
-      'x',
-      [message],
-      {},
-      { umid: 7, clientMessageId: 8, destination: 6591234567, status: 'QUEUED' },
-    ];
-    expect(readSmsBatchAnswer({ messages })?.messages).toEqual([
-      { umid: '', clientMessageId: undefined, destination: '', code: '', description: '' },
-      { umid: '', clientMessageId: 8, destination: '6591234567', code: '', description: '' },
-    ]);
-  });
+test('a cancel says how many it took back, or nothing that counts', () => {
+  const read = (body: unknown) => cancelBatch.read(aResponse(body), { batchId: 'b' });
+  expect(read({ cancelledCount: 0 })).toEqual({ cancelledCount: 0 });
+  for (const body of [...NO_OBJECTS, {}, { cancelledCount: '3' }]) expect(read(body)).toBeUndefined();
 });
