@@ -28,7 +28,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     file: 'src/service/answer.ts',
     find: 'if (!/^[A-Z][a-z]{2},/.test(text)) return undefined;',
     replace: 'if (text.length > 0) return undefined;',
-    tests: ['test/service/decide-answer.test.ts'],
+    tests: ['test/service/answer.test.ts'],
   },
   {
     name: 'a purged campaign is taken for a paused one',
@@ -84,7 +84,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     file: 'src/service/caller.ts',
     find: "mayHaveBeenDone ||= decision.kind === 'again' &&",
     replace: "mayHaveBeenDone ||= decision.kind === 'wait' && 'mayHaveBeenProcessed' in decision &&",
-    tests: ['test/service/call-error.test.ts'],
+    tests: ['test/service/caller.test.ts'],
   },
   {
     name: 'a call that was turned away and gives up lets the next one come too early',

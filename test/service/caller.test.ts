@@ -1,132 +1,169 @@
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/domain/errors.js';
-import {
-  aCaller,
-  attemptsIn,
-  failureOf,
-  GOOD,
-  LOST,
-  READ,
-  REFUSED,
-  repeat,
-  SECRET,
-  TEXT,
-  UPSERT,
-  WRITE,
-} from './a-caller.js';
+import { ServiceError, UserError } from '../../src/domain/errors.js';
+import type { Answer } from '../../src/service/answer.js';
+import { readSession } from '../../src/service/areas/verification.js';
+import { type CallerDeps, createCaller } from '../../src/service/caller.js';
+import type { Endpoint } from '../../src/service/endpoint.js';
+import type { Call } from '../../src/service/transport.js';
+import { FakeClock } from '../run/fake-clock.js';
 import { aResponse, ownError, someAddresses } from './an-answer.js';
+
+const SECRET = 'Bearer k3y-of-acme';
+const TEXT = 'the body of a message';
+
+const GOOD = aResponse({ ok: true });
+const REFUSED = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'ECONNREFUSED' } as const;
+const LOST = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'UND_ERR_SOCKET' } as const;
+const own = (status: number, code = 'no', headers = {}) => aResponse(ownError('gateway', code, 'No.'), status, headers);
+
+const WRITE: Endpoint<string, string> = {
+  name: 'do it',
+  area: 'gateway',
+  isRepeatable: false,
+  request: ({ bases }, text) => {
+    return { method: 'POST', base: bases.gateway, path: '/do', headers: {}, body: Buffer.from(text) };
+  },
+  read: ({ body }) => (String(body).includes('"ok"') ? 'done' : undefined),
+};
+const UPSERT: Endpoint<string, string> = { ...WRITE, isRepeatable: true };
+const READ: Endpoint<string, string> = {
+  ...UPSERT,
+  name: 'read it',
+  request: ({ bases }) => ({ method: 'GET', base: bases.gateway, path: '/it', headers: {}, body: undefined }),
+};
+const KINDS = { 'a write': WRITE, 'an upsert': UPSERT, 'a read': READ };
+
+/** A caller before a service that gives these answers, one after the other; its lane lets time pass where it would wait. */
+function aCaller(answers: readonly Answer[], deps: Partial<CallerDeps> = {}) {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const sent: Call[] = [];
+  const left = [...answers];
+  let pauseMs = 0;
+  const call = createCaller({
+    service: someAddresses(),
+    transport: {
+      send: async (request) => {
+        sent.push(request);
+        told.push('sent');
+        const answer = left.shift();
+        if (answer === undefined) throw new Error('the test has no more answers');
+        return answer;
+      },
+      dropConnections: () => void told.push('dropped'),
+      close: async () => {},
+    },
+    authorize: () => ({ authorization: SECRET }),
+    laneOf: (area) => ({
+      run: async (_cost, task) => {
+        clock.jump({ wallMs: pauseMs, steadyMs: pauseMs });
+        pauseMs = 0;
+        return task(async () => void told.push(`gate of ${area}`));
+      },
+      pauseFor: (delayMs) => {
+        told.push(`pause ${delayMs}`);
+        pauseMs = delayMs;
+      },
+      slowDown: () => void told.push('slower'),
+      noteSuccess: () => void told.push('success'),
+    }),
+    clock,
+    giveUpAfterMs: 60_000,
+    ...deps,
+  });
+  return { call, told, sent };
+}
+
+const repeat = (answer: Answer) => Array.from({ length: 100 }, () => answer);
+
+async function failureOf(work: Promise<unknown>): Promise<ServiceError> {
+  const error = await work.catch((thrown: unknown) => thrown);
+  if (!(error instanceof ServiceError)) throw new Error(`expected a ServiceError, got ${error}`);
+  return error;
+}
 
 describe('a call', () => {
   test('passes the gate of its area before it is sent, with its credentials, and gives the typed answer', async () => {
     const { call, told, sent } = aCaller([GOOD]);
     await expect(call(WRITE, TEXT)).resolves.toBe('done');
     expect(told).toEqual(['gate of gateway', 'sent', 'success']);
-    expect(sent).toEqual([
-      {
-        area: 'gateway',
-        method: 'POST',
-        base: 'https://all.example',
-        path: '/do',
-        headers: { authorization: SECRET },
-        body: Buffer.from(TEXT),
-        hasOwnConnection: true,
-      },
-    ]);
+    const wire = { method: 'POST', base: 'https://all.example', path: '/do', body: Buffer.from(TEXT) };
+    const headers = { authorization: SECRET };
+    expect(sent).toEqual([{ ...wire, area: 'gateway', headers, hasOwnConnection: true }]);
   });
 
-  test('asks for credentials by area and method, before it waits for its turn', async () => {
-    const asked: string[] = [];
-    const authorize = (area: string, method: string): never => {
-      asked.push(`${method} ${area}`);
-      throw new UserError('bad-credentials', 'no key');
+  test('without credentials, or that cannot be formed, is the person’s error, and costs nothing', async () => {
+    const refuse = (): never => {
+      throw new UserError('bad-input', 'no');
     };
-    const { call, told } = aCaller([], { authorize });
-    await expect(call(WRITE, TEXT)).rejects.toThrow('no key');
-    await expect(call(READ, '')).rejects.toThrow('no key');
-    expect(asked).toEqual(['POST gateway', 'GET gateway']);
-    expect(told).toEqual([]);
-  });
-
-  test('that cannot be formed is the person’s error, and costs nothing', async () => {
-    const request = () => {
-      throw new UserError('bad-input', 'not an id');
-    };
-    const { call, told } = aCaller([]);
-    await expect(call({ ...WRITE, request }, TEXT)).rejects.toBeInstanceOf(UserError);
-    expect(told).toEqual([]);
+    const { call, told } = aCaller([], { authorize: refuse });
+    await expect(call(READ, '')).rejects.toBeInstanceOf(UserError);
+    const other = aCaller([]);
+    await expect(other.call({ ...WRITE, request: refuse }, TEXT)).rejects.toBeInstanceOf(UserError);
+    expect([told, other.told]).toEqual([[], []]);
   });
 
   test('that a stopped lane holds back ends with the lane’s own word', async () => {
     const stopped = new Error('the lane was stopped');
     const lane = { run: () => Promise.reject(stopped), pauseFor() {}, slowDown() {}, noteSuccess() {} };
-    const { call, told } = aCaller([], { laneOf: () => lane });
-    await expect(call(READ, '')).rejects.toBe(stopped);
-    expect(told).toEqual([]);
+    await expect(aCaller([], { laneOf: () => lane }).call(READ, '')).rejects.toBe(stopped);
   });
 });
 
 describe('a call is tried again', () => {
-  test.each([WRITE, UPSERT, READ])('when it was not processed: no connection ($name)', async (endpoint) => {
-    const { call, told } = aCaller([REFUSED, REFUSED, GOOD]);
-    await expect(call(endpoint, TEXT)).resolves.toBe('done');
-    const attempt = ['gate of gateway', 'sent'];
-    expect(told).toEqual([...attempt, 'pause 500', ...attempt, 'pause 1000', ...attempt, 'success']);
+  const once = ['gate of gateway', 'sent'];
+  const BUSY = own(429, 'busy', { 'retry-after': '7' });
+  const anyBusy = (status: number, headers = {}) => aResponse('', status, headers);
+  test.each<[what: string, keyof typeof KINDS, readonly Answer[], told: readonly string[]]>([
+    ...(['a write', 'an upsert', 'a read'] as const).map(
+      (kind): [string, keyof typeof KINDS, readonly Answer[], string[]] => [
+        'not processed',
+        kind,
+        [REFUSED, REFUSED, GOOD],
+        [...once, 'pause 500', ...once, 'pause 1000', ...once, 'success'],
+      ],
+    ),
+    [
+      'turned away',
+      'a write',
+      [BUSY, own(503), GOOD],
+      [...once, 'slower', 'pause 7000', ...once, 'slower', 'pause 1000', ...once, 'success'],
+    ],
+    [
+      'turned away by something else',
+      'an upsert',
+      [anyBusy(429), GOOD],
+      [...once, 'slower', 'pause 500', ...once, 'success'],
+    ],
+    ['turned away by something else', 'a write', [anyBusy(503)], [...once, 'dropped', 'slower', 'pause 500']],
+    [
+      'turned away by something else',
+      'a write',
+      [anyBusy(429, { 'retry-after': '7' })],
+      [...once, 'dropped', 'slower', 'pause 7000'],
+    ],
+    ['lost', 'an upsert', [LOST, GOOD], [...once, 'pause 500', ...once, 'success']],
+    ['lost', 'an upsert', [anyBusy(502), GOOD], [...once, 'dropped', 'pause 500', ...once, 'success']],
+    ['lost', 'a write', [LOST], once],
+    ['lost', 'a write', [anyBusy(500)], [...once, 'dropped']],
+    [
+      'told to wait longer than there is time',
+      'a read',
+      [anyBusy(429, { 'retry-after': '3600' })],
+      [...once, 'slower', 'pause 3600000'],
+    ],
+  ])('where it was %s, or not: %s', async (_, kind, answers, told) => {
+    const caller = aCaller(answers);
+    const ended = caller.call(KINDS[kind], TEXT);
+    if (answers.at(-1) === GOOD) await expect(ended).resolves.toBe('done');
+    else expect((await failureOf(ended)).code).toBe(kind === 'a read' ? 'unavailable' : 'in-doubt');
+    expect(caller.told).toEqual(told);
+    expect(new Set(caller.sent.map((request) => JSON.stringify(request))).size).toBe(1);
   });
-
-  test.each([429, 503])('when it was turned away with HTTP %i; the lane hears of it', async (status) => {
-    const { call, told } = aCaller([
-      aResponse(ownError('gateway', 'busy', 'Busy'), status, { 'retry-after': '7' }),
-      aResponse(ownError('gateway', 'busy', 'Busy'), status),
-      GOOD,
-    ]);
-    await expect(call(WRITE, TEXT)).resolves.toBe('done');
-    const attempt = ['gate of gateway', 'sent'];
-    expect(told).toEqual([
-      ...attempt,
-      'slower',
-      'pause 7000',
-      ...attempt,
-      'slower',
-      'pause 1000',
-      ...attempt,
-      'success',
-    ]);
-  });
-
-  test.each([429, 503])(
-    'when something in between turned it away with HTTP %i, only if it may be repeated; the lane hears of it',
-    async (status) => {
-      const again = aCaller([aResponse('', status), GOOD]);
-      await expect(again.call(UPSERT, TEXT)).resolves.toBe('done');
-      const once = aCaller([aResponse('', status), GOOD]);
-      expect(await failureOf(once.call(WRITE, TEXT))).toMatchObject({ code: 'in-doubt', status });
-      expect(once.told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 500']);
-      const later = aCaller([aResponse('', status, { 'retry-after': '7' }), GOOD]);
-      expect(await failureOf(later.call(WRITE, TEXT))).toMatchObject({ code: 'in-doubt', status });
-      expect(later.told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 7000']);
-    },
-  );
 
   test('when every 503 is to be trusted', async () => {
     const service = { ...someAddresses(), trustUnavailable: true };
-    const { call } = aCaller([aResponse('', 503), GOOD], { service });
-    await expect(call(WRITE, TEXT)).resolves.toBe('done');
-  });
-
-  test('when its answer was lost, only if it may be repeated', async () => {
-    for (const lost of [LOST, aResponse('', 500), aResponse('', 502), aResponse('', 504)]) {
-      const again = aCaller([lost, GOOD]);
-      await expect(again.call(UPSERT, TEXT)).resolves.toBe('done');
-      const once = aCaller([lost, GOOD]);
-      expect((await failureOf(once.call(WRITE, TEXT))).code).toBe('in-doubt');
-      expect(attemptsIn(once.told)).toBe(1);
-    }
-  });
-
-  test('with the same bytes', async () => {
-    const { call, sent } = aCaller([REFUSED, GOOD]);
-    await call(WRITE, TEXT);
-    expect(sent[1]).toEqual(sent[0]);
+    await expect(aCaller([aResponse('', 503), GOOD], { service }).call(WRITE, TEXT)).resolves.toBe('done');
   });
 
   test('at growing distances of 30 seconds at most, until the time is over', async () => {
@@ -134,20 +171,78 @@ describe('a call is tried again', () => {
     expect((await failureOf(call(WRITE, TEXT))).code).toBe('unavailable');
     const pauses = told.filter((word) => word.startsWith('pause'));
     expect(pauses).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000].map((ms) => `pause ${ms}`));
-    expect(attemptsIn(told)).toBe(9);
-  });
-
-  test('not once where the wait asked for is longer than the time that is left; the lane waits all the same', async () => {
-    const { call, told } = aCaller([aResponse('', 429, { 'retry-after': '3600' })]);
-    expect(await failureOf(call(READ, ''))).toMatchObject({ code: 'unavailable', status: 429 });
-    expect(told).toEqual(['gate of gateway', 'sent', 'slower', 'pause 3600000']);
   });
 
   test('not once when it was asked to end', async () => {
     for (const answer of [REFUSED, LOST, aResponse('', 429)]) {
-      const { call, told } = aCaller([answer], { signal: AbortSignal.abort() });
+      const { call, sent } = aCaller([answer], { signal: AbortSignal.abort() });
       expect((await failureOf(call(UPSERT, TEXT))).code).toBe('unavailable');
-      expect(attemptsIn(told)).toBe(1);
+      expect(sent).toHaveLength(1);
     }
+  });
+});
+
+describe('the error of a call', () => {
+  const KEY = 'oauth.v2.InvalidAccessToken';
+  const keyFault = (status: number) =>
+    aResponse({ fault: { faultstring: 'Invalid access token', detail: { errorcode: KEY } } }, status);
+
+  test.each<[code: string, kind: keyof typeof KINDS, answer: Answer, serviceCode?: string]>([
+    ['unauthorized', 'a write', own(401, 'access_denied'), 'access_denied'],
+    ['unauthorized', 'a write', own(403, 'forbidden'), 'forbidden'],
+    ['in-doubt', 'a write', aResponse('<html>', 401)],
+    ['in-doubt', 'a write', aResponse({ message: 'Forbidden' }, 403)],
+    ['unauthorized', 'a read', aResponse('<html>', 403)],
+    ['unauthorized', 'a write', keyFault(400), KEY],
+    ['unauthorized', 'a read', keyFault(500), KEY],
+    ['unauthorized', 'a write', keyFault(200), KEY],
+    ['redirected', 'an upsert', aResponse('', 301)],
+    ['redirected', 'a read', aResponse('', 303)],
+    ['in-doubt', 'a write', aResponse('', 302)],
+    ['refused', 'a write', aResponse({ message: 'Bad', errors: [], referenceId: 'r-1' }, 400), 'http-400'],
+    ['refused', 'a read', own(404, 'not_found'), 'not_found'],
+    ['in-doubt', 'a write', aResponse('<html>', 404)],
+    ['unavailable', 'a read', aResponse('<html>', 404)],
+    ['in-doubt', 'a write', LOST],
+    ['in-doubt', 'a write', aResponse('', 500)],
+    ['in-doubt', 'a write', aResponse('', 101)],
+    ['in-doubt', 'a write', aResponse('{}')],
+    ['bad-answer', 'a read', aResponse('<html>')],
+    ['bad-answer', 'an upsert', aResponse('', 204)],
+    ['unavailable', 'a write', REFUSED],
+    ['unavailable', 'a write', own(429)],
+    ['unavailable', 'a read', aResponse('', 503)],
+    ['unavailable', 'an upsert', LOST],
+  ])('is %s for %s that ends with %j', async (code, kind, answer, serviceCode) => {
+    const { call, sent } = aCaller(repeat(answer));
+    const error = await failureOf(call(KINDS[kind], TEXT));
+    const status = answer.kind === 'response' ? answer.status : undefined;
+    expect(error).toMatchObject({ code, status, ...(serviceCode && { serviceCode }) });
+    expect(sent.length > 1).toBe(code === 'unavailable');
+    expect(error.message).toMatch(new RegExp(`^Cannot .*${KINDS[kind].name}`));
+    expect(`${error.message} ${error.hint}`).not.toMatch(new RegExp(`${SECRET}|${TEXT}`));
+  });
+
+  test.each([
+    [own(404), 'No.'],
+    [LOST, 'the service cannot be reached, or does not answer: UND_ERR_SOCKET'],
+    [aResponse('', 500), 'the service fails: HTTP 500'],
+    [aResponse('', 503), 'the service is too busy: HTTP 503'],
+  ])('says in words why it was refused, or why the service is unavailable', async (answer, words) => {
+    expect((await failureOf(aCaller(repeat(answer)).call(READ, ''))).message).toBe(`Cannot read it: ${words}`);
+  });
+
+  test('says that it may have been done when an attempt may have come through, never of a read', async () => {
+    const hintOf = async (answers: readonly Answer[], endpoint: Endpoint<string, string>) =>
+      (await failureOf(aCaller(answers).call(endpoint, TEXT))).hint;
+    expect(await hintOf([LOST, ...repeat(REFUSED)], { ...UPSERT, name: 'read it into the book' })).toMatch(
+      /may have been made/,
+    );
+    expect(await hintOf(repeat(REFUSED), UPSERT)).toBe('Nothing was done. Try again later.');
+    for (const answer of [LOST, aResponse('', 500)]) {
+      expect(await hintOf(repeat(answer), READ)).toBe('Nothing was changed. Try again later.');
+    }
+    const read = aCaller(repeat(LOST)).call(readSession, { sessionId: 's1' });
+    expect((await failureOf(read)).hint).toMatch(/^Nothing was changed/);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AREAS, type Area } from '../../src/domain/areas.js';
-import { type Response, readRetryAfterMs } from '../../src/service/answer.js';
+import type { Response } from '../../src/service/answer.js';
 import { type Asked, type Decision, decideAnswer } from '../../src/service/decide-answer.js';
 import { aResponse as aResponseWith } from './an-answer.js';
 
@@ -188,10 +188,6 @@ describe('an answer', () => {
     }
   });
 
-  test.each([302, 401, 429, 503, 500, 504])('of HTTP %i says so in its reason', (status) => {
-    expect(decide(aResponse(status))).toHaveProperty('why', expect.stringMatching(new RegExp(`^HTTP ${status}`)));
-  });
-
   test('that refuses carries its status', () => {
     expect(decide(aResponseWith(CODED, 422))).toEqual({ kind: 'refused', status: 422 });
   });
@@ -208,55 +204,13 @@ describe('an answer', () => {
     expect(decision).toEqual({ kind, why: 'ECONNRESET', ...again });
   });
 
-  test.each([429, 503])(
-    'of HTTP %i carries how long it asks to wait, from the service or from in between, and proves nothing by it',
-    (status) => {
-      const why = `HTTP ${status}`;
-      const foreign = `${why} without the service's error body`;
-      expect(decide(aResponseWith(CODED, status, RETRY_AFTER))).toEqual({ kind: 'wait', why, retryAfterMs: 7000 });
-      expect(decide(aResponse(status, RETRY_AFTER), { isRepeatable: true })).toEqual({
-        kind: 'wait',
-        why,
-        retryAfterMs: 7000,
-      });
-      const turnedAway = { kind: 'in-doubt', why: foreign, isTurnedAway: true };
-      expect(decide(aResponse(status, RETRY_AFTER))).toEqual({ ...turnedAway, retryAfterMs: 7000 });
-      expect(decide(aResponse(status, { 'retry-after': 'soon' }))).toEqual({ ...turnedAway, retryAfterMs: undefined });
-    },
-  );
-});
-
-describe('Retry-After', () => {
-  test.each([
-    ['seconds', '1', 1000],
-    ['no seconds at all', '0', 0],
-    ['seconds with leading zeros', '007', 7000],
-    ['seconds between blanks', ' 30 ', 30_000],
-    ['a day', '86400', 86_400_000],
-    ['nine digits', '999999999', 999_999_999_000],
-    ['a date ahead', 'Sat, 21 Nov 2026 12:00:05 GMT', 5000],
-    ['this very moment', 'Sat, 21 Nov 2026 12:00:00 GMT', 0],
-    ['a date that has passed', 'Sat, 21 Nov 2026 11:00:00 GMT', 0],
-  ])('of %s (%s) is read', (_, text, expected) => {
-    expect(readRetryAfterMs(aResponse(429, { 'retry-after': text }), NOW_MS)).toBe(expected);
-  });
-
-  test.each(['99999999999', '9'.repeat(400)])('that is huge (%s) is a minimum all the same, and finite', (text) => {
-    const delayMs = readRetryAfterMs(aResponse(429, { 'retry-after': text }), NOW_MS);
-    expect(delayMs).toBeGreaterThan(999_999_999_000);
-    expect(Number.isSafeInteger(delayMs)).toBe(true);
-  });
-
-  test.each(['', '  ', '-5', '+5', '1.5', '1e3', '0x10', 'soon', '5 s', '2026-11-21', 'Sat, the next one', 'Infinity'])(
-    'that is unreadable (%j) counts as none',
-    (text) => {
-      expect(readRetryAfterMs(aResponse(429, { 'retry-after': text }), NOW_MS)).toBeUndefined();
-    },
-  );
-
-  test('that is absent counts as none, and of several the first counts', () => {
-    expect(readRetryAfterMs(aResponse(429), NOW_MS)).toBeUndefined();
-    expect(readRetryAfterMs(aResponse(429, { 'retry-after': [] }), NOW_MS)).toBeUndefined();
-    expect(readRetryAfterMs(aResponse(429, { 'retry-after': ['3', '9'] }), NOW_MS)).toBe(3000);
+  test.each([429, 503])('of HTTP %i carries how long it asks to wait, and proves nothing by it', (status) => {
+    const why = `HTTP ${status}`;
+    const waiting = { kind: 'wait', why, retryAfterMs: 7000 };
+    expect(decide(aResponseWith(CODED, status, RETRY_AFTER))).toEqual(waiting);
+    expect(decide(aResponse(status, RETRY_AFTER), { isRepeatable: true })).toEqual(waiting);
+    const turnedAway = { kind: 'in-doubt', why: `${why} without the service's error body`, isTurnedAway: true };
+    expect(decide(aResponse(status, RETRY_AFTER))).toEqual({ ...turnedAway, retryAfterMs: 7000 });
+    expect(decide(aResponse(status))).toEqual({ ...turnedAway, retryAfterMs: undefined });
   });
 });

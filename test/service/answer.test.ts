@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import {
+  isKeyFault,
+  isResendTooEarly,
+  readErrorBody,
+  readJsonBody,
+  readRetryAfterMs,
+} from '../../src/service/answer.js';
+import { aResponse } from './an-answer.js';
+
+const KEY_FAULT = { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } };
+const ERRORS = [{ message: 'A' }, { code: 'b', message: 'B' }, { code: 'c', message: 'C' }];
+
+describe('of the body of an error', () => {
+  test.each<[body: unknown, code: string, message: string | undefined]>([
+    [{ code: 1002, message: 'Invalid MSISDN format', errorId: 'e' }, '1002', 'Invalid MSISDN format'],
+    [{ code: 'E1', message: 'No' }, 'E1', 'No'],
+    ...[{}, { message: '' }, { message: 5 }, { message: null }].map(
+      (body) => [{ code: 1000, ...body }, '1000', undefined] as [unknown, string, undefined],
+    ),
+    ...['', '<html>Bad Gateway</html>', '[]', 'null', '"text"', '17', '{', { code: null }, { code: {} }].map(
+      (body) => [body, 'http-422', undefined] as [unknown, string, undefined],
+    ),
+    // Of the gateway: one error or more, or texts; the same words are not said twice.
+    [{ message: 'Internal.', errors: [{ code: 'no_queue', message: 'Queue?' }] }, 'no_queue', 'Internal.; Queue?'],
+    [{ errors: ERRORS }, 'b', 'A; B; C'],
+    [{ message: 'Denied', errors: { code: 'denied', message: 'Denied' } }, 'denied', 'Denied'],
+    [{ message: 'Denied', errors: ['Denied'] }, 'http-422', 'Denied'],
+    [{ message: 'Denied', errors: [] }, 'http-422', 'Denied'],
+    [{ message: 'Denied', errors: 'Denied' }, 'http-422', 'Denied'],
+    [{ message: 'Denied', errors: [null, 5, [{}], {}] }, 'http-422', 'Denied'],
+    [{ message: 'Campaign not found.' }, 'http-422', 'Campaign not found.'],
+    [{ fault: KEY_FAULT }, 'oauth.v2.InvalidAccessToken', 'Invalid access token'],
+    [{ fault: {} }, 'http-422', undefined],
+    [{ fault: { detail: 'x', faultstring: 5 } }, 'http-422', undefined],
+  ])('%j, the code is %s and the words %j; without them, the HTTP status says it', (body, code, message) => {
+    const said = message ?? 'The service answered HTTP 422';
+    expect(readErrorBody(aResponse(body, 422))).toEqual({ code, message: said });
+  });
+});
+
+test('a fault is about the key when its code is of oauth, whatever the status', () => {
+  for (const status of [200, 400, 401, 503]) expect(isKeyFault(aResponse({ fault: KEY_FAULT }, status))).toBe(true);
+  const quota = { detail: { errorcode: 'policies.ratelimit.QuotaViolation' } };
+  for (const fault of [quota, {}, null, 'oauth.v2', { detail: null }, { errorcode: 'oauth.v2' }]) {
+    expect(isKeyFault(aResponse({ fault }, 401))).toBe(false);
+  }
+  for (const body of ['', '<html>', '[]', 'null', {}]) expect(isKeyFault(aResponse(body, 401))).toBe(false);
+});
+
+test('a resend is too early with HTTP 403 and code 1400 alone', () => {
+  for (const code of [1400, '1400']) expect(isResendTooEarly(aResponse({ code }, 403))).toBe(true);
+  expect(isResendTooEarly(aResponse({ code: 1400 }, 401))).toBe(false);
+  for (const body of ['', '<html>', {}, { code: 1201 }, { code: 14000 }, { message: '1400' }]) {
+    expect(isResendTooEarly(aResponse(body, 403))).toBe(false);
+  }
+});
+
+test('a body that is not JSON is undefined, and never an error', () => {
+  for (const text of ['', '{', '<html>', '\u0000', '{"a":1}{"b":2}'])
+    expect(readJsonBody(aResponse(text))).toBeUndefined();
+  expect(readJsonBody(aResponse({ a: 1 }))).toEqual({ a: 1 });
+});
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+test.each<[retryAfter: string | string[] | undefined, delayMs: number | undefined]>([
+  ['1', 1000],
+  ['0', 0],
+  ['007', 7000],
+  [' 30 ', 30_000],
+  ['999999999', 999_999_999_000],
+  ['99999999999', 99_999_999_999_000],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER],
+  ['Sat, 21 Nov 2026 12:00:05 GMT', 5000],
+  ['Sat, 21 Nov 2026 12:00:00 GMT', 0],
+  ['Sat, 21 Nov 2026 11:00:00 GMT', 0],
+  [['3', '9'], 3000],
+  [[], undefined],
+  [undefined, undefined],
+  ...['', '  ', '-5', '+5', '1.5', '1e3', '0x10', 'soon', '5 s', '2026-11-21', 'Sat, the next one', 'Infinity'].map(
+    (text) => [text, undefined] as [string, undefined],
+  ),
+])('Retry-After of %j asks to wait %j ms', (header, delayMs) => {
+  expect(readRetryAfterMs(aResponse('', 429, { 'retry-after': header }), NOW_MS)).toBe(delayMs);
+});
