@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { StoredEvent } from '../../src/listen/event-line.js';
 import { type Listener, type ListenerOptions, startListener } from '../../src/listen/listener.js';
-import type { AppendFile, Files } from '../../src/storage/files.js';
+import type { AppendFile } from '../../src/storage/files.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
@@ -104,66 +104,45 @@ function dial(port: number, text: string): Promise<Dialled> {
   return new Promise((resolve) => socket.write(text, () => resolve({ socket, ended })));
 }
 
-/** A disk whose syncs of the event file end when the test ends them. */
-export class HeldDisk {
-  readonly disk = aMemoryDisk();
-  readonly files: Files;
+/** A listener whose syncs of the event file end when the test ends them. */
+export async function aHeldListener(options: Options = {}) {
+  const disk = options.disk ?? aMemoryDisk();
   /** Appends and syncs, in order. */
-  readonly trace: string[] = [];
-  #asked = aSignal();
-  #ending = aSignal();
-
-  constructor() {
-    this.files = {
-      ...this.disk.files,
-      openAppend: async (path) => this.#hold(await this.disk.files.openAppend(path)),
-    };
-  }
-
-  /** Resolves when a sync is under way. */
-  syncAsked(): Promise<void> {
-    return this.#asked.promise;
-  }
-
-  /** Ends the sync that is under way, or comes next. */
-  async endSync(error?: Error): Promise<void> {
-    await this.#asked.promise;
-    const ending = this.#ending;
-    this.#asked = aSignal();
-    this.#ending = aSignal();
-    if (error === undefined) ending.resolve();
-    else ending.reject(error);
-  }
-
-  #hold(file: AppendFile): AppendFile {
-    return {
-      ...file,
-      get bytes() {
-        return file.bytes;
-      },
-      append: async (chunk) => {
-        const lines = Buffer.from(chunk).toString().split('\n').length - 1;
-        this.trace.push(`append ${lines}`);
-        await file.append(chunk);
-      },
-      sync: async () => {
-        this.trace.push('sync');
-        const { promise } = this.#ending;
-        this.#asked.resolve();
-        await promise;
-        this.trace.push('synced');
-      },
-    };
-  }
+  const trace: string[] = [];
+  let [asked, ending] = [aSignal(), aSignal()];
+  const hold = (file: AppendFile): AppendFile => ({
+    ...file,
+    append: async (chunk) => {
+      trace.push(`append ${Buffer.from(chunk).toString().split('\n').length - 1}`);
+      await file.append(chunk);
+    },
+    sync: async () => {
+      trace.push('sync');
+      const { promise } = ending;
+      asked.resolve();
+      await promise;
+      trace.push('synced');
+    },
+  });
+  const openAppend = async (path: string) => hold(await disk.files.openAppend(path));
+  const listener = await aListener({ ...options, disk, files: { ...disk.files, openAppend } });
+  return {
+    ...listener,
+    trace,
+    /** Resolves when a sync is under way. */
+    syncAsked: () => asked.promise,
+    /** Ends the sync that is under way, or comes next. */
+    endSync: async (error?: Error) => {
+      await asked.promise;
+      const ended = ending;
+      [asked, ending] = [aSignal(), aSignal()];
+      if (error === undefined) ended.resolve();
+      else ended.reject(error);
+    },
+  };
 }
 
-export interface Signal {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-}
-
-export function aSignal(): Signal {
+function aSignal() {
   let resolve = () => {};
   let reject: (error: Error) => void = () => {};
   const promise = new Promise<void>((done, failed) => {

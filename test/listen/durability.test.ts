@@ -2,43 +2,41 @@ import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import { until } from '../e2e/command.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
-import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
+import { aHeldListener, aListener, OUTPUT } from './a-listener.js';
 import { aGatewayEvent, aReceipt } from './events.js';
 
 const ID = 'x-8x8-event-id';
 
 describe('an event', () => {
   test('is answered 2xx only when it was written and synced', async () => {
-    const held = new HeldDisk();
-    const listener = await aListener({ files: held.files, disk: held.disk });
-    const answered = listener.post(aGatewayEvent()).then(([status]) => held.trace.push(`answered ${status}`));
-    await held.syncAsked();
+    const listener = await aHeldListener();
+    const answered = listener.post(aGatewayEvent()).then(([status]) => listener.trace.push(`answered ${status}`));
+    await listener.syncAsked();
     // Another request makes the whole way meanwhile: an answer too early would have come before it.
     await listener.post('', { method: 'GET', path: '/healthz' });
-    expect(held.trace).toEqual(['append 1', 'sync']);
-    await held.endSync();
+    expect(listener.trace).toEqual(['append 1', 'sync']);
+    await listener.endSync();
     await answered;
-    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'answered 200']);
+    expect(listener.trace).toEqual(['append 1', 'sync', 'synced', 'answered 200']);
   });
 
   test('of two hundred at once is answered and written once; those that come during one sync share the next', async () => {
-    const held = new HeldDisk();
     const told: string[] = [];
     const onWritten = ({ id, kind }: { id: string; kind: string }) => {
-      expect(held.trace).toContain('synced');
+      expect(listener.trace).toContain('synced');
       told.push(`${kind} ${id}`);
     };
-    const listener = await aListener({ files: held.files, disk: held.disk, onWritten });
+    const listener = await aHeldListener({ onWritten });
     const ids = Array.from({ length: 200 }, (_, index) => `e${index}`);
     const post = (id: string) => listener.post(aGatewayEvent(), { headers: { [ID]: id } });
     const answers = [post('e0')];
-    await held.syncAsked();
+    await listener.syncAsked();
     answers.push(...ids.slice(1).map(post));
     await until(() => listener.counts.received === 200);
-    await held.endSync();
-    await held.endSync();
+    await listener.endSync();
+    await listener.endSync();
     expect(new Set((await Promise.all(answers)).map(([status]) => status))).toEqual(new Set([200]));
-    expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'append 199', 'sync', 'synced']);
+    expect(listener.trace).toEqual(['append 1', 'sync', 'synced', 'append 199', 'sync', 'synced']);
     const written = listener.events().map(({ kind, id }) => `${kind} ${id}`);
     expect(told).toEqual(written);
     expect(written.sort()).toEqual(ids.map((id) => `gateway event:${id}`).sort());
@@ -67,19 +65,18 @@ describe('a duplicate', () => {
   });
 
   test('that comes while the first is being written waits for the same sync', async () => {
-    const held = new HeldDisk();
-    const listener = await aListener({ files: held.files, disk: held.disk });
-    const post = () => listener.post(aReceipt()).then(([status, said]) => held.trace.push(`${said} ${status}`));
+    const listener = await aHeldListener();
+    const post = () => listener.post(aReceipt()).then(([status, said]) => listener.trace.push(`${said} ${status}`));
     const first = post();
-    await held.syncAsked();
+    await listener.syncAsked();
     const second = post();
     await until(() => listener.counts.received === 2);
     await listener.post('', { method: 'GET', path: '/healthz' });
-    expect(held.trace).toEqual(['append 1', 'sync']);
-    await held.endSync();
+    expect(listener.trace).toEqual(['append 1', 'sync']);
+    await listener.endSync();
     await Promise.all([first, second]);
-    expect(held.trace.slice(2, 3)).toEqual(['synced']);
-    expect(held.trace.slice(3).sort()).toEqual(['duplicate 200', 'written 200']);
+    expect(listener.trace.slice(2, 3)).toEqual(['synced']);
+    expect(listener.trace.slice(3).sort()).toEqual(['duplicate 200', 'written 200']);
     expect(listener.events()).toHaveLength(1);
   });
 
@@ -133,28 +130,27 @@ describe('a disk that fails', () => {
   test.each(['write', 'datasync'])(
     'at a %s: 503 to all that wait and come, and the listener says that it failed',
     async (kind) => {
-      const held = new HeldDisk();
-      const listener = await aListener({ files: held.files, disk: held.disk });
+      const listener = await aHeldListener();
       const waiting = [listener.post({ a: 1 })];
-      await held.syncAsked();
+      await listener.syncAsked();
       waiting.push(listener.post({ a: 2 }), listener.post({ a: 2 }));
       await until(() => listener.counts.received === 3);
-      if (kind === 'datasync') await held.endSync(new Error('EIO: i/o error'));
+      if (kind === 'datasync') await listener.endSync(new Error('EIO: i/o error'));
       else {
-        held.disk.onOperation = (operation) => {
+        listener.disk.onOperation = (operation) => {
           if (operation.startsWith('write')) throw new Error('ENOSPC: no space left');
         };
-        await held.endSync();
+        await listener.endSync();
       }
       const statuses = (await Promise.all(waiting)).map(([status]) => status);
       expect(statuses).toEqual(kind === 'datasync' ? [503, 503, 503] : [200, 503, 503]);
       const failure = await listener.failed;
       expect(failure).toMatchObject({ code: 'write-failed', message: expect.stringMatching(/EIO|ENOSPC/) });
-      held.disk.onOperation = () => {};
+      listener.disk.onOperation = () => {};
       expect((await listener.post({ a: 3 }))[0]).toBe(503);
       expect((await listener.post('', { method: 'GET', path: '/healthz' }))[0]).toBe(503);
       await expect(listener.close()).rejects.toBe(failure);
-      expect(held.trace.filter((call) => call === 'sync')).toHaveLength(1);
+      expect(listener.trace.filter((call) => call === 'sync')).toHaveLength(1);
     },
   );
 

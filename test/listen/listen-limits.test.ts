@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { REQUEST_BYTES } from '../../src/listen/listen-server.js';
 import { until } from '../e2e/command.js';
-import { aListener, HeldDisk, OUTPUT } from './a-listener.js';
+import { aHeldListener, aListener, OUTPUT } from './a-listener.js';
 
 const KIB = 1024;
 const MOST_BYTES = 128 * KIB;
@@ -111,18 +111,17 @@ describe('time and room', () => {
   });
 
   test('what comes while too many bytes are under way is turned away with 503, and taken later', async () => {
-    const held = new HeldDisk();
-    const listener = await aListener({ files: held.files, disk: held.disk, limits: { pendingBytes: roomFor(2) } });
+    const listener = await aHeldListener({ limits: { pendingBytes: roomFor(2) } });
     const first = listener.post({ a: 1 });
-    await held.syncAsked();
+    await listener.syncAsked();
     const second = listener.post({ a: 2 });
     await until(() => listener.counts.received === 2);
     expect(await listener.post({ a: 3 })).toEqual([503, 'too much is under way']);
-    await held.endSync();
-    await held.endSync();
+    await listener.endSync();
+    await listener.endSync();
     expect([(await first)[0], (await second)[0]]).toEqual([200, 200]);
     const again = listener.post({ a: 3 });
-    await held.endSync();
+    await listener.endSync();
     expect((await again)[0]).toBe(200);
     expect(listener.counts).toMatchObject({ received: 3, written: 3, busy: 1 });
   });
@@ -160,29 +159,27 @@ describe('time and room', () => {
   });
 
   test('requests sent ahead of an answer end their connection: their answers would gather', async () => {
-    const held = new HeldDisk();
-    const listener = await aListener({ files: held.files, disk: held.disk });
+    const listener = await aHeldListener();
     const request = `${HEAD}Content-Length: 7\r\n\r\n{"a":1}`;
     const { ended } = await listener.dial(request + request);
     expect(await ended).toBe('');
-    await held.endSync();
+    await listener.endSync();
     await listener.close();
     expect(listener.events()).toHaveLength(1);
     expect(listener.counts).toMatchObject({ received: 1, dropped: 1 });
   });
 
   test('a connection that ends while its event waits for the disk gives back its room', async () => {
-    const held = new HeldDisk();
     const limits = { pendingBytes: roomFor(1) };
-    const listener = await aListener({ files: held.files, disk: held.disk, limits });
+    const listener = await aHeldListener({ limits });
     const { socket } = await listener.dial(`${HEAD}Content-Length: 7\r\n\r\n{"a":1}`);
-    await held.syncAsked();
+    await listener.syncAsked();
     socket.destroy();
     expect((await listener.post({ a: 2 }))[0]).toBe(503);
-    await held.endSync();
+    await listener.endSync();
     await until(() => listener.counts.written === 1);
     const again = listener.post({ a: 2 });
-    await held.endSync();
+    await listener.endSync();
     expect((await again)[0]).toBe(200);
   });
 });

@@ -1,38 +1,39 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { until } from '../e2e/command.js';
-import { aListener, aSignal, HeldDisk, OUTPUT } from './a-listener.js';
+import { aHeldListener, aListener, OUTPUT } from './a-listener.js';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: a\r\n';
 
 test('a stop finishes what is under way, closes the file, then lets go of it', async () => {
-  const held = new HeldDisk();
+  const released: unknown[] = [];
   const lockOutput = async () => ({
     assertHeld: async () => {},
-    release: async () => void held.trace.push('released'),
+    release: async () => void released.push(listener.trace.at(-1)),
   });
-  const listener = await aListener({ files: held.files, disk: held.disk, lockOutput });
+  const listener = await aHeldListener({ lockOutput });
   const answers = [listener.post({ a: 1 })];
-  await held.syncAsked();
+  await listener.syncAsked();
   answers.push(listener.post({ a: 2 }), listener.post({ a: 2 }));
   await until(() => listener.counts.received === 3);
-  const closed = listener.close().then(() => held.trace.push('closed'));
-  await held.endSync();
-  await held.endSync();
+  const closed = listener.close();
+  await listener.endSync();
+  await listener.endSync();
   expect((await Promise.all(answers)).map(([status]) => status)).toEqual([200, 200, 200]);
   await closed;
-  expect(held.trace).toEqual(['append 1', 'sync', 'synced', 'append 1', 'sync', 'synced', 'released', 'closed']);
+  expect(listener.trace).toEqual(['append 1', 'sync', 'synced', 'append 1', 'sync', 'synced']);
+  expect(released).toEqual(['synced']);
   expect(listener.events()).toHaveLength(2);
   expect(listener.counts).toMatchObject({ received: 3, written: 2, duplicates: 1 });
 });
 
 test('a stop takes no new connection, and no second request of an old one', async () => {
-  const held = new HeldDisk();
-  const listener = await aListener({ files: held.files, disk: held.disk });
+  const listener = await aHeldListener();
   const { socket, ended } = await listener.dial(`${HEAD}Content-Length: 7\r\n\r\n{"a":1}`);
-  await held.syncAsked();
+  await listener.syncAsked();
   const closed = listener.close();
   await expect(listener.post({ a: 2 })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
-  await held.endSync();
+  await listener.endSync();
   socket.write(`${HEAD}Content-Length: 7\r\n\r\n{"a":3}`);
   const answered = await ended;
   expect(answered).toMatch(/^HTTP\/1\.1 200 /);
@@ -43,10 +44,8 @@ test('a stop takes no new connection, and no second request of an old one', asyn
 
 test('a stop takes an event whose body is still on its way', async () => {
   const listener = await aListener();
-  const admitted = aSignal();
   const { socket, ended } = await listener.dial(`${HEAD}Content-Length: 7\r\nExpect: 100-continue\r\n\r\n`);
-  socket.once('data', () => admitted.resolve());
-  await admitted.promise;
+  await once(socket, 'data');
   const closed = listener.close();
   socket.write('{"a":1}');
   expect(await ended).toContain('HTTP/1.1 200 ');
@@ -56,10 +55,8 @@ test('a stop takes an event whose body is still on its way', async () => {
 
 test('a stop does not wait indefinitely for a body that never ends', async () => {
   const listener = await aListener({ limits: { drainMs: 5000 } });
-  const admitted = aSignal();
   const { socket, ended } = await listener.dial(`${HEAD}Content-Length: 7\r\nExpect: 100-continue\r\n\r\n`);
-  socket.once('data', () => admitted.resolve());
-  await admitted.promise;
+  await once(socket, 'data');
   const closed = listener.close();
   void listener.clock.pass(5000);
   await closed;
