@@ -13,10 +13,6 @@ export class KeySet {
   #table = new Uint32Array(FIRST_SLOTS * WORDS);
   #size = 0;
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** Of the table that the ids stand in. */
   get bytes(): number {
     return this.#table.byteLength;

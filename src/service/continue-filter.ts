@@ -2,15 +2,14 @@ import type { Socket } from 'node:net';
 
 /**
  * undici closes a connection on an unrequested `100 Continue`. Proxies send it all the same, and a client must ignore
- * it (RFC 9110, 15.2). So it is filtered out:
+ * it (RFC 9110, 15.2). So interim answers are taken out:
  *
- *   a request is written → head of an answer ─100→ taken out, the next head
- *                                            ─any other 1xx→ passed on, the next head
+ *   a request is written → head of an answer ─1xx→ taken out, the next head
  *                                            ─final, 101→ passed on, and all behind it, until the next request
  */
 export class ContinueFilter {
   #isAtHead = false;
-  /** The beginning of a head, too short to classify, or an incomplete `100 Continue`. */
+  /** The beginning of a head, too short to classify, or an incomplete interim answer. */
   #held: Buffer = NOTHING;
 
   /** The head of an answer comes next. */
@@ -23,45 +22,30 @@ export class ContinueFilter {
     if (!this.#isAtHead) return bytes;
     let rest = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
     this.#held = NOTHING;
-    const passed: Buffer[] = [];
-    while (rest.length > 0) {
-      const status = readStatus(rest);
-      const end = rest.indexOf(HEAD_END) + HEAD_END.length;
-      const isWhole = end >= HEAD_END.length;
-      if (status === 'unknown' || (isInterim(status) && !isWhole && rest.length < MAX_HELD_BYTES)) {
+    while (mayBeInterim(rest)) {
+      const end = rest.indexOf(HEAD_END);
+      if (end === -1 && rest.length < MAX_HELD_BYTES) {
         this.#held = rest;
-        break;
+        return NOTHING;
       }
-      if (!isInterim(status) || !isWhole) {
-        this.#isAtHead = false;
-        passed.push(rest);
-        break;
-      }
-      if (status !== 100) passed.push(rest.subarray(0, end));
-      rest = rest.subarray(end);
+      if (end === -1) break;
+      rest = rest.subarray(end + HEAD_END.length);
     }
-    return passed.length === 1 ? (passed[0] ?? NOTHING) : Buffer.concat(passed);
+    this.#isAtHead = false;
+    return rest;
   }
 }
 
 const NOTHING = Buffer.alloc(0);
 const HEAD_END = '\r\n\r\n';
-const STATUS_LINE = 'HTTP/1.1 100';
+const INTERIM = 'HTTP/1.1 1';
 /** Longer heads are not held back: undici bounds what it is given. */
 const MAX_HELD_BYTES = 32 * 1024;
 
-/** Undefined if it is not a head of HTTP/1, `unknown` if it is too short. */
-function readStatus(bytes: Buffer): number | 'unknown' | undefined {
-  const text = bytes.toString('latin1', 0, STATUS_LINE.length);
-  if (/^HTTP\/1\.\d \d\d\d$/.test(text)) return Number(text.slice(-3));
-  return text.length < STATUS_LINE.length && FORM.startsWith(text.replace(/\d/g, '0')) ? 'unknown' : undefined;
-}
-
-const FORM = STATUS_LINE.replace(/\d/g, '0');
-
-/** 101 is final: another protocol begins behind it. */
-function isInterim(status: number | 'unknown' | undefined): boolean {
-  return typeof status === 'number' && status < 200 && status !== 101;
+/** Of nothing, too: the next bytes say it. 101 is final: another protocol begins behind it. */
+function mayBeInterim(bytes: Buffer): boolean {
+  const start = bytes.toString('latin1', 0, INTERIM.length + 2);
+  return INTERIM.startsWith(start.slice(0, INTERIM.length)) && !start.endsWith(' 101');
 }
 
 /** Code of the error of a connection on which bytes come before a request was written whole: they belong to no request. */
@@ -72,7 +56,7 @@ export function earlyAnswer(): Error {
 }
 
 /**
- * Passes on what a connection answers, without each `100 Continue`, and ends the connection at bytes that come before
+ * Passes on what a connection answers, without interim answers, and ends the connection at bytes that come before
  * the request was written whole. Bytes that come while there is no request end it in undici. undici reads a connection
  * by `read`, and writes each request at once, before it reads; pipelining is 1.
  */

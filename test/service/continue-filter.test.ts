@@ -21,7 +21,7 @@ const cut = (text: string, cuts: readonly number[]) => {
 };
 
 describe('of what comes behind a request', () => {
-  test('each 100 Continue is taken out, and nothing else, however the bytes are cut', () => {
+  test('each interim answer is taken out, and nothing else, however the bytes are cut', () => {
     const head = fc.constantFrom(CONTINUE, CONTINUE_WITH_HEADERS, HINTS, PROCESSING);
     const final = fc.constantFrom(
       anAnswer(200, `{"text":"${CONTINUE}"}`),
@@ -37,8 +37,7 @@ describe('of what comes behind a request', () => {
         final,
         fc.array(fc.nat(2000), { maxLength: 30 }),
         (heads, end, cuts) => {
-          const kept = heads.filter((each) => each !== CONTINUE && each !== CONTINUE_WITH_HEADERS);
-          expect(filterAll(cut([...heads, end].join(''), cuts))).toBe([...kept, end].join(''));
+          expect(filterAll(cut([...heads, end].join(''), cuts))).toBe(end);
         },
       ),
     );
