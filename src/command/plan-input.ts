@@ -30,17 +30,14 @@ import { type HeldJob, jobDirectoryOf, withJob } from './with-job.js';
 /** Reads all input of a job and plans what is new, behind the job's lock; sends nothing, and leaves the guards to the caller. */
 export async function planJob(context: Context, job: Job, isAgain: boolean): Promise<PlanOutcome> {
   context.name({ job: job.name });
-  const stopListening = endOnSignal(context);
-  try {
-    return await withJob(context, jobDirectoryOf(job), (held) =>
+  return endOnSignal(context, () =>
+    withJob(context, jobDirectoryOf(job), (held) =>
       endSoon(context, 'plan the job', async () => {
         const history = await readHistory(context.env.files, held.directory);
         return planNewInput(context, job, held, { history, isAgain, isResumed: false });
       }),
-    );
-  } finally {
-    stopListening();
-  }
+    ),
+  );
 }
 
 /** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run. */

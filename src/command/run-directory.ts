@@ -7,7 +7,8 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/pla
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readPrunedRun, refusePruned } from '../registry/marked/pruned-run.js';
 import { PRUNED_FILE } from '../registry/registry-entry.js';
-import { type Files, nodeFiles } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
+import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
 import { jobDirectoryOf } from './with-job.js';
 
@@ -16,17 +17,16 @@ export interface OpenedRun {
   readonly plan: Plan;
   /** Of a test: the directory of the plan that it tested. */
   readonly testedRun: string | undefined;
+  /** The file of its job, where that was what the argument named. */
+  readonly jobFile: string | undefined;
 }
 
 /**
  * The run directory that an argument names, links followed, with its plan. Refuses one that does not stand where it was
  * made, in `<output>/<job>/`: lock and history stand beside it, and a copy would send everything once more.
  */
-export async function openRunDirectory(
-  written: string,
-  files: Files = nodeFiles,
-  { adopt = false }: { adopt?: boolean | undefined } = {},
-): Promise<OpenedRun> {
+export async function openRunDirectory(context: Context, written: string): Promise<OpenedRun> {
+  const { files } = context.env;
   const directory = await findRunPath(written, files);
   const found = await files.stat(directory);
   if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
@@ -37,36 +37,26 @@ export async function openRunDirectory(
       'Give the directory that volley plan or volley run printed; volley runs lists those of a job.',
     );
   }
-  return openRun(directory, files, adopt);
+  return openRun(context, directory);
 }
 
 /**
  * The run that an argument means: a run directory is that run, a job's file or its directory the newest run of the
- * job, tests aside. `begun`: prefer the newest begun run; one that was only planned has nothing to settle or retry.
+ * job, tests aside. `begun`: the newest begun run is preferred; one that was only planned has nothing to settle or retry.
  */
-export async function openNamedRun(
-  written: string,
-  {
-    files = nodeFiles,
-    begun = false,
-    adopt = false,
-  }: { files?: Files; begun?: boolean; adopt?: boolean | undefined } = {},
-): Promise<OpenedRun> {
+export async function openNamedRun(context: Context, written: string, begun = true): Promise<OpenedRun> {
+  const { files } = context.env;
   const path = await findRunPath(written, files);
   const found = await files.stat(path);
   if (found === undefined)
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
   if (!found.isDirectory) {
     const jobDirectory = jobDirectoryOf(await loadJob(written));
-    return openRun(await findNewest(jobDirectory, { files, begun, written }), files, adopt);
+    const newest = await findNewest(jobDirectory, { files, begun, written });
+    return { ...(await openRun(context, newest)), jobFile: written };
   }
-  if (await isRunDirectory(path, files)) return openRun(path, files, adopt);
-  return openRun(await findNewest(path, { files, begun, written }), files, adopt);
-}
-
-/** The job file that an argument for a run is; undefined where it is a directory. */
-export async function findNamedJob(written: string, files: Files): Promise<string | undefined> {
-  return (await files.stat(resolve(written)))?.isDirectory === false ? written : undefined;
+  if (await isRunDirectory(path, files)) return openRun(context, path);
+  return openRun(context, await findNewest(path, { files, begun, written }));
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */
@@ -111,7 +101,8 @@ async function findNewest(
   );
 }
 
-async function openRun(directory: string, files: Files, adopt: boolean): Promise<OpenedRun> {
+async function openRun({ env, adoptedBy }: Context, directory: string): Promise<OpenedRun> {
+  const { files } = env;
   for (const entry of await placeDiskErrors(dirname(directory), () => readPrunedRun(files, directory))) {
     if (entry.type === 'pruned') throw refusePruned(directory, entry);
   }
@@ -128,9 +119,9 @@ async function openRun(directory: string, files: Files, adopt: boolean): Promise
     );
   }
   // The registry checks an adoption again under the lock.
-  if (!adopt) await assertOwnPlace(files, directory);
+  if (adoptedBy === undefined) await assertOwnPlace(files, directory);
   const { plan: tested = null } = plan.testOf ?? {};
-  return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested) };
+  return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {

@@ -53,9 +53,8 @@ export async function withSending<T>(
 ): Promise<T> {
   const { env, log, stop } = context;
   const { clock, files } = env;
-  const stopListening = drainOnSignal(context);
-  try {
-    return await withJob(context, directory, (held) =>
+  return drainOnSignal(context, () =>
+    withJob(context, directory, (held) =>
       withAccess(context, job, directory, async (access) => {
         const { lock, registry } = held;
         let sentUntilMs: number | undefined;
@@ -89,10 +88,8 @@ export async function withSending<T>(
           log.warn(describeWaiting(waiting), { run: waiting.plan.id });
         return done;
       }),
-    );
-  } finally {
-    stopListening();
-  }
+    ),
+  );
 }
 
 interface Access {
@@ -263,8 +260,7 @@ export async function applyRunDirectory(
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
   const { env, emit } = context;
   const { files, clock } = env;
-  const adopt = context.adoptedBy !== undefined;
-  const { directory, plan, testedRun } = await openRunDirectory(written, files, { adopt });
+  const { directory, plan, testedRun } = await openRunDirectory(context, written);
   const { job } = plan;
   emit({ type: 'job', job });
   context.name({ job: job.name, run: plan.id });

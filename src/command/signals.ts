@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.js';
  * Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns a function that
  * stops listening.
  */
-export function onFirstSignal(
+function onFirstSignal(
   terminal: Terminal,
   listener: (name: string) => void,
   sayLeft: (name: string) => void = () => {},
@@ -55,9 +55,14 @@ export async function endSoon<T>({ stop, env }: Context, doing: string, task: ()
   }
 }
 
-/** A verb that sends nothing ends at once. Returns how to stop listening. */
-export function endOnSignal({ terminal, stop }: Context): () => void {
-  return onFirstSignal(terminal, (name) => stop.request('interrupted', name));
+/** Does a task that sends nothing: a first signal stops it, a second one leaves at once. */
+export async function endOnSignal<T>({ terminal, stop }: Context, task: () => Promise<T>): Promise<T> {
+  const off = onFirstSignal(terminal, (name) => stop.request('interrupted', name));
+  try {
+    return await task();
+  } finally {
+    off();
+  }
 }
 
 /** How long requests in flight are awaited after a first signal. A pod's grace period must be longer. */
@@ -65,8 +70,11 @@ export const DRAIN_MS = 30_000;
 
 const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
 
-/** On a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. Returns how to stop listening. */
-export function drainOnSignal({ terminal, log, stop, env: { clock } }: Context): () => void {
+/** Does a task that sends: on a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. */
+export async function drainOnSignal<T>(
+  { terminal, log, stop, env: { clock } }: Context,
+  task: () => Promise<T>,
+): Promise<T> {
   const ended = new AbortController();
   const sayLeft = (name: string) =>
     log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
@@ -76,8 +84,10 @@ export function drainOnSignal({ terminal, log, stop, env: { clock } }: Context):
     void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   };
   const off = onFirstSignal(terminal, first, sayLeft);
-  return () => {
+  try {
+    return await task();
+  } finally {
     off();
     ended.abort();
-  };
+  }
 }

@@ -35,6 +35,10 @@ export interface CancelCounts {
   readonly refusals: Record<string, number>;
 }
 
+export function noneCancelled(): CancelCounts {
+  return { batches: 0, cancelled: 0, refusals: {} };
+}
+
 /** The outcome of a request, or a part of one, of which the service accepted rows. */
 interface AcceptedPart {
   readonly step: number;
@@ -46,10 +50,15 @@ interface AcceptedPart {
 /**
  * Takes accepted messages back from the service, batch by batch. Before a cancel leaves, its rows are in doubt, durably: so they
  * are where no answer comes, or the process dies. Its count proves something where it is that of all messages which may be in the batch:
- * not where a row of it is in doubt, nor where the service gave its id to another batch as well. The caller writes the outputs again.
+ * not where a row of it is in doubt, nor where the service gave its id to another batch as well. It adds to `counts`. The caller writes the
+ * outputs again.
  */
-export async function cancelBatches(run: LockedRun, options: CancelOptions, deps: Ports): Promise<CancelCounts> {
-  const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
+export async function cancelBatches(
+  run: LockedRun,
+  options: CancelOptions,
+  deps: Ports,
+  counts = noneCancelled(),
+): Promise<CancelCounts> {
   const path = join(run.directory, JOURNAL_FILE);
   const batches = await listAccepted(run, deps);
   const window = new JournalWindow(deps.files, path);

@@ -26,8 +26,8 @@ export const abandon = defineVerb({
   },
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --dry-run', 'shows how many rows it has not sent']],
   run: async ({ run: written, dryRun }, context) => {
-    const { env, screen } = context;
-    const { directory, plan } = await openRunDirectory(written, env.files, { adopt: context.adoptedBy !== undefined });
+    const { screen } = context;
+    const { directory, plan } = await openRunDirectory(context, written);
     const end = await withRun(context, { directory, plan }, (run) => letGo(run, dryRun, context));
     const { balance, isHolder, waitSeconds } = end;
     const { unprocessed, inDoubt } = balance;

@@ -3,8 +3,7 @@ import type { Context } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
-import { findNamedJob, openNamedRun } from '../command/run-directory.js';
-import type { Screen } from '../command/screen.js';
+import { openNamedRun } from '../command/run-directory.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
@@ -19,7 +18,7 @@ import { AreaUse } from '../run/send/area-use.js';
 import { callOnLane } from '../run/send/call-on-lane.js';
 import { cancelBatch } from '../service/areas/sms.js';
 import type { CallService } from '../service/endpoint.js';
-import { type CancelAnswer, type CancelCounts, cancelBatches } from '../settle/cancel-batches.js';
+import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } from '../settle/cancel-batches.js';
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
 import { formatNextStep } from '../texts/text-lines.js';
@@ -41,17 +40,21 @@ export const cancel = defineVerb({
   flags: { adopt, json },
   examples: [['jobs/spring-sale.yaml', 'takes back the newest run, as far as its time has not come']],
   run: async ({ run: written }, context) => {
-    const { env, adoptedBy, screen } = context;
-    const { files, clock } = env;
-    const { directory, plan } = await openNamedRun(written, { files, begun: true, adopt: adoptedBy !== undefined });
-    const waiting = findWaiting(plan, clock.now());
-    const ended = await withRun(context, { directory, plan }, (run) => takeBack(run, waiting, context));
+    const { env, screen } = context;
+    const { directory, plan, jobFile } = await openNamedRun(context, written);
+    const waiting = findWaiting(plan, env.clock.now());
+    const ended = await withRun(context, { directory, plan }, (run) =>
+      drainOnSignal(context, async () => ({
+        ...(await takeBack(run, waiting, context)),
+        summary: await run.report(),
+      })),
+    );
     const { summary, failure } = ended;
     const counts = { ...ended.counts, ...countLeft(summary, waiting) };
     const { batches, cancelled, kept, inDoubt, refusals } = counts;
     context.name({ cancelled, kept, inDoubt });
-    const view = { screen, directory, job: await findNamedJob(written, files), takenBackAt: summary.takenBackAt };
-    const text = formatCancelled(plan.id, counts, view);
+    const next = formatNextStep(nextOfTakenBack(directory, jobFile, screen), screen);
+    const text = formatCancelled(plan.id, counts, summary.takenBackAt, next);
     const figures = { batches, cancelled, kept, inDoubt, refusals, balance: summary.balance };
     const about = { job: plan.job.name, plan: plan.id, directory };
     const reason = `${countOf(cancelled, 'message')} of ${countOf(batches, 'batch', 'batches')} taken back`;
@@ -66,32 +69,18 @@ export const cancel = defineVerb({
   },
 });
 
-/** Messages of the steps that were to be taken back. */
-interface LeftCounts {
-  /** Accepted still: sent, or refused by the service, or not asked for. */
-  readonly kept: number;
-  readonly inDoubt: number;
-}
-
-/** As the run stands then, whatever was asked for: no cancel takes back a message that has no known batch, or is in doubt. */
-function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): LeftCounts {
+/** Messages of the steps that are accepted still (sent, refused by the service, or not asked for), or in doubt, as the run stands then. */
+function countLeft({ steps }: Summary, waiting: readonly WaitingStep[]): { kept: number; inDoubt: number } {
   const left = steps.filter(({ number }) => waiting.some((each) => each.number === number));
   const sum = (of: 'accepted' | 'inDoubt') => left.reduce((total, { balance }) => total + balance[of], 0);
   return { kept: sum('accepted'), inDoubt: sum('inDoubt') };
 }
 
-interface TakenBackView {
-  readonly screen: Screen;
-  readonly directory: string;
-  /** The job file, where the person named it. */
-  readonly job: string | undefined;
-  readonly takenBackAt: string | undefined;
-}
-
 function formatCancelled(
   id: string,
-  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts & LeftCounts,
-  { screen, directory, job, takenBackAt }: TakenBackView,
+  { batches, cancelled, kept, inDoubt, refusals }: CancelCounts & ReturnType<typeof countLeft>,
+  takenBackAt: string | undefined,
+  next: string,
 ): string {
   if (batches + kept + inDoubt === 0) return `Run ${id}: there is no accepted message left to take back.\n`;
   const why = Object.entries(refusals).map(
@@ -108,7 +97,7 @@ function formatCancelled(
           `  ${countOf(inDoubt, 'message')} in doubt: they may or may not be sent. Settle them with the message export of the service, after their time.\n`,
         ]
       : []),
-    ...(cancelled > 0 ? [formatNextStep(nextOfTakenBack(directory, job, screen), screen)] : []),
+    ...(cancelled > 0 ? [next] : []),
   ].join('');
 }
 
@@ -133,20 +122,6 @@ function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
 
 /** `failure`: what kept it from asking for all of them. */
 async function takeBack(
-  run: HeldRun,
-  waiting: readonly WaitingStep[],
-  context: Context,
-): Promise<{ counts: CancelCounts; summary: Summary; failure: unknown }> {
-  const stopListening = drainOnSignal(context);
-  try {
-    const ended = await askForEach(run, waiting, context);
-    return { ...ended, summary: await run.report() };
-  } finally {
-    stopListening();
-  }
-}
-
-async function askForEach(
   { directory, plan, lock }: HeldRun,
   waiting: readonly WaitingStep[],
   context: Context,
@@ -185,15 +160,14 @@ async function askForEach(
     }
   };
   try {
-    const counts: CancelCounts = { batches: 0, cancelled: 0, refusals: {} };
+    const counts = noneCancelled();
     const about = { person: namePerson(env), signal: stop.nothingNew };
     // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
     for (const { number, step } of waiting) {
       const run = { ...(await readRunRows(files, { directory, plan }, {})), lock };
-      const more = await callOnLane({ ...lane, limits: step.limits }, (call) =>
-        cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env),
+      await callOnLane({ ...lane, limits: step.limits }, (call) =>
+        cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
       );
-      addCounts(counts, more);
     }
     return { counts, failure };
   } finally {
@@ -204,11 +178,4 @@ async function askForEach(
 /** By something in between, which lets no other call pass either. */
 function isBarred({ status = 0 }: ServiceError): boolean {
   return status === 401 || status === 403 || (status >= 300 && status < 400);
-}
-
-function addCounts(counts: CancelCounts, { batches, cancelled, refusals }: CancelCounts): void {
-  counts.batches += batches;
-  counts.cancelled += cancelled;
-  for (const [reason, count] of Object.entries(refusals))
-    counts.refusals[reason] = (counts.refusals[reason] ?? 0) + count;
 }

@@ -52,7 +52,7 @@ export const check = defineVerb({
   run: async ({ job: file, online: isOnline }, context) => {
     const { clock, files } = context.env;
     const job = fixDates(await loadJob(file), clock.now());
-    const reader = await loadReader();
+    const reader = await context.env.loadReader();
     const found: Findings = { problems: new ProblemList('use the job'), notices: [], empty: [] };
     const { problems, notices } = found;
     const steps: CheckedStep[] = [];
@@ -101,25 +101,11 @@ function sayStep({ number, kind, files, suppression }: CheckedStep): string[] {
   ];
 }
 
-type Reader = Omit<InputReader, 'spoolStandardInput'>;
-
-/** Read on this thread: reading ahead does not pay here. */
-async function loadReader(): Promise<Reader> {
-  const [{ listInputs }, { digestInput }, { digestContent }, { readRecords }, { findColumn }] = await Promise.all([
-    import('../input/inputs.js'),
-    import('../input/digest-input.js'),
-    import('../input/digest-content.js'),
-    import('../input/records.js'),
-    import('../input/own-columns.js'),
-  ]);
-  return { listInputs, digestInput, digestContent, readRecords, findColumn };
-}
-
 /** The names of a step's files, once their heads have been checked, and what its suppression lists do. */
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },
-  reader: Reader,
+  reader: Omit<InputReader, 'spoolStandardInput'>,
   { problems, notices, empty }: Findings,
 ): Promise<Pick<CheckedStep, 'files' | 'suppression'>> {
   const list = async ({ files, format }: Pick<Input, 'files' | 'format'>, onEmpty?: (shown: string) => void) => {

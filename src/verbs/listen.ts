@@ -48,68 +48,68 @@ export const listen = defineVerb({
     ['--run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''],
   ],
   names: () => ({}),
-  run: async (flags, context) => {
-    const { env, log, stop, terminal, name } = context;
-    const { clock, files } = env;
-    const { host, port, metricsPort } = flags;
-    const run = flags.run === undefined ? undefined : await openRunDirectory(flags.run);
-    const output = chooseOutput(flags.output, run?.directory);
-    name({ output, ...(run === undefined ? {} : { job: run.plan.job.name, run: run.plan.id }) });
-    const secret = await readOwnSecret(flags, context);
-    if (secret !== undefined && secret.length < SHORT_SECRET) {
-      log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
-    }
-    const stopListening = endOnSignal(context);
-    const stopped = new Promise<undefined>((resolve) => {
-      stop.nothingNew.addEventListener('abort', () => resolve(undefined));
-    });
-    let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
-    try {
-      let joining: ReceiptJoining | undefined;
-      const onWritten: ListenerOptions['onWritten'] = ({ kind }) => {
-        if (kind === 'receipt') joining?.noteReceipt();
-      };
-      const lockOutput = () => lockFile(output, context);
-      if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
-      const start = () => startListener({ host, port, output, secret, onWritten, lockOutput, files, clock, log });
-      const listener = await (run === undefined
-        ? passDiskErrors(start)
-        : placeDiskErrors(dirname(run.directory), start));
-      const { origin, path, counts } = listener;
-      metrics?.watch(listener);
-      const quiet = new AbortController();
-      const logging = logCounts({ clock, log, signal: quiet.signal }, counts);
+  run: (flags, context) =>
+    endOnSignal(context, async () => {
+      const { env, log, stop, terminal, name } = context;
+      const { clock, files } = env;
+      const { host, port, metricsPort } = flags;
+      const run = flags.run === undefined ? undefined : await openRunDirectory(context, flags.run);
+      const output = chooseOutput(flags.output, run?.directory);
+      name({ output, ...(run === undefined ? {} : { job: run.plan.job.name, run: run.plan.id }) });
+      const secret = await readOwnSecret(flags, context);
+      const stopped = new Promise<undefined>((resolve) => {
+        stop.nothingNew.addEventListener('abort', () => resolve(undefined));
+      });
+      let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
       try {
-        if (run !== undefined) {
-          joining = new ReceiptJoining({ clock, log, join: () => joinReceipts(run, lockDepsOf(env, log)) });
+        let joining: ReceiptJoining | undefined;
+        const onWritten: ListenerOptions['onWritten'] = ({ kind }) => {
+          if (kind === 'receipt') joining?.noteReceipt();
+        };
+        const lockOutput = () => lockFile(output, context);
+        if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
+        const start = () => startListener({ host, port, output, secret, onWritten, lockOutput, files, clock, log });
+        const listener = await (run === undefined
+          ? passDiskErrors(start)
+          : placeDiskErrors(dirname(run.directory), start));
+        const { origin, path, counts } = listener;
+        metrics?.watch(listener);
+        const quiet = new AbortController();
+        const logging = logCounts({ clock, log, signal: quiet.signal }, counts);
+        try {
+          if (run !== undefined) {
+            joining = new ReceiptJoining({ clock, log, join: () => joinReceipts(run, lockDepsOf(env, log)) });
+          }
+          await terminal.writeStdout(
+            `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
+          );
+          const failure = await Promise.race([stopped, listener.failed]);
+          if (failure !== undefined) {
+            log.error(describeCounts(counts), { ...counts });
+            throw failure;
+          }
+        } finally {
+          quiet.abort();
+          await logging;
+          // Joins what became durable only now, too.
+          await listener.close().finally(() => joining?.finish());
         }
-        await terminal.writeStdout(
-          `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
-        );
-        const failure = await Promise.race([stopped, listener.failed]);
-        if (failure !== undefined) {
-          log.error(describeCounts(counts), { ...counts });
-          throw failure;
-        }
+        name({ ...counts });
+        const joined = joining?.totals;
+        const said = describeCounts(counts);
+        return {
+          json: {
+            output,
+            ...counts,
+            ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }),
+          },
+          text: `${said}\n  → ${escapeText(output)}\n${joined === undefined ? '' : `${describeJoined(joined)}\n`}`,
+          reason: `a signal came; ${said}`,
+        };
       } finally {
-        quiet.abort();
-        await logging;
-        // Joins what became durable only now, too.
-        await listener.close().finally(() => joining?.finish());
+        await metrics?.close();
       }
-      name({ ...counts });
-      const joined = joining?.totals;
-      const said = describeCounts(counts);
-      return {
-        json: { output, ...counts, ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }) },
-        text: `${said}\n  → ${escapeText(output)}\n${joined === undefined ? '' : `${describeJoined(joined)}\n`}`,
-        reason: `a signal came; ${said}`,
-      };
-    } finally {
-      stopListening();
-      await metrics?.close();
-    }
-  },
+    }),
 });
 
 async function openMetrics(flags: MetricsFlags, context: Context) {
@@ -132,7 +132,10 @@ async function readOwnSecret(
 ): Promise<string | undefined> {
   if (secretEnv === undefined && secretFile === undefined) return undefined;
   const source = secretFile === undefined ? { env: secretEnv ?? '' } : { file: resolve(secretFile) };
-  return keepSecret(source, 'the secret of the listener', context);
+  const secret = await keepSecret(source, 'the secret of the listener', context);
+  if (secret.length < SHORT_SECRET)
+    context.log.warn(`the secret has fewer than ${SHORT_SECRET} characters: it may be guessed`);
+  return secret;
 }
 
 /** Beside the file, links followed, in a directory of its own: one listener at a time, also on a shared volume. */

@@ -62,7 +62,7 @@ async function readRows(
   const { files, clock } = context.env;
   const found = await files.stat(await findRunPath(written, files));
   if (found?.isDirectory === true) {
-    const { directory, plan } = await openRunDirectory(written, files);
+    const { directory, plan } = await openRunDirectory(context, written);
     return { job: plan.job, steps: await previewRun(files, { directory, plan }, choose(plan.job)) };
   }
   const job = fixDates(await loadJob(written), clock.now());

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { describeRunEnd } from '../command/failure.js';
-import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import { openNamedRun } from '../command/run-directory.js';
 import { showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
@@ -29,7 +29,7 @@ export const report = defineVerb({
   run: async ({ run, html }, context) => {
     const { env, screen } = context;
     const { files, clock } = env;
-    const { directory, plan, testedRun } = await openNamedRun(run, { files, begun: true });
+    const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run);
     context.name({ job: plan.job.name, run: plan.id });
     const isSandbox = plan.job.service.sandbox;
     const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
@@ -39,7 +39,7 @@ export const report = defineVerb({
     });
     context.name(listFigures(summary));
     const ended = { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
-    const view = { isSandbox, testedRun, job: await findNamedJob(run, files), nowMs: clock.now(), screen };
+    const view = { isSandbox, testedRun, job: jobFile, nowMs: clock.now(), screen };
     const object = { ...describeRunEnd(summary), openDoubt };
     if (html !== true) {
       const text = `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;

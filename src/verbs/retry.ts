@@ -56,8 +56,7 @@ export const retry = defineVerb({
     }
     const { env, log, screen, terminal } = context;
     const { files, clock, owner } = env;
-    const adopt = context.adoptedBy !== undefined;
-    const { directory, plan } = await openNamedRun(run, { files, begun: true, adopt });
+    const { directory, plan } = await openNamedRun(context, run);
     if (plan.testOf !== undefined) {
       throw new UserError('bad-plan', `Cannot retry rows of ${directory}: it is a test, expected a run`, {
         hint: 'Send the test again with `volley test`.',
@@ -65,11 +64,9 @@ export const retry = defineVerb({
     }
     const job = file === undefined ? undefined : assertSameJob(plan, fixDates(await loadJob(file), clock.now()));
     context.name({ retryOf: plan.id });
-    const stopListening = endOnSignal(context);
     const view = createProgressView(terminal, log);
-    let end: RetryEnd;
-    try {
-      end = await withRun(context, { directory, plan }, async ({ lock, registry, report }) => {
+    const work = () =>
+      withRun(context, { directory, plan }, async ({ lock, registry, report }) => {
         const planDeps = await createPlanDeps(context, view.planned);
         const made = await placeProblems({ file, files }, () =>
           retryRun(
@@ -81,10 +78,7 @@ export const retry = defineVerb({
         await report();
         return made;
       });
-    } finally {
-      view.close();
-      stopListening();
-    }
+    const end = await endOnSignal(context, work).finally(() => view.close());
     const { left, codes } = end;
     const asked = { retryOf: plan.id, only: choice.only, codes: choice.codes, left };
     const made = end.made === undefined ? end.anew : [end.made];

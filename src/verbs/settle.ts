@@ -52,13 +52,9 @@ export const settle = defineVerb({
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
   ],
   run: async ({ run, export: exported, assume, confirm }, context) => {
-    const { env, adoptedBy, screen } = context;
+    const { screen } = context;
     const means = chooseMeans(exported, assume, confirm);
-    const { directory, plan } = await openNamedRun(run, {
-      files: env.files,
-      begun: true,
-      adopt: adoptedBy !== undefined,
-    });
+    const { directory, plan } = await openNamedRun(context, run);
     const { end, underWay, summary } = await withRun(context, { directory, plan }, (run) =>
       settleRows(means, run, context),
     );

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
-import { findNamedJob, openNamedRun } from '../command/run-directory.js';
+import { openNamedRun } from '../command/run-directory.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
@@ -29,9 +29,10 @@ export const status = defineVerb({
   flags: { json },
   examples: [['jobs/spring-sale.yaml', 'its newest run']],
   isLook: true,
-  run: async ({ run }, { env, screen }) => {
+  run: async ({ run }, context) => {
+    const { env, screen } = context;
     const { files } = env;
-    const { directory, plan, testedRun } = await openNamedRun(run, { files });
+    const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run, false);
     const jobDirectory = dirname(directory);
     const isSandbox = plan.job.service.sandbox;
     const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
@@ -54,7 +55,7 @@ export const status = defineVerb({
     const atWork = runner === null ? '' : `, process ${runner.pid} on ${runner.host} is at work on the job`;
     const head = formatHeadline(`Run ${plan.id} of job ${plan.job.name}: ${found.state}${atWork}`, 'bold', screen);
     const summary = await readSummary(files, directory);
-    const view = { isSandbox, testedRun, job: await findNamedJob(run, files) };
+    const view = { isSandbox, testedRun, job: jobFile };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
     const next = summary === undefined || !isAtRest ? nextOf(found, screen) : nextStep(summary, view, screen);
     const accountNext = next === undefined ? '' : formatNextStep(next, screen);

@@ -89,14 +89,14 @@ export const test = defineVerb({
   },
 });
 
-async function openTested(of: string, { env, adoptedBy }: Context): Promise<Tested> {
-  const { files, clock } = env;
+async function openTested(of: string, context: Context): Promise<Tested> {
+  const { files, clock } = context.env;
   const found = await files.stat(await findRunPath(of, files));
   if (found?.isDirectory !== true) {
     const job = fixDates(await loadJob(of), clock.now());
     return { job, jobDirectory: jobDirectoryOf(job), run: undefined };
   }
-  const run = await openRunDirectory(of, files, { adopt: adoptedBy !== undefined });
+  const run = await openRunDirectory(context, of);
   if (run.plan.testOf === undefined) return { job: run.plan.job, jobDirectory: dirname(run.directory), run };
   throw new UserError('bad-plan', `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`, {
     hint: 'To resume it: `volley apply` with its directory.',

@@ -58,16 +58,11 @@ export const work = defineVerb({
   names: ({ run }) => ({ run }),
   run: (given, context) => {
     const { run, untilDone, untilIdle: untilIdleMs, leaseSeconds, allowUrl, allowSecretEnv, allowSecretFile } = given;
-    const asked: Asked = {
-      database: sourceOf(given),
-      run,
-      untilDone,
-      untilIdleMs,
-      leaseSeconds,
-      allowUrls: allowUrl ?? [],
-      allowSecrets: [...(allowSecretEnv ?? []), ...(allowSecretFile ?? [])],
-    };
-    return measureWork(given, context, () => workAs(asked, context));
+    const database = sourceOf(given);
+    const allowSecrets = [...(allowSecretEnv ?? []), ...(allowSecretFile ?? [])];
+    const trust = readTrust({ allowUrls: allowUrl ?? [], allowSecrets, database });
+    const asked = { run, untilDone, untilIdleMs, leaseSeconds, database };
+    return measureWork(given, context, () => workAs(asked, trust, context));
   },
 });
 
@@ -78,26 +73,17 @@ interface Asked {
   readonly untilDone: boolean;
   readonly untilIdleMs: number | undefined;
   readonly leaseSeconds: number;
-  /** Beside the service and this machine, and variables that begin with VOLLEY_ (worker-trust.ts). */
-  readonly allowUrls: readonly string[];
-  readonly allowSecrets: readonly string[];
 }
 
-async function workAs(flags: Asked, context: Context): Promise<Result> {
+async function workAs(flags: Asked, trust: WorkerTrust, context: Context): Promise<Result> {
   const { env, stop, emit } = context;
   assertSafeEnvironment(context.terminal);
-  const trust = readTrust(flags);
   const { clock, random } = env;
   let run: string | undefined;
   const log = withFields(context.log, () => ({ run }));
-  const stopListening = drainOnSignal({ ...context, log });
-  const settings = {
-    database: flags.database,
-    share: 'requests',
-    leaseSeconds: flags.leaseSeconds,
-    sendHere: true,
-  } as const;
-  try {
+  const { database, leaseSeconds } = flags;
+  const settings = { database, leaseSeconds, share: 'requests', sendHere: true } as const;
+  return drainOnSignal({ ...context, log }, async () => {
     const cluster = await openCluster({ ...context, log }, settings, GIVE_UP_AFTER_SECONDS, DATABASE_FLAGS);
     const rows = new SentRows();
     let hasSeenRun = false;
@@ -106,7 +92,7 @@ async function workAs(flags: Asked, context: Context): Promise<Result> {
       const working = workForRuns(
         {
           only: flags.run,
-          leaseMs: flags.leaseSeconds * 1000,
+          leaseMs: leaseSeconds * 1000,
           name: cluster.name,
           isOver: ({ forMs, hasRuns }) => {
             if (!hasSeenRun && !hasRuns && !hasSaidWait && flags.run !== undefined) {
@@ -174,9 +160,7 @@ async function workAs(flags: Asked, context: Context): Promise<Result> {
     } finally {
       await cluster.close();
     }
-  } finally {
-    stopListening();
-  }
+  });
 }
 
 function explainUserError(error: unknown): string {
@@ -206,9 +190,9 @@ async function openWorkerService(
   return { job, transport, authorize: createAuthorize(found), close: () => transport.close() };
 }
 
-type Counts = Pick<Progress, 'accepted' | 'rejected' | 'inDoubt'>;
+type Counts = Pick<Progress, 'accepted' | 'rejected' | 'inDoubt' | 'settled'>;
 
-const NONE: Counts = { accepted: 0, rejected: 0, inDoubt: 0 };
+const NONE: Counts = { accepted: 0, rejected: 0, inDoubt: 0, settled: 0 };
 
 /** What one worker has settled. Each time that it takes up a step, its progress counts from zero. */
 class SentRows {
@@ -216,22 +200,14 @@ class SentRows {
   #now = NONE;
 
   readonly note = (progress: Progress): void => {
-    if (settled(progress) < settled(this.#now)) this.#before = this.total;
-    const { accepted, rejected, inDoubt } = progress;
-    this.#now = { accepted, rejected, inDoubt };
+    if (progress.settled < this.#now.settled) this.#before = { ...this.total, settled: 0 };
+    this.#now = progress;
   };
 
-  get total(): Counts {
-    return {
-      accepted: this.#before.accepted + this.#now.accepted,
-      rejected: this.#before.rejected + this.#now.rejected,
-      inDoubt: this.#before.inDoubt + this.#now.inDoubt,
-    };
+  get total(): Omit<Counts, 'settled'> {
+    const add = (of: keyof Counts) => this.#before[of] + this.#now[of];
+    return { accepted: add('accepted'), rejected: add('rejected'), inDoubt: add('inDoubt') };
   }
-}
-
-function settled({ accepted, rejected, inDoubt }: Counts): number {
-  return accepted + rejected + inDoubt;
 }
 
 /** Milliseconds of `60s` or `10m`. */
