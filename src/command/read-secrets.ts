@@ -2,7 +2,7 @@ import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
 import type { AreaCredentials, ClusterSettings, SecretSource } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
-import { listSecrets, type ServiceSecrets } from '../service/authorize.js';
+import { listSecrets, type ServiceSecrets } from '../service/service-secrets.js';
 import type { Context } from './context.js';
 
 /**

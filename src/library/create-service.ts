@@ -1,9 +1,8 @@
 import { assertSafeEnvironment } from '../command/open-service.js';
 import type { Area } from '../domain/areas.js';
 import { systemClock } from '../ports/clock.js';
-import { listSecrets } from '../service/authorize.js';
 import { createClients, type ServiceClients } from '../service/clients.js';
-import { scrubAnswers } from '../service/scrub-answers.js';
+import { listSecrets, scrubAnswers } from '../service/service-secrets.js';
 import { createTransport } from '../service/transport.js';
 import { createLane, type Lane } from '../throttle/lane.js';
 import { createLibraryCall } from './call.js';

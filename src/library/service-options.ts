@@ -11,7 +11,7 @@ import { resolveService } from '../job/resolve-service.js';
 import { writtenService } from '../job/schema/service.js';
 import { lineOfText } from '../job/schema/values.js';
 import { rowLimits, smsLimits } from '../job/schema/written-limits.js';
-import type { ServiceSecrets } from '../service/authorize.js';
+import type { ServiceSecrets } from '../service/service-secrets.js';
 
 /** Which service, which account, how fast; keys as in a job's `service`. */
 export interface ServiceOptions {

@@ -2,7 +2,7 @@ import type { Area } from '../domain/areas.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogFields } from '../ports/log.js';
-import type { Authorize } from '../service/authorize.js';
+import type { Authorize } from '../service/service-secrets.js';
 import type { Transport } from '../service/transport.js';
 import type { Files } from '../storage/files.js';
 import type { Owner } from '../storage/lock-file.js';

@@ -17,7 +17,7 @@ import { measureWork } from '../observe/watch-command.js';
 import { withFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Progress } from '../run/run-deps.js';
-import { createAuthorize } from '../service/authorize.js';
+import { createAuthorize } from '../service/service-secrets.js';
 import { DATABASE_FLAGS, sourceOf } from './cluster.js';
 import { databaseFlags, json, metrics, readAs, text, texts, whole, yes } from './flags.js';
 import { defineVerb } from './verb.js';

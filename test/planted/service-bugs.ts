@@ -11,17 +11,17 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a change of a campaign carries the token that only reads',
-    file: 'src/service/authorize.ts',
+    file: 'src/service/service-secrets.ts',
     find: "method === 'GET' ?",
     replace: "method !== 'DELETE' ?",
     tests: ['test/service/clients.test.ts'],
   },
   {
     name: 'a key that an answer repeats in JSON escapes stands in the error',
-    file: 'src/service/scrub-answers.ts',
+    file: 'src/service/service-secrets.ts',
     find: '(?:\\\\\\\\u00',
     replace: '(?:\\\\\\\\u01',
-    tests: ['test/service/scrub-answers.test.ts'],
+    tests: ['test/service/service-secrets.test.ts'],
   },
   {
     name: 'of Retry-After only seconds count, and no date',

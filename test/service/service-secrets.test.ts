@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { scrubAnswers } from '../../src/service/scrub-answers.js';
+import { scrubAnswers } from '../../src/service/service-secrets.js';
 import { aCall } from './a-call.js';
 import { aResponse } from './an-answer.js';
 
