@@ -33,8 +33,10 @@ export const postMessage = defineEndpoint(
   (response) => {
     const body = readObjectOrNothing(response);
     if (body === undefined || 'fault' in body) return undefined;
-    /** `parsed`: the text as displayed; undefined where the answer does not repeat it. */
-    return { parsed: readText(body.parsed) };
+    return {
+      /** The text as displayed; undefined where the answer does not repeat it. */
+      parsed: readText(body.parsed),
+    };
   },
 );
 

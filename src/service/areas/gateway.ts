@@ -138,8 +138,11 @@ export const updateConversation = defineEndpoint(
   (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
     if (body === undefined || !isAbout(body.conversationId ?? body.id, conversationId)) return undefined;
-    /** `state`: the service's value, such as `active`; undefined if absent. */
-    return { conversationId, state: readText(body.state) };
+    return {
+      conversationId,
+      /** The service's value, such as `active`; undefined if absent. */
+      state: readText(body.state),
+    };
   },
 );
 
@@ -147,11 +150,15 @@ export const updateConversation = defineEndpoint(
 export const sendMessage = defineEndpoint(
   ENDPOINTS.sendMessage,
   ({ conversationId, text }: MessageInput) => ({ ids: { conversationId }, body: { authorType: 'user', text } }),
-  // The service documents an answer without a body: `messageId` is then undefined.
+  // The service documents an answer without a body.
   (response, { conversationId }) => {
     const body = readObjectOrNothing(response);
     if (body === undefined || !isAbout(body.conversationId, conversationId)) return undefined;
-    return { conversationId, messageId: readId(body.messageId ?? body.id) };
+    return {
+      conversationId,
+      /** Undefined where the service gave none. */
+      messageId: readId(body.messageId ?? body.id),
+    };
   },
 );
 
@@ -160,8 +167,11 @@ export function readConversationBody(body: unknown) {
   if (!isObject(body)) return undefined;
   const conversationId = readId(body.conversationId ?? body.id);
   if (conversationId === undefined) return undefined;
-  /** `createdAt`: ISO 8601, as the service wrote it; undefined where it wrote none. */
-  return { conversationId, createdAt: readTime(body.createdAt) };
+  return {
+    conversationId,
+    /** ISO 8601, as the service wrote it; undefined where it wrote none. */
+    createdAt: readTime(body.createdAt),
+  };
 }
 
 function isAbout(named: unknown, conversationId: string): boolean {
