@@ -64,30 +64,29 @@ export function createTransport(timeouts: Timeouts): Transport {
     const closed = dispatcher.close().finally(() => closing.delete(closed));
     closing.add(closed);
   };
-  const dispatch = (call: Call, exchange: Exchange) => {
+  const dispatch = (call: Call, handler: Dispatcher.DispatchHandler) => {
     const url = new URL(`${call.base}${call.path}`);
     const { method, headers, body } = call;
     const path = `${url.pathname}${url.search}`;
     asking = call;
     const own = call.hasOwnConnection === true ? new Client(url.origin, ownOptions) : undefined;
-    (own ?? agent).dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, exchange);
+    (own ?? agent).dispatch({ origin: url.origin, path, method, headers, body: body ?? null }, handler);
     asking = undefined;
     if (own !== undefined) retire(own);
   };
   return {
     send: async (call, signal) => {
-      const exchange = new Exchange();
+      const { abort, start } = createExchange();
       // Not its reason: an error of a caller may look like one of a connection that was never made.
-      const abandon = () => exchange.abort(new DOMException('The caller gave up', 'AbortError'));
+      const abandon = () => abort(new DOMException('The caller gave up', 'AbortError'));
       signal?.addEventListener('abort', abandon, { once: true });
       if (signal?.aborted) abandon();
       // bodyTimeout restarts with every byte; this timeout ends a drip-fed answer.
       const stopTimer = startTimer(connectMs + 2 * answerMs, () => {
-        exchange.abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
+        abort(new DOMException('No complete answer arrived in time', 'TimeoutError'));
       });
       try {
-        dispatch(call, exchange);
-        return await exchange.answer;
+        return await start((handler) => dispatch(call, handler));
       } catch (error) {
         const failure = readFailure(error);
         const mayHaveBeenProcessed = failure.mayHaveBeenProcessed && !connector.isNeverConnected(error);
@@ -111,55 +110,37 @@ export function createTransport(timeouts: Timeouts): Transport {
 }
 
 /**
- * One request and its answer. By undici's `dispatch`, on which its `request` is built: without a stream and an AbortSignal
- * for each answer, a process sends a quarter more requests a second (test/bench/README.md).
+ * One request and its answer, which rejects with what ended it before it was complete. By undici's `dispatch`, on which its
+ * `request` is built: without a stream and an AbortSignal for each answer, a process sends a quarter more requests a second
+ * (test/bench/README.md).
  */
-class Exchange implements Dispatcher.DispatchHandler {
-  /** Rejects with what ended it before the answer was complete. */
-  readonly answer: Promise<Answer>;
-  #resolve: (answer: Answer) => void = () => {};
-  #reject: (error: unknown) => void = () => {};
-  #controller: Dispatcher.DispatchController | undefined;
-  #abortedFor: Error | undefined;
-  #status = 0;
-  #headers: Response['headers'] = {};
-  readonly #chunks: Buffer[] = [];
-
-  constructor() {
-    this.answer = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  /** A request that waits for its connection ends when it has one. */
-  abort(reason: Error): void {
-    this.#abortedFor ??= reason;
-    this.#controller?.abort(reason);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#abortedFor !== undefined) controller.abort(this.#abortedFor);
-  }
-
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Response['headers']): void {
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    const body = Buffer.concat(this.#chunks);
-    this.#resolve({ kind: 'response', status: this.#status, headers: this.#headers, body });
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#reject(error);
-  }
+function createExchange() {
+  let controller: Dispatcher.DispatchController | undefined;
+  let abortedFor: Error | undefined;
+  return {
+    /** A request that waits for its connection ends when it has one. */
+    abort: (reason: Error) => {
+      abortedFor ??= reason;
+      controller?.abort(reason);
+    },
+    start: (dispatch: (handler: Dispatcher.DispatchHandler) => void) =>
+      new Promise<Response>((resolve, reject) => {
+        let [status, headers]: [number, Response['headers']] = [0, {}];
+        const chunks: Buffer[] = [];
+        dispatch({
+          onRequestStart: (started) => {
+            controller = started;
+            if (abortedFor !== undefined) started.abort(abortedFor);
+          },
+          onResponseStart: (_, ...head) => {
+            [status, headers] = head;
+          },
+          onResponseData: (_, chunk) => void chunks.push(chunk),
+          onResponseEnd: () => resolve({ kind: 'response', status, headers, body: Buffer.concat(chunks) }),
+          onResponseError: (_, error) => reject(error),
+        });
+      }),
+  };
 }
 
 /** A description with the code, or the code alone if it is clear. */
