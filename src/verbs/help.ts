@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Screen, showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { wrapText } from '../domain/text-width.js';
+import { widthOf, wrapText } from '../domain/text-width.js';
 import { defineVerb } from './verb.js';
 
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */
@@ -20,9 +20,9 @@ export const help = defineVerb({
   run: async ({ topic }, { screen }) => {
     const pages = (await readdir(PAGES)).filter((name) => name.endsWith('.md')).toSorted();
     const topics = pages.map((name) => name.replace('.md', ''));
-    const text =
-      topic === ALL_TOPICS ? await listTopics(topics, screen) : await readPage(findTopic(topic, topics, screen));
-    return { text };
+    if (topic === ALL_TOPICS) return { text: await listTopics(topics, screen) };
+    const page = await readPage(findTopic(topic, topics, screen));
+    return { text: screen.isTerminal ? fitPage(page, screen.columns) : page };
   },
 });
 
@@ -38,6 +38,29 @@ async function listTopics(topics: readonly string[], screen: Screen): Promise<st
   const [example = ''] = topics;
   const next = `${showCommand(screen, 'help', example)} prints a page, ${showCommand(screen, '--help')} lists the commands.`;
   return ['Topics:', ...lines, '', ...wrapText(next, screen.columns)].map((line) => `${line}\n`).join('');
+}
+
+/** A terminal would break wide lines anywhere: prose is wrapped between words, and of a table that is too wide each row gets lines of its own. */
+function fitPage(page: string, columns: number): string {
+  const isWide = (line: string) => widthOf(line) > columns;
+  const fit = (line: string) => wrapText(line, columns, ' '.repeat(/^ *(- )?/.exec(line)?.[0].length ?? 0));
+  const fitRow = (line: string) => {
+    const cells = line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+    const [last = ''] = cells.splice(-1);
+    if (/^-+$/.test(last)) return [];
+    return [...wrapText(cells.join('  '), columns), ...wrapText(`    ${last}`, columns, '    ')];
+  };
+  const fitBlock = (block: string) => {
+    const lines = block.split('\n');
+    if (!lines.some(isWide)) return block;
+    return lines.flatMap(lines.every((line) => line.startsWith('|')) ? fitRow : fit).join('\n');
+  };
+  // Blocks of code stay as they are.
+  const parts = page.split(/(^```[\s\S]*?^```$)/m);
+  return parts.map((part, at) => (at % 2 === 1 ? part : part.split('\n\n').map(fitBlock).join('\n\n'))).join('');
 }
 
 function readPage(topic: string): Promise<string> {

@@ -5,9 +5,9 @@ import { aTerminal } from '../command/a-terminal.js';
 import { REFERENCE_PAGES, readPage } from '../pages/page.js';
 
 /** What is printed. */
-async function say(topic = 'topics', screen = { columns: 120 }): Promise<string> {
-  const { terminal, said } = aTerminal({ env: { NO_COLOR: '1' }, isStdoutTerminal: true });
-  await runVerb('help', help, { topic }, { ...terminal, screen });
+async function say(topic = 'topics', isStdoutTerminal = false): Promise<string> {
+  const { terminal, said } = aTerminal({ env: { NO_COLOR: '1' }, isStdoutTerminal });
+  await runVerb('help', help, { topic }, { ...terminal, screen: { columns: 80 } });
   return said.stdout;
 }
 
@@ -22,6 +22,21 @@ test.each(REFERENCE_PAGES)('%s is printed as it is written', async (path) => {
 
   expect(await say(topic)).toBe(readPage(path).text);
 });
+
+test.each(REFERENCE_PAGES)(
+  '%s fits a terminal: its prose and its tables are wrapped between words, its code is as it is',
+  async (path) => {
+    const topic = path.replace(/.*\/|\.md/g, '');
+    const [shown, written] = [await say(topic, true), readPage(path).text];
+    const prose = shown.replace(/^```[\s\S]*?^```$/gm, '').split('\n');
+
+    expect(prose.filter((line) => line.length > 80 && / (?! )/.test(line.trim()))).toEqual([]);
+    expect(shown.match(/^```[\s\S]*?^```$/gm)).toEqual(written.match(/^```[\s\S]*?^```$/gm));
+    // Of tables the bars and the rules are gone, of all else nothing.
+    const words = (text: string) => text.replaceAll(/\||^-+$|\s|---+/gm, '');
+    expect(words(shown)).toBe(words(written));
+  },
+);
 
 test.each([
   ['templates', 'numbers-and-templates'],
