@@ -21,7 +21,7 @@ const status = defineVerb({
   flags: single,
   examples: [['101 --job jobs/campaign-window.yaml', '']],
   names,
-  run: async ({ job, id }, context): Promise<Result> =>
+  run: async ({ job, id }, context) =>
     callOnce(context, job, { endpoint: readCampaign, input: { campaignId: id }, result: describe }),
 });
 

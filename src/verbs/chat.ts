@@ -1,4 +1,3 @@
-import type { Result } from '../command/context.js';
 import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
@@ -13,7 +12,7 @@ const read = defineVerb({
   args: {},
   flags: { room, 'page-size': whole('How many messages (default: as many as the service gives)', 1), ...single },
   examples: [['--room ops --page-size 10 --job jobs/campaign-window.yaml', '']],
-  run: async ({ job, room, pageSize }, context): Promise<Result> => {
+  run: async ({ job, room, pageSize }, context) => {
     const input = omitUndefined({ room, pageSize });
     return callOnce(context, job, {
       endpoint: readMessages,
@@ -43,7 +42,7 @@ const post = defineVerb({
   args: { text: argument('Text of the message') },
   flags: { room, ...single },
   examples: [['"The dialer is paused" --room ops --job jobs/campaign-window.yaml', '']],
-  run: async ({ job, text, room }, context): Promise<Result> => {
+  run: async ({ job, text, room }, context) => {
     const where = room === undefined ? 'the room of the key' : `room ${room}`;
     return callOnce(context, job, {
       endpoint: postMessage,

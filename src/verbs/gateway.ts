@@ -1,4 +1,3 @@
-import type { Result } from '../command/context.js';
 import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
@@ -24,7 +23,7 @@ const webhook = defineVerb({
     ...single,
   },
   examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
-  run: async ({ job, name, url, apiVersion: version }, context): Promise<Result> => {
+  run: async ({ job, name, url, apiVersion: version }, context) => {
     return callOnce(context, job, {
       endpoint: createWebhook,
       input: { name, url, ...omitUndefined({ version }) },
@@ -52,7 +51,7 @@ const channel = defineVerb({
     ...single,
   },
   examples: [['desk --webhook 7 --queue 100 --job jobs/handoff.yaml', '']],
-  run: async ({ job, name, webhook, queue, description }, context): Promise<Result> => {
+  run: async ({ job, name, webhook, queue, description }, context) => {
     return callOnce(context, job, {
       endpoint: createChannel,
       input: { name, webhookId: webhook, queue, ...omitUndefined({ description }) },
@@ -76,7 +75,7 @@ const update = defineVerb({
     ...single,
   },
   examples: [['CONVERSATION --queue 101 --job jobs/handoff.yaml', '']],
-  run: async ({ job, conversation, queue, name, email, phone, language }, context): Promise<Result> => {
+  run: async ({ job, conversation, queue, name, email, phone, language }, context) => {
     const user: ConversationUser = omitUndefined({ name, email, phone, language });
     const isNewUser = Object.keys(user).length > 0;
     if (queue === undefined && !isNewUser) {
@@ -104,7 +103,7 @@ const send = defineVerb({
   args: { conversation: argument('Id of the conversation'), text: argument('Text of the message') },
   flags: single,
   examples: [['CONVERSATION "Are you there?" --job jobs/handoff.yaml', '']],
-  run: async ({ job, conversation, text }, context): Promise<Result> => {
+  run: async ({ job, conversation, text }, context) => {
     return callOnce(context, job, {
       endpoint: sendMessage,
       input: { conversationId: conversation, text },

@@ -1,6 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { Context } from '../command/context.js';
-import { namePerson } from '../command/env.js';
+import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
@@ -17,10 +16,6 @@ import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
 import { adopt, json, namedRun, text, texts, whole } from './flags.js';
 import { defineVerb } from './verb.js';
-
-type Means =
-  | { readonly kind: 'export'; readonly paths: readonly string[] }
-  | { readonly kind: 'word'; readonly assume: 'sent' | 'not-sent'; readonly confirm: number };
 
 /**
  * `volley settle RUN`: decides rows in doubt by the receipts on disk, then by the service's message export or an
@@ -52,11 +47,24 @@ export const settle = defineVerb({
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --assume not-sent --confirm 12', ''],
   ],
   run: async ({ run, export: exported, assume, confirm }, context) => {
-    const { screen } = context;
-    const means = chooseMeans(exported, assume, confirm);
+    const { env, screen } = context;
+    if (exported === undefined && assume === undefined) {
+      throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
+        hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
+      });
+    }
+    const settleBy = async (run: LockedRun): Promise<ExportEnd> => {
+      if (assume !== undefined) {
+        const decision = { assume, confirm: confirm ?? 0, person: namePerson(env) };
+        return { settled: await settleByDecision(run, decision, env), left: {} };
+      }
+      const paths = (exported ?? []).map((path) => resolve(path));
+      const reader = await env.loadReader();
+      return settleByExport(run, await reader.listInputs(paths, dirname(paths[0] ?? '')), { ...env, reader });
+    };
     const { directory, plan } = await openNamedRun(context, run);
     const { end, underWay, summary } = await withRun(context, { directory, plan }, (run) =>
-      settleRows(means, run, context),
+      settleRows(run, settleBy, env),
     );
     const left = Object.entries(end.left).map(([reason, rows]) => ({ reason, rows }));
     if (underWay > 0) left.push({ reason: UNDER_WAY, rows: underWay });
@@ -75,30 +83,17 @@ export const settle = defineVerb({
   },
 });
 
-function chooseMeans(
-  exported: readonly string[] | undefined,
-  assume: 'sent' | 'not-sent' | undefined,
-  confirm: number | undefined,
-): Means {
-  if (exported !== undefined) return { kind: 'export', paths: exported.map((path) => resolve(path)) };
-  if (assume !== undefined && confirm !== undefined) return { kind: 'word', assume, confirm };
-  throw new UserError('bad-flag', 'Cannot settle: expected one of --export and --assume', {
-    hint: '--export settles by proof; --assume is your own decision, for where there is no export.',
-  });
-}
-
 async function settleRows(
-  means: Means,
   held: HeldRun,
-  context: Context,
+  settleBy: (run: LockedRun) => Promise<ExportEnd>,
+  env: Env,
 ): Promise<{ end: ExportEnd; underWay: number; summary: Summary }> {
-  const { env } = context;
   const readRun = async () => ({ ...(await readRunRows(env.files, held)), lock: held.lock });
   let run = await readRun();
   const received = await settleByReceipts(run, env);
   if (received !== NONE_SETTLED) run = await readRun();
   try {
-    const { settled, left } = await settleBy(means, run, context);
+    const { settled, left } = await settleBy(run);
     const summary = await held.report();
     return {
       end: { settled: addSettled(received, settled), left },
@@ -110,16 +105,6 @@ async function settleRows(
     await held.report();
     throw reportReceived(error, received);
   }
-}
-
-async function settleBy(means: Means, run: LockedRun, { env }: Context): Promise<ExportEnd> {
-  if (means.kind === 'word') {
-    const settled = await settleByDecision(run, { ...means, person: namePerson(env) }, env);
-    return { settled, left: {} };
-  }
-  const reader = await env.loadReader();
-  const exported = await reader.listInputs(means.paths, dirname(means.paths[0] ?? ''));
-  return settleByExport(run, exported, { ...env, reader });
 }
 
 const UNDER_WAY = 'they were under way when a process ended: finish the run first, with the command that began it';

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import type { Result } from '../command/context.js';
 import { callOnce, callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf, sandboxLedgerOf } from '../command/with-job.js';
@@ -25,61 +23,59 @@ const start = defineVerb({
   args: { number: argument('International (+6591234567), or national with --country') },
   flags: {
     country: text('Two-letter code of the country that a national number belongs to'),
-    brand: text('Name that replaces {brand} in the text'),
-    template: text('The SMS, with {code} and optionally {brand} (default: the text of the service)'),
-    source: text('Sender id'),
+    brand: asInStep('brand', 'Name that replaces {brand} in the text'),
+    template: asInStep('template', 'The SMS, with {code} and optionally {brand} (default: the text of the service)'),
+    source: asInStep('source', 'Sender id'),
     ...single,
   },
   examples: [['+6591234567 --brand ACME --job jobs/number-check.yaml', '']],
-  run: async ({ job, number, country, brand, template, source }, context): Promise<Result> => {
+  run: async ({ job, number, country, brand, template, source }, context) => {
     const destination = readDestination(number, country);
-    assertTexts({ brand, template, source });
+    if (template?.includes('{brand}') === true && brand === undefined) {
+      throw refuse('--brand is missing, expected the name that the template has {brand} for');
+    }
     const sms = source === undefined ? {} : { sms: { source } };
     return callOnce(context, job, {
       endpoint: createSession,
       input: { destination, ...omitUndefined({ brand, template }), ...sms },
       result: (session, job) => {
         context.name({ session: session.sessionId });
-        const reason = `a code was sent, the session is ${session.status}`;
-        if (!job.service.sandbox) return { json: toJson(session), text: formatSession(session), reason };
+        const sent = describe(session, `a code was sent, the session is ${session.status}`);
+        if (!job.service.sandbox) return sent;
         const ledger = sandboxLedgerOf(jobDirectoryOf(job));
         const where = `The sandbox sends no SMS: the code is \`shared.code\` in the last line of ${ledger}`;
-        return {
-          json: { ...toJson(session), ledger },
-          text: `${formatSession(session)}${escapeText(where)}\n`,
-          reason,
-        };
+        return { ...sent, json: { ...sent.json, ledger }, text: `${sent.text}${escapeText(where)}\n` };
       },
     });
   },
 });
 
+/** What a step of a job may not send, a single call may not either. */
+function asInStep(key: 'brand' | 'template' | 'source', about: string) {
+  const coerce = (given: string): string => {
+    const issue = verificationStartStep.shape[key].safeParse(given).error?.issues[0];
+    if (issue === undefined) return given;
+    throw refuse(`--${key} is ${JSON.stringify(given)}, ${issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '')}`);
+  };
+  return { ...text(about), coerce } as const;
+}
+
 /** E.164, by the rules of a step. */
 function readDestination(number: string, country: string | undefined): string {
   const read = normalizeNumber(number, country);
   if (read.ok) return read.e164;
-  const reason = read.reason.replace(/^The cell/, 'The argument');
-  throw new UserError('bad-flag', `Cannot start a verification, no code was sent. ${reason}`, {
-    hint: 'Give an international number, such as +6591234567, or a national one with --country.',
-  });
+  throw refuse(
+    read.reason.replace(/^The cell/, 'the argument'),
+    'Give an international number, such as +6591234567, or a national one with --country.',
+  );
 }
 
-const { brand, template, source } = verificationStartStep.shape;
-const textsOfStep = z.object({ brand, template, source });
-
-/** What a step of a job may not send, a single call may not either. */
-function assertTexts(texts: Readonly<Record<'brand' | 'template' | 'source', string | undefined>>): void {
-  const refuse = (flag: string, problem: string): never => {
-    throw new UserError('bad-flag', `Cannot start a verification, no code was sent: --${flag} ${problem}`);
-  };
-  const issue = textsOfStep.safeParse(omitUndefined(texts)).error?.issues[0];
-  if (issue !== undefined) {
-    const flag = issue.path[0] as keyof typeof texts;
-    refuse(flag, `is ${JSON.stringify(texts[flag])}, ${issue.message.replace(/^[A-Z][^:]*: (?=expected)/, '')}`);
-  }
-  if (texts.template?.includes('{brand}') === true && texts.brand === undefined) {
-    refuse('brand', 'is missing, expected the name that the template has {brand} for');
-  }
+function refuse(what: string, hint = ''): UserError {
+  return new UserError(
+    'bad-flag',
+    `Cannot start a verification, no code was sent: ${what}`,
+    hint === '' ? {} : { hint },
+  );
 }
 
 /** Exits with 0 for a right code, 1 for a wrong one and for a session that had ended. Without a code nothing changes. */
@@ -94,16 +90,12 @@ const check = defineVerb({
   flags: single,
   examples: [['0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', '']],
   names: ({ job, session }) => ({ file: job, session }),
-  run: async ({ job, session: sessionId, code }, context): Promise<Result> => {
+  run: async ({ job, session: sessionId, code }, context) => {
     if (code === undefined) {
       return callOnce(context, job, {
         endpoint: readSession,
         input: { sessionId },
-        result: (session) => ({
-          json: toJson(session),
-          text: formatSession(session),
-          reason: `the session is ${session.status}`,
-        }),
+        result: (session) => describe(session, `the session is ${session.status}`),
       });
     }
     if (!VERIFICATION_CODE.test(code)) {
@@ -114,50 +106,32 @@ const check = defineVerb({
       const found = await call(readSession, { sessionId });
       const isOver = found.status !== 'WAITING';
       const session = isOver ? found : await checkThenAsk(call, { sessionId, code });
-      const { verdict, text } = isOver ? describeNotChecked(found) : describeCheck(session);
-      const exitCode = EXIT_OF_CHECK[verdict];
-      const state = exitCode === EXIT.inDoubt ? 'in-doubt' : 'done';
-      return {
-        json: { ...toJson(session), check: verdict, state, exitCode },
-        text: `${text}\n${formatSession(session)}`,
-        exitCode,
-        reason: text,
-      };
+      // For a session that has ended the service says how, whatever code it gets.
+      const notChecked = `The session was ${found.status} already: this code was not checked`;
+      const [check, said] = isOver ? (['not-checked', notChecked] as const) : describeCheck(session);
+      const exitCode = check === 'right' ? EXIT.ok : check === 'unknown' ? EXIT.inDoubt : EXIT.rejected;
+      const state = check === 'unknown' ? 'in-doubt' : 'done';
+      const { json, text, reason } = describe(session, said);
+      return { json: { ...json, check, state, exitCode }, text: `${said}\n${text}`, exitCode, reason };
     });
   },
 });
 
-interface Check {
-  readonly verdict: 'right' | 'wrong' | 'too-late' | 'not-checked' | 'unknown';
-  readonly text: string;
-}
-
-const EXIT_OF_CHECK: Readonly<Record<Check['verdict'], number>> = {
-  right: EXIT.ok,
-  wrong: EXIT.rejected,
-  'too-late': EXIT.rejected,
-  'not-checked': EXIT.rejected,
-  unknown: EXIT.inDoubt,
-};
-
-/** For a session that has ended the service says how, whatever code it gets. */
-function describeNotChecked({ status }: Session): Check {
-  return { verdict: 'not-checked', text: `The session was ${status} already: this code was not checked` };
-}
+type Check = 'right' | 'wrong' | 'too-late' | 'unknown';
 
 /** What the status of a waiting session says of the code that was sent. */
-function describeCheck({ status, attempt }: Session): Check {
+function describeCheck({ status, attempt }: Session): readonly [Check, said: string] {
   switch (status) {
     case 'VERIFIED':
-      return { verdict: 'right', text: 'The code is right' };
+      return ['right', 'The code is right'];
     case 'WAITING':
-      return { verdict: 'wrong', text: `The code is wrong${attempt === undefined ? '' : describeTriesLeft(attempt)}` };
+      return ['wrong', `The code is wrong${attempt === undefined ? '' : describeTriesLeft(attempt)}`];
     case 'FAILED':
-      return { verdict: 'wrong', text: 'The code is wrong, no tries left' };
+      return ['wrong', 'The code is wrong, no tries left'];
     case 'EXPIRED':
-      return { verdict: 'too-late', text: 'The code came too late' };
+      return ['too-late', 'The code came too late'];
     default:
-      return { verdict: 'unknown', text: 'The service does not say whether the code is right' };
+      return ['unknown', 'The service does not say whether the code is right'];
   }
 }
 
@@ -178,31 +152,24 @@ async function checkThenAsk(call: CallService, input: CodeInput): Promise<Sessio
   }
 }
 
-function toJson(session: Session) {
-  const { sessionId, status, attempt, expiresAt, retryAfter, destination, verifyUri, resourceUri } = session;
-  return {
-    sessionId,
-    status,
-    attempt: attempt ?? null,
-    expiresAt: expiresAt ?? null,
-    retryAfter: retryAfter ?? null,
-    destination: destination ?? null,
-    verifyUri: verifyUri ?? null,
-    resourceUri: resourceUri ?? null,
-  };
-}
-
 const FINAL: ReadonlySet<string> = new Set(SESSION_STATUSES.filter((status) => status !== 'WAITING'));
 
-function formatSession({ sessionId, status, attempt, expiresAt, retryAfter }: Session): string {
+/** As JSON it has every field, null where the answer has none. */
+function describe(session: Session, reason: string) {
+  const { sessionId, status, attempt = null, expiresAt = null, retryAfter = null } = session;
+  const { destination = null, verifyUri = null, resourceUri = null } = session;
   const isOver = FINAL.has(status);
   const lines = [
     `Session ${sessionId}: ${status}`,
-    ...(attempt === undefined ? [] : [`  wrong codes  ${attempt}`]),
-    ...(expiresAt === undefined || isOver ? [] : [`  ends         ${expiresAt}`]),
-    ...(retryAfter === undefined || isOver ? [] : [`  no SMS until ${retryAfter}`]),
+    ...(attempt === null ? [] : [`  wrong codes  ${attempt}`]),
+    ...(expiresAt === null || isOver ? [] : [`  ends         ${expiresAt}`]),
+    ...(retryAfter === null || isOver ? [] : [`  no SMS until ${retryAfter}`]),
   ];
-  return `${lines.map(escapeText).join('\n')}\n`;
+  return {
+    json: { sessionId, status, attempt, expiresAt, retryAfter, destination, verifyUri, resourceUri },
+    text: `${lines.map(escapeText).join('\n')}\n`,
+    reason,
+  };
 }
 
 /** `volley verify start|check` */

@@ -83,7 +83,7 @@ test.each<[string[], RegExp]>([
 });
 
 test.each<[string[], RegExp]>([
-  [['abc'], /no code was sent\. The argument does not contain a phone number/],
+  [['abc'], /no code was sent: the argument does not contain a phone number/],
   [['90000001'], /country/],
   [['90000001', '--country', 'Atlantis'], /two-letter/],
   [['+65123'], /few digits/],
