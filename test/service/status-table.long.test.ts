@@ -1,20 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { type ActionStepKind, isRowKind } from '../../src/domain/areas.js';
-import { isRowStep } from '../../src/job/job.js';
+import { type ActionStepKind, isRowKind, ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
+import { type ChatStep, isRowStep, type Step } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
+import type { Answer } from '../../src/service/answer.js';
+import type { Call } from '../../src/service/transport.js';
+import { fillOne } from '../job/a-job-file.js';
+import { arrivedAs, COLUMNS, createTaken, EXAMPLES, rowOf } from '../kinds/examples.js';
 import { oneIn } from '../one-in.js';
 import { readPage, readRows, readSection } from '../pages/page.js';
-import { aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { anInput, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { ownError } from './an-answer.js';
-import { figuresOfKind, STATUS_KINDS } from './status-kinds.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
 /** What happened, in the page's words: the first column of its table. */
 const HAPPENED = readRows(SECTION).map(([cell = '']) => cell);
 
-/** What becomes of eight messages in four batches, and of four rows one by one, when the first request is answered so. */
+/** What becomes of four rows, one by one or in two batches, when the first request is answered so. */
 type Fate =
   /** It was not processed, or may be repeated: sent again, and accepted. */
   | 'again'
@@ -68,37 +71,6 @@ const CLASSES: readonly StatusClass[] = [
   },
 ];
 
-const SMS = aPlan({
-  job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] },
-  files: { 'people.csv': aCsvOf(8) },
-});
-
-/** Rows, and requests: a refused batch is sent in two halves. What must not be repeated begins with a probe, alone. */
-const SMS_FIGURES: Readonly<Record<Fate, readonly number[]>> = {
-  // Accepted, in doubt, rejected, unprocessed; requests; exit code.
-  again: [8, 0, 0, 0, 5, 0],
-  'in doubt': [6, 2, 0, 0, 4, 3],
-  rejected: [7, 0, 1, 0, 6, 1],
-  stopped: [0, 0, 0, 8, 1, 4],
-  'in doubt, stopped': [0, 2, 0, 6, 1, 4],
-};
-
-/** Figures of a run whose first request is answered with the status; of a batch that is refused, so is the half with its first row. */
-async function figuresOf(status: number, isOwn: boolean): Promise<number[]> {
-  const { plan, directory, disk } = await SMS;
-  const copied = Object.entries(disk.snapshot('/out')).map(([path, text]) => [`/out/${path}`, text]);
-  const made = { plan, directory, disk: aMemoryDisk(Object.fromEntries(copied)) };
-  const service = aScriptedService(({ rows }, count) => {
-    const isHalfAtFault = rows.length === 1 && rows[0] === 0;
-    const body = isOwn ? ownError('sms', 1000, 'as the test wants it') : '';
-    return count === 1 || isHalfAtFault ? response(status, body) : undefined;
-  });
-  await aRun({ made, service });
-  const { balance, exitCode } = await reportOf(made);
-  const { accepted, inDoubt, rejected, unprocessed } = balance;
-  return [accepted, inDoubt, rejected, unprocessed, service.sent.length, exitCode];
-}
-
 test('every status from 100 to 599 has one class, where the body is not an error of the service', () => {
   const classes = CLASSES.filter(({ isOwn }) => !isOwn);
   expect(classes.flatMap(({ statuses }) => statuses).sort((a, b) => a - b)).toEqual(range(100, 599));
@@ -118,16 +90,104 @@ test('the page names no status twice, save where it says which service or which 
   expect(new Set(named).size).toBe(named.length);
 });
 
-test.each(CLASSES)(
-  'rows of sms whose request is answered with a status of "$row" end as $sms',
-  async ({ statuses, isOwn, sms }) => {
-    for (const status of partOf(statuses)) {
-      expect([status, ...(await figuresOf(status, isOwn))]).toEqual([status, ...SMS_FIGURES[sms]]);
-    }
-  },
-);
+const limits = someLimits({ concurrency: 1 });
+const sms = anSmsStep({ limits });
+const campaign = { kind: 'campaign', campaign: 101, expect: undefined, set: 'PAUSED', always: false, limits } as const;
+const chat: ChatStep = { kind: 'chat', text: 'done', room: undefined, when: 'always', limits };
 
-/** Of one row a request, which is sent once: the class says the same as of sms. Nothing but a session says what became of its check, and it still waits. */
+/** The steps of a job, and which of its requests the status is the answer to. */
+interface StatusKind {
+  readonly steps: readonly Step[];
+  readonly isAsked: (call: Call) => boolean;
+  /** Of one run; what it does not answer is accepted, as SMS are. */
+  readonly createService?: () => (call: Call) => Answer | undefined;
+  /** Answered so as well: of a refused batch, the half with the row at fault. */
+  readonly isAtFault?: (call: Call) => boolean;
+}
+
+/** What a kind with one row a request does with four rows. */
+function ofRows(kind: RowKind): StatusKind {
+  const { step, rowsIn, answer } = EXAMPLES[kind];
+  const written = fillOne(kind, { kind, input: { files: 'people.csv' }, ...step(COLUMNS) });
+  return {
+    steps: [{ ...written, input: anInput(), limits }],
+    isAsked: (call) => rowsIn(arrivedAs(call)).length > 0,
+    createService: () => {
+      const taken = createTaken();
+      return (call) => {
+        const honest = answer(arrivedAs(call), taken);
+        return honest && response(honest.status, honest.body, honest.headers);
+      };
+    },
+  };
+}
+
+const STATUS_KINDS: Readonly<Record<string, StatusKind>> = {
+  ...Object.fromEntries(
+    (Object.keys(ROW_KINDS) as RowKind[]).flatMap((kind) => (kind === 'sms' ? [] : [[kind, ofRows(kind)]])),
+  ),
+  sms: {
+    steps: [anSmsStep({ batchSize: 2, limits })],
+    isAsked: () => true,
+    isAtFault: ({ body }) => {
+      const { messages } = JSON.parse(String(body));
+      return messages.length === 1 && messages[0].clientMessageId.endsWith('-0');
+    },
+  },
+  campaign: {
+    steps: [campaign, sms],
+    isAsked: ({ path }) => path.includes('/tstats/'),
+    createService:
+      () =>
+      ({ method, path }) => {
+        if (path.includes('/tstats/')) return response(200, { message: 'changed' });
+        const running = { 'campaign-name': 'c', 'campaign-id': 101, enabled: 'Y', 'dynamic-campaign': 'Y', status: 3 };
+        return method === 'GET' ? response(200, { campaign: running }) : undefined;
+      },
+  },
+  chat: {
+    steps: [sms, chat],
+    isAsked: ({ path }) => path.includes('/chat/'),
+    createService: () => (call) => (call.path.includes('/chat/') ? response(200, { parsed: 'done' }) : undefined),
+  },
+};
+
+const PEOPLE = [1, 2, 3, 4].map((row) => `${Object.values(rowOf(row)).join(',')}\n`).join('');
+const FILES = { 'people.csv': `name,mobile,session,code\n${PEOPLE}` };
+const plans = new Map<string, ReturnType<typeof planOf>>();
+
+/** Figures of a run in which the first of the kind's own requests is answered with the status, and the others well. */
+async function figuresOfKind(name: string, status: number, isOwn: boolean): Promise<number[]> {
+  const { steps, isAsked, isAtFault, createService } = STATUS_KINDS[name]!;
+  const planned = plans.get(name) ?? planOf(steps);
+  plans.set(name, planned);
+  const { plan, directory, disk } = await planned;
+  const copied = Object.entries(disk.snapshot('/out')).map(([path, text]) => [`/out/${path}`, text]);
+  const made = { plan, directory, disk: aMemoryDisk(Object.fromEntries(copied)) };
+  const messages = aScriptedService();
+  const accept = createService?.();
+  let asked = 0;
+  const send = async (call: Call, signal: AbortSignal | undefined): Promise<Answer> => {
+    const isCounted = isAsked(call);
+    if (isCounted) asked += 1;
+    if (isCounted && (asked === 1 || isAtFault?.(call))) {
+      return response(status, isOwn ? ownError(call.area ?? 'sms', 1000, 'as the test wants it') : '');
+    }
+    return accept?.(call) ?? messages.transport.send(call, signal);
+  };
+  await aRun({ made, service: { transport: { ...messages.transport, send } } });
+  const { balance, exitCode } = await reportOf(made);
+  const { accepted, inDoubt, rejected, unprocessed } = balance;
+  return [accepted, inDoubt, rejected, unprocessed, asked, exitCode];
+}
+
+async function planOf(steps: readonly Step[]) {
+  const { made, disk } = await makeAPlan({ job: { steps }, files: FILES });
+  if (made === undefined) throw new Error('there was nothing to plan');
+  return { ...made, disk };
+}
+
+/** Accepted, in doubt, rejected, unprocessed; requests; exit code. Of one row a request, which is sent once. Nothing but a session says what became of its check, and it still waits. */
 const SENT_ONCE: Readonly<Record<Fate, readonly number[]>> = {
   again: [4, 0, 0, 0, 5, 0],
   'in doubt': [3, 1, 0, 0, 4, 3],
@@ -140,6 +200,14 @@ const REPEATABLE: Readonly<Record<Fate, readonly number[]>> = {
   ...SENT_ONCE,
   stopped: [1, 0, 0, 3, 2, 4],
   'in doubt, stopped': [1, 1, 0, 2, 2, 4],
+};
+/** Of two batches: a refused one is sent in two halves. */
+const BATCHES: Readonly<Record<Fate, readonly number[]>> = {
+  again: [4, 0, 0, 0, 3, 0],
+  'in doubt': [2, 2, 0, 0, 2, 3],
+  rejected: [3, 0, 1, 0, 4, 1],
+  stopped: [0, 0, 0, 4, 1, 4],
+  'in doubt, stopped': [0, 2, 0, 2, 1, 4],
 };
 /** A change that was not made, of which nothing says that it was made, stops the run before the rows behind it. */
 const UNCHANGED = [0, 0, 0, 4, 1, 4];
@@ -163,7 +231,7 @@ const ACTION_FIGURES: Readonly<Record<ActionStepKind, Readonly<Record<Fate, read
 
 describe.each(Object.entries(STATUS_KINDS))('a job with %s', (kind, { steps }) => {
   const isRepeatable = steps.every((step) => isRowStep(step) && kindOf(step).isRepeatable(step));
-  const ofRows = isRepeatable ? REPEATABLE : SENT_ONCE;
+  const ofRows = kind === 'sms' ? BATCHES : isRepeatable ? REPEATABLE : SENT_ONCE;
   const figures = isRowKind(kind) ? ofRows : ACTION_FIGURES[kind as ActionStepKind];
   test.each(CLASSES)(
     'whose first request is answered with a status of "$row" ends as that class says',
