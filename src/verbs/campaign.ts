@@ -9,14 +9,14 @@ import { EXIT } from '../report/exit-code.js';
 import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, type Campaign, readCampaign } from '../service/areas/campaign.js';
 import type { CallService } from '../service/endpoint.js';
 import { readAs, single, whole } from './flags.js';
-import { defineVerb, type Group } from './verb.js';
+import { defineBelow, type Group } from './verb.js';
 
 const id = { ...whole('Id of the campaign, as the configuration manager shows it', 1), demandOption: true } as const;
 
 const names = ({ job, id }: { readonly job: string; readonly id: number }) => ({ file: job, campaign: id });
 
 /** As JSON it has every field of the contract, null where the answer has none. */
-const status = defineVerb({
+const status = defineBelow('status <id>', 'Show the status of a campaign', {
   args: { id },
   flags: single,
   examples: [['101 --job jobs/campaign-window.yaml', '']],
@@ -54,48 +54,52 @@ function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
 const TARGETS = Object.keys(CAMPAIGN_CHANGES) as readonly CampaignTarget[];
 
 /** Exits with 0 when set, or set before; 1 when refused; 3 when the outcome is unknown. */
-const set = defineVerb({
-  args: {
-    id,
-    status: {
-      ...readAs(
-        'RUNNING, PAUSED, PURGED or STOPPED, in either case; STOPPED is final',
-        `one of ${TARGETS.join(', ')}`,
-        (given) => TARGETS.find((target) => target === given.toUpperCase()),
-      ),
-      demandOption: true,
+const set = defineBelow(
+  'set <id> <status>',
+  'Set the status of a campaign; reads it first, and refuses a change that is impossible',
+  {
+    args: {
+      id,
+      status: {
+        ...readAs(
+          'RUNNING, PAUSED, PURGED or STOPPED, in either case; STOPPED is final',
+          `one of ${TARGETS.join(', ')}`,
+          (given) => TARGETS.find((target) => target === given.toUpperCase()),
+        ),
+        demandOption: true,
+      },
+    },
+    flags: single,
+    examples: [['101 PAUSED --job jobs/campaign-window.yaml', '']],
+    names,
+    run: async ({ job, id: campaign, status: target }, context) => {
+      const verdict = await callService(context, { job, area: 'campaign', isAction: true }, async ({ call, sleep }) => {
+        const found = await call(readCampaign, { campaignId: campaign });
+        let doubt: unknown;
+        const watched: CallService = (endpoint, input) =>
+          call(endpoint, input).catch((error: unknown) => {
+            if (error instanceof ServiceError && error.code === 'in-doubt') doubt = error;
+            throw error;
+          });
+        // What ends the reading that would settle it, such as a signal, leaves the change in doubt.
+        return setFrom(found, target, { call: watched, sleep, begin: async () => {}, isExpected: false }).catch(
+          (error) => {
+            throw doubt ?? error;
+          },
+        );
+      });
+      const { status, code, reason } = verdict;
+      const { exitCode, word } = END_OF[status];
+      const state = status === 'accepted' ? 'done' : status;
+      return {
+        json: { campaign, target, state, exitCode, error: null, code, reason },
+        text: `${word}${escapeText(reason)}\n`,
+        exitCode,
+        reason,
+      };
     },
   },
-  flags: single,
-  examples: [['101 PAUSED --job jobs/campaign-window.yaml', '']],
-  names,
-  run: async ({ job, id: campaign, status: target }, context) => {
-    const verdict = await callService(context, { job, area: 'campaign', isAction: true }, async ({ call, sleep }) => {
-      const found = await call(readCampaign, { campaignId: campaign });
-      let doubt: unknown;
-      const watched: CallService = (endpoint, input) =>
-        call(endpoint, input).catch((error: unknown) => {
-          if (error instanceof ServiceError && error.code === 'in-doubt') doubt = error;
-          throw error;
-        });
-      // What ends the reading that would settle it, such as a signal, leaves the change in doubt.
-      return setFrom(found, target, { call: watched, sleep, begin: async () => {}, isExpected: false }).catch(
-        (error) => {
-          throw doubt ?? error;
-        },
-      );
-    });
-    const { status, code, reason } = verdict;
-    const { exitCode, word } = END_OF[status];
-    const state = status === 'accepted' ? 'done' : status;
-    return {
-      json: { campaign, target, state, exitCode, error: null, code, reason },
-      text: `${word}${escapeText(reason)}\n`,
-      exitCode,
-      reason,
-    };
-  },
-});
+);
 
 const END_OF: Readonly<Record<Verdict['status'], { readonly exitCode: number; readonly word: string }>> = {
   accepted: { exitCode: EXIT.ok, word: '' },
@@ -104,11 +108,4 @@ const END_OF: Readonly<Record<Verdict['status'], { readonly exitCode: number; re
 };
 
 /** `volley campaign status|set` */
-export const campaign: Group = [
-  { command: 'status <id>', about: 'Show the status of a campaign', verb: status },
-  {
-    command: 'set <id> <status>',
-    about: 'Set the status of a campaign; reads it first, and refuses a change that is impossible',
-    verb: set,
-  },
-];
+export const campaign: Group = [status, set];

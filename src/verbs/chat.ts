@@ -4,11 +4,11 @@ import { countOf } from '../domain/count-of.js';
 import { omitUndefined } from '../job/omit-undefined.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
 import { argument, single, text, whole } from './flags.js';
-import { defineVerb, type Group } from './verb.js';
+import { defineBelow, type Group } from './verb.js';
 
 const room = text('Name of the room (default: the one that the key belongs to)');
 
-const read = defineVerb({
+const read = defineBelow('read', 'Show the latest messages, oldest first', {
   args: {},
   flags: { room, 'page-size': whole('How many messages (default: as many as the service gives)', 1), ...single },
   examples: [['--room ops --page-size 10 --job jobs/campaign-window.yaml', '']],
@@ -38,7 +38,7 @@ function describe({ at, author, text }: ChatMessage): string {
   return `${at ?? 'at an unknown time'}  ${name}: ${text}`;
 }
 
-const post = defineVerb({
+const post = defineBelow('post <text>', 'Post a message to a room, once', {
   args: { text: argument('Text of the message') },
   flags: { room, ...single },
   examples: [['"The dialer is paused" --room ops --job jobs/campaign-window.yaml', '']],
@@ -57,7 +57,4 @@ const post = defineVerb({
 });
 
 /** `volley chat read|post` */
-export const chat: Group = [
-  { command: 'read', about: 'Show the latest messages, oldest first', verb: read },
-  { command: 'post <text>', about: 'Post a message to a room, once', verb: post },
-];
+export const chat: Group = [read, post];

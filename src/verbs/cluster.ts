@@ -8,7 +8,7 @@ import { countOf, format } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { SecretSource } from '../job/job.js';
 import { argument, databaseFlags, json, text } from './flags.js';
-import { defineVerb, type Group } from './verb.js';
+import { defineBelow, type Group } from './verb.js';
 
 /** Where the address may be, for what is said where it is not. */
 export const DATABASE_FLAGS = '--database-env or --database-file';
@@ -46,7 +46,7 @@ async function withDatabase(
   }
 }
 
-const init = defineVerb({
+const init = defineBelow('init', 'Create the schema volley in a PostgreSQL database, or bring it up to date', {
   args: {},
   flags: {
     role: text('Role that leaders and workers connect as: gets what they need, and no more'),
@@ -78,46 +78,54 @@ async function assertRole(database: Database, role: string): Promise<void> {
   });
 }
 
-const status = defineVerb({
-  args: {},
-  flags,
-  examples: [['', '']],
-  run: (where, context) =>
-    withDatabase(where, context, async (database) => {
-      await assertSchema(database);
-      const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
-      const found = await readClusterStatus(database);
-      return { json: found, text: formatStatus(found) };
-    }),
-});
+const status = defineBelow(
+  'status',
+  'Show runs, workers and lanes of the database, and how many rows of people it holds',
+  {
+    args: {},
+    flags,
+    examples: [['', '']],
+    run: (where, context) =>
+      withDatabase(where, context, async (database) => {
+        await assertSchema(database);
+        const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
+        const found = await readClusterStatus(database);
+        return { json: found, text: formatStatus(found) };
+      }),
+  },
+);
 
 /** For the run's next leader, what was handed over is in doubt. */
-const drop = defineVerb({
-  args: { run: argument('Id of the run, as cluster status shows it') },
-  flags,
-  examples: [['k3v9q2m8x4aa', '']],
-  names: ({ run }) => ({ run }),
-  run: ({ run, ...where }, context) =>
-    withDatabase(where, context, async (database) => {
-      await assertSchema(database);
-      const { dropNamedRun } = await import('../cluster/postgres/drop-run.js');
-      const onWaiting = (underWay: number) =>
-        context.log.warn(
-          `waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`,
-        );
-      if (!(await dropNamedRun(database, run, onWaiting))) {
-        throw new UserError(
-          'bad-flag',
-          `Cannot drop run ${run}: the database does not know it, expected one of its runs`,
-          { hint: 'volley cluster status lists them.' },
-        );
-      }
-      return {
-        json: { run, state: 'dropped' },
-        text: `Run ${run} is no longer in the database. Its directory has the record: run its job again, and what workers had is in doubt.\n`,
-      };
-    }),
-});
+const drop = defineBelow(
+  'drop <run>',
+  'Delete what the database holds of a run; what workers had of it is in doubt then',
+  {
+    args: { run: argument('Id of the run, as cluster status shows it') },
+    flags,
+    examples: [['k3v9q2m8x4aa', '']],
+    names: ({ run }) => ({ run }),
+    run: ({ run, ...where }, context) =>
+      withDatabase(where, context, async (database) => {
+        await assertSchema(database);
+        const { dropNamedRun } = await import('../cluster/postgres/drop-run.js');
+        const onWaiting = (underWay: number) =>
+          context.log.warn(
+            `waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`,
+          );
+        if (!(await dropNamedRun(database, run, onWaiting))) {
+          throw new UserError(
+            'bad-flag',
+            `Cannot drop run ${run}: the database does not know it, expected one of its runs`,
+            { hint: 'volley cluster status lists them.' },
+          );
+        }
+        return {
+          json: { run, state: 'dropped' },
+          text: `Run ${run} is no longer in the database. Its directory has the record: run its job again, and what workers had is in doubt.\n`,
+        };
+      }),
+  },
+);
 
 async function assertSchema(database: Database): Promise<void> {
   const { checkSchema } = await import('../cluster/postgres/schema/database-schema.js');
@@ -179,20 +187,4 @@ function describeStandbys(standbys: ClusterStatus['standbys']): string {
 }
 
 /** `volley cluster init|status|drop` */
-export const cluster: Group = [
-  {
-    command: 'init',
-    about: 'Create the schema volley in a PostgreSQL database, or bring it up to date',
-    verb: init,
-  },
-  {
-    command: 'status',
-    about: 'Show runs, workers and lanes of the database, and how many rows of people it holds',
-    verb: status,
-  },
-  {
-    command: 'drop <run>',
-    about: 'Delete what the database holds of a run; what workers had of it is in doubt then',
-    verb: drop,
-  },
-];
+export const cluster: Group = [init, status, drop];

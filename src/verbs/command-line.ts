@@ -92,7 +92,7 @@ async function findAsked([name, ...args]: readonly string[]): Promise<Asked> {
   if (!('map' in loaded)) return { command, verb: loaded };
   const names = loaded.map((each) => nameOf(each.command));
   const below = loaded[names.indexOf(args.find((arg) => names.includes(arg)) ?? '')];
-  return { command: `${command} ${below?.command ?? names.join('|')}`, group: loaded, verb: below?.verb };
+  return { command: `${command} ${below?.command ?? names.join('|')}`, group: loaded, verb: below };
 }
 
 function explainUse({ command, verb }: Asked): string {

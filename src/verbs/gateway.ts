@@ -11,30 +11,34 @@ import {
   updateConversation,
 } from '../service/areas/gateway.js';
 import { argument, single, text } from './flags.js';
-import { defineVerb, type Group } from './verb.js';
+import { defineBelow, type Group } from './verb.js';
 
-const webhook = defineVerb({
-  args: {
-    name: argument('Name of the webhook; each call creates one more, also under the same name'),
-    url: { ...argument('Where a listener can be reached from the service'), coerce: readUrl },
+const webhook = defineBelow(
+  'webhook <name> <url>',
+  'Create a webhook: the address that events of conversations are posted to',
+  {
+    args: {
+      name: argument('Name of the webhook; each call creates one more, also under the same name'),
+      url: { ...argument('Where a listener can be reached from the service'), coerce: readUrl },
+    },
+    flags: {
+      'api-version': text('Chat API Version (default: the one that the service asks for)'),
+      ...single,
+    },
+    examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
+    run: async ({ job, name, url, apiVersion: version }, context) => {
+      return callOnce(context, job, {
+        endpoint: createWebhook,
+        input: { name, url, ...omitUndefined({ version }) },
+        result: ({ webhookId }) => ({
+          json: { webhookId, name },
+          text: `Created webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`,
+          reason: `made webhook ${webhookId}`,
+        }),
+      });
+    },
   },
-  flags: {
-    'api-version': text('Chat API Version (default: the one that the service asks for)'),
-    ...single,
-  },
-  examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
-  run: async ({ job, name, url, apiVersion: version }, context) => {
-    return callOnce(context, job, {
-      endpoint: createWebhook,
-      input: { name, url, ...omitUndefined({ version }) },
-      result: ({ webhookId }) => ({
-        json: { webhookId, name },
-        text: `Created webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`,
-        reason: `made webhook ${webhookId}`,
-      }),
-    });
-  },
-});
+);
 
 /** The address is not shown: it may hold the secret of a listener. */
 function readUrl(url: string): string {
@@ -42,7 +46,7 @@ function readUrl(url: string): string {
   throw new Error('Cannot create a webhook: its URL is not an address, expected one that starts with https://');
 }
 
-const channel = defineVerb({
+const channel = defineBelow('channel <name>', 'Create a channel, through which conversations are created', {
   args: { name: argument('Name of the channel; each call creates one more, also under the same name') },
   flags: {
     webhook: { ...text('Id of the webhook that gets its events'), demandOption: true },
@@ -64,42 +68,50 @@ const channel = defineVerb({
   },
 });
 
-const update = defineVerb({
-  args: { conversation: argument('Id of the conversation') },
-  flags: {
-    queue: text('Id of the queue'),
-    name: text("The customer's name"),
-    email: text("The customer's e-mail address"),
-    phone: text("The customer's number"),
-    language: text("The customer's language, such as en or zh-CN"),
-    ...single,
-  },
-  examples: [['CONVERSATION --queue 101 --job jobs/handoff.yaml', '']],
-  run: async ({ job, conversation, queue, name, email, phone, language }, context) => {
-    const user: ConversationUser = omitUndefined({ name, email, phone, language });
-    const isNewUser = Object.keys(user).length > 0;
-    if (queue === undefined && !isNewUser) {
-      throw new UserError('bad-flag', 'Cannot update a conversation: no change is given, expected at least one flag', {
-        hint: 'Give --queue, --name, --email, --phone or --language.',
+const update = defineBelow(
+  'update <conversation>',
+  'Change the queue or the customer of a conversation that is queued',
+  {
+    args: { conversation: argument('Id of the conversation') },
+    flags: {
+      queue: text('Id of the queue'),
+      name: text("The customer's name"),
+      email: text("The customer's e-mail address"),
+      phone: text("The customer's number"),
+      language: text("The customer's language, such as en or zh-CN"),
+      ...single,
+    },
+    examples: [['CONVERSATION --queue 101 --job jobs/handoff.yaml', '']],
+    run: async ({ job, conversation, queue, name, email, phone, language }, context) => {
+      const user: ConversationUser = omitUndefined({ name, email, phone, language });
+      const isNewUser = Object.keys(user).length > 0;
+      if (queue === undefined && !isNewUser) {
+        throw new UserError(
+          'bad-flag',
+          'Cannot update a conversation: no change is given, expected at least one flag',
+          {
+            hint: 'Give --queue, --name, --email, --phone or --language.',
+          },
+        );
+      }
+      return callOnce(context, job, {
+        endpoint: updateConversation,
+        input: {
+          conversationId: conversation,
+          ...(queue === undefined ? {} : { assignment: { type: QUEUE_ASSIGNMENT, id: queue } }),
+          ...(isNewUser ? { user } : {}),
+        },
+        result: ({ conversationId, state }) => ({
+          json: { conversationId, conversationState: state ?? null },
+          text: `The service accepted the change of conversation ${escapeText(conversationId)}${state === undefined ? '' : ` (${escapeText(state)})`}\n`,
+          reason: `the service took the change of conversation ${conversationId}`,
+        }),
       });
-    }
-    return callOnce(context, job, {
-      endpoint: updateConversation,
-      input: {
-        conversationId: conversation,
-        ...(queue === undefined ? {} : { assignment: { type: QUEUE_ASSIGNMENT, id: queue } }),
-        ...(isNewUser ? { user } : {}),
-      },
-      result: ({ conversationId, state }) => ({
-        json: { conversationId, conversationState: state ?? null },
-        text: `The service accepted the change of conversation ${escapeText(conversationId)}${state === undefined ? '' : ` (${escapeText(state)})`}\n`,
-        reason: `the service took the change of conversation ${conversationId}`,
-      }),
-    });
+    },
   },
-});
+);
 
-const send = defineVerb({
+const send = defineBelow('send <conversation> <text>', 'Send a message into a conversation, as its customer', {
   args: { conversation: argument('Id of the conversation'), text: argument('Text of the message') },
   flags: single,
   examples: [['CONVERSATION "Are you there?" --job jobs/handoff.yaml', '']],
@@ -117,21 +129,4 @@ const send = defineVerb({
 });
 
 /** `volley gateway webhook|channel|update|send`. What creates or sends is not idempotent: repeated, it does so once more. */
-export const gateway: Group = [
-  {
-    command: 'webhook <name> <url>',
-    about: 'Create a webhook: the address that events of conversations are posted to',
-    verb: webhook,
-  },
-  { command: 'channel <name>', about: 'Create a channel, through which conversations are created', verb: channel },
-  {
-    command: 'update <conversation>',
-    about: 'Change the queue or the customer of a conversation that is queued',
-    verb: update,
-  },
-  {
-    command: 'send <conversation> <text>',
-    about: 'Send a message into a conversation, as its customer',
-    verb: send,
-  },
-];
+export const gateway: Group = [webhook, channel, update, send];

@@ -33,7 +33,16 @@ export interface Listed {
 }
 
 /** A verb with verbs below it, such as `chat read` and `chat post`. */
-export type Group = readonly (Listed & { readonly verb: AnyVerb })[];
+export type Group = readonly (Listed & AnyVerb)[];
+
+/** The same for a verb below another, which the list of all verbs does not name. */
+export function defineBelow<const A extends Record<string, Flag>, const O extends Record<string, Flag>>(
+  command: string,
+  about: string,
+  verb: Verb<Read<A & O>> & { readonly args: A; readonly flags: O },
+): Listed & Verb<Read<A & O>> {
+  return { command, about, ...verb };
+}
 
 /** A command without its arguments. */
 export function nameOf(command: string): string {
@@ -74,10 +83,10 @@ export function addGroup(
 ): Argv {
   return cli.command(group, about, (builder) => {
     let built = builder;
-    for (const { verb, ...listed } of verbs) {
-      const [[given, does] = ['', '']] = verb.examples;
-      built = addVerb(built, listed, verb, run, `${group} `);
-      built = built.example(`$0 ${group} ${nameOf(listed.command)} ${given}`.trimEnd(), does);
+    for (const below of verbs) {
+      const [[given, does] = ['', '']] = below.examples;
+      built = addVerb(built, below, below, run, `${group} `);
+      built = built.example(`$0 ${group} ${nameOf(below.command)} ${given}`.trimEnd(), does);
     }
     return built;
   });

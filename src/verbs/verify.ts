@@ -17,9 +17,9 @@ import {
 } from '../service/areas/verification.js';
 import type { CallService } from '../service/endpoint.js';
 import { argument, single, text } from './flags.js';
-import { defineVerb, type Group } from './verb.js';
+import { defineBelow, type Group } from './verb.js';
 
-const start = defineVerb({
+const start = defineBelow('start <number>', 'Send a code by SMS, and show the session that it is checked in', {
   args: { number: argument('International (+6591234567), or national with --country') },
   flags: {
     country: text('Two-letter code of the country that a national number belongs to'),
@@ -79,43 +79,47 @@ function refuse(what: string, hint = ''): UserError {
 }
 
 /** Exits with 0 for a right code, 1 for a wrong one and for a session that had ended. Without a code nothing changes. */
-const check = defineVerb({
-  args: {
-    session: argument('Id of the session, as start shows it'),
-    code: {
-      describe: 'The code that the person entered. Checked only while the session waits; a wrong one uses up a try',
-      type: 'string',
+const check = defineBelow(
+  'check <session> [code]',
+  'Check a code: exit code 0 if it is right, else 1; without a code only shows the status of the session',
+  {
+    args: {
+      session: argument('Id of the session, as start shows it'),
+      code: {
+        describe: 'The code that the person entered. Checked only while the session waits; a wrong one uses up a try',
+        type: 'string',
+      },
+    },
+    flags: single,
+    examples: [['0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', '']],
+    names: ({ job, session }) => ({ file: job, session }),
+    run: async ({ job, session: sessionId, code }, context) => {
+      if (code === undefined) {
+        return callOnce(context, job, {
+          endpoint: readSession,
+          input: { sessionId },
+          result: (session) => describe(session, `the session is ${session.status}`),
+        });
+      }
+      if (!VERIFICATION_CODE.test(code)) {
+        const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
+        throw new UserError('bad-flag', `Cannot check a verification code: it does not look like one, ${expected}`);
+      }
+      return callService(context, { job, area: 'verification' }, async ({ call }) => {
+        const found = await call(readSession, { sessionId });
+        const isOver = found.status !== 'WAITING';
+        const session = isOver ? found : await checkThenAsk(call, { sessionId, code });
+        // For a session that has ended the service says how, whatever code it gets.
+        const notChecked = `The session was ${found.status} already: this code was not checked`;
+        const [check, said] = isOver ? (['not-checked', notChecked] as const) : describeCheck(session);
+        const exitCode = check === 'right' ? EXIT.ok : check === 'unknown' ? EXIT.inDoubt : EXIT.rejected;
+        const state = check === 'unknown' ? 'in-doubt' : 'done';
+        const { json, text, reason } = describe(session, said);
+        return { json: { ...json, check, state, exitCode }, text: `${said}\n${text}`, exitCode, reason };
+      });
     },
   },
-  flags: single,
-  examples: [['0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', '']],
-  names: ({ job, session }) => ({ file: job, session }),
-  run: async ({ job, session: sessionId, code }, context) => {
-    if (code === undefined) {
-      return callOnce(context, job, {
-        endpoint: readSession,
-        input: { sessionId },
-        result: (session) => describe(session, `the session is ${session.status}`),
-      });
-    }
-    if (!VERIFICATION_CODE.test(code)) {
-      const expected = `expected ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
-      throw new UserError('bad-flag', `Cannot check a verification code: it does not look like one, ${expected}`);
-    }
-    return callService(context, { job, area: 'verification' }, async ({ call }) => {
-      const found = await call(readSession, { sessionId });
-      const isOver = found.status !== 'WAITING';
-      const session = isOver ? found : await checkThenAsk(call, { sessionId, code });
-      // For a session that has ended the service says how, whatever code it gets.
-      const notChecked = `The session was ${found.status} already: this code was not checked`;
-      const [check, said] = isOver ? (['not-checked', notChecked] as const) : describeCheck(session);
-      const exitCode = check === 'right' ? EXIT.ok : check === 'unknown' ? EXIT.inDoubt : EXIT.rejected;
-      const state = check === 'unknown' ? 'in-doubt' : 'done';
-      const { json, text, reason } = describe(session, said);
-      return { json: { ...json, check, state, exitCode }, text: `${said}\n${text}`, exitCode, reason };
-    });
-  },
-});
+);
 
 type Check = 'right' | 'wrong' | 'too-late' | 'unknown';
 
@@ -173,11 +177,4 @@ function describe(session: Session, reason: string) {
 }
 
 /** `volley verify start|check` */
-export const verify: Group = [
-  { command: 'start <number>', about: 'Send a code by SMS, and show the session that it is checked in', verb: start },
-  {
-    command: 'check <session> [code]',
-    about: 'Check a code: exit code 0 if it is right, else 1; without a code only shows the status of the session',
-    verb: check,
-  },
-];
+export const verify: Group = [start, check];

@@ -4,22 +4,6 @@ import { aJob, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
-const VERBS = ['run', 'check', 'plan', 'apply', 'status', 'report', 'sandbox', 'schema'];
-
-test.concurrent('--help of every verb has an example, and the list of verbs names each', async () => {
-  const workspace = await aWorkspace();
-
-  const all = await workspace.volley('--help');
-  const single = await Promise.all(VERBS.map((verb) => workspace.volley(verb, '--help')));
-
-  expect(all.code).toBe(0);
-  for (const verb of VERBS) expect(all.stdout).toMatch(new RegExp(`^ +volley ${verb}\\b`, 'm'));
-  for (const [index, { code, stdout }] of single.entries()) {
-    expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`Examples:\\s+volley ${VERBS[index]}\\b`));
-  }
-});
-
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
   const workspace = await aWorkspace();
   workspace.write('package.json', '{ "version": "9.9.9" }');
@@ -141,14 +125,4 @@ test.concurrent('sandbox tells its origin and credentials on its first line, ser
   expect(ledger.trimEnd().split('\n')).toHaveLength(3);
   served.signal('SIGTERM');
   expect((await served.ended).code).toBe(0);
-});
-
-test.each(['prune', 'settle', 'verify start'])('help %s prints what its --help prints', async (verb) => {
-  const workspace = await aWorkspace();
-  const [asked, flagged] = await Promise.all([
-    workspace.volley('help', ...verb.split(' ')),
-    workspace.volley(...(verb.split(' ') as [string, ...string[]]), '--help'),
-  ]);
-  expect([asked.code, asked.stdout]).toEqual([0, flagged.stdout]);
-  expect(asked.stdout).toContain('--json');
 });

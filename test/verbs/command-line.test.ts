@@ -20,7 +20,7 @@ const VERBS = await Promise.all(
   LIST.map(async ({ command, load }): Promise<[name: string, verb: AnyVerb][]> => {
     const loaded = await load();
     if (!('map' in loaded)) return [[nameOf(command), loaded]];
-    return loaded.map((below) => [`${command} ${nameOf(below.command)}`, below.verb]);
+    return loaded.map((below) => [`${command} ${nameOf(below.command)}`, below]);
   }),
 ).then((found) => found.flat());
 
