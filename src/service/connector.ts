@@ -47,11 +47,9 @@ export class Connector {
   /** `report` is called with the time that it took. */
   connect(address: Address, report: ((delayMs: number) => void) | undefined, callback: buildConnector.Callback): void {
     const askedMs = systemClock.monotonicMs();
-    this.#open(address, (error, socket) => {
-      if (error !== null) return callback(error, null);
-      filterAnswers(socket);
-      report?.(systemClock.monotonicMs() - askedMs);
-      callback(null, socket);
+    this.#open(address, (...result) => {
+      if (result[0] === null) report?.(systemClock.monotonicMs() - askedMs);
+      callback(...result);
     });
   }
 
@@ -72,7 +70,6 @@ export class Connector {
       return;
     }
     ahead.release();
-    filterAnswers(ahead.socket);
     // undici does not expect it before this function has returned.
     process.nextTick(hand, null, ahead.socket);
   }
@@ -121,7 +118,10 @@ export class Connector {
       socket.once('readable', note);
       setImmediate(() => {
         socket.off('readable', note);
-        if (!isEarly && !socket.destroyed) return callback(null, socket);
+        if (!isEarly && !socket.destroyed) {
+          filterAnswers(socket);
+          return callback(null, socket);
+        }
         socket.destroy();
         const reason = socket.errored ?? earlyAnswer();
         this.#neverConnected.add(reason);
