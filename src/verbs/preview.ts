@@ -1,6 +1,6 @@
 import type { Context } from '../command/context.js';
 import { createPlanDeps } from '../command/plan-input.js';
-import { findRunPath, openRunDirectory } from '../command/run-directory.js';
+import { findRunPath, type OpenedRun, openRunDirectory } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { placeProblems } from '../job/explain/place-problems.js';
@@ -32,10 +32,13 @@ export const preview = defineVerb({
   examples: [['jobs/spring-sale.yaml --ucs2', 'which texts cost more, and why']],
   isLook: true,
   run: async ({ job: of, to: written, count, showNumbers, ...choice }, context) => {
-    const { job, steps } = await readRows(of, context, (job) => {
-      const to = written === undefined ? undefined : readNumber(written, job).e164;
-      return { choice: { ...choice, to }, count };
-    });
+    const shown = await openShown(of, context);
+    const { job } = shown;
+    const to = written === undefined ? undefined : readNumber(written, job).e164;
+    const chosen = { choice: { ...choice, to }, count };
+    const steps = await placeProblems({ file: of, files: context.env.files }, () =>
+      readShownRows(shown, chosen, context),
+    );
     const rows = steps.flatMap((step) => describeStep(step, job, showNumbers));
     // Who asks for a row or a number that is not there has mistyped it.
     if (rows.length === 0 && choice.row !== undefined) {
@@ -53,21 +56,29 @@ export const preview = defineVerb({
   },
 });
 
-/** Of a run as it was planned, of a job as it would be now. */
-async function readRows(
-  written: string,
-  context: Context,
-  choose: (job: Job) => ChosenRows,
-): Promise<{ job: Job; steps: readonly PreviewedStep[] }> {
+/** A planned run, or a job as its file stands. */
+export interface Shown {
+  readonly job: Job;
+  readonly run: OpenedRun | undefined;
+}
+
+export async function openShown(written: string, context: Context): Promise<Shown> {
   const { files, clock } = context.env;
   const found = await files.stat(await findRunPath(written, files));
-  if (found?.isDirectory === true) {
-    const { directory, plan } = await openRunDirectory(context, written);
-    return { job: plan.job, steps: await previewRun(files, { directory, plan }, choose(plan.job)) };
-  }
-  const job = fixDates(await loadJob(written), clock.now());
-  const deps = await createPlanDeps(context);
-  return { job, steps: await placeProblems({ file: written, files }, () => previewJob(job, deps, choose(job))) };
+  if (found?.isDirectory !== true) return { job: fixDates(await loadJob(written), clock.now()), run: undefined };
+  const run = await openRunDirectory(context, written);
+  return { job: run.plan.job, run };
+}
+
+/** Of a run as it was planned, of a job as it would be now. `task` completes "Cannot …". */
+export async function readShownRows(
+  { job, run }: Shown,
+  chosen: ChosenRows,
+  context: Context,
+  task = 'preview the job',
+): Promise<readonly PreviewedStep[]> {
+  if (run !== undefined) return previewRun(context.env.files, run, chosen);
+  return previewJob(job, await createPlanDeps(context), { ...chosen, task });
 }
 
 function describeStep({ number, inputs, rows }: PreviewedStep, job: Job, showNumbers: boolean): DescribedRow[] {

@@ -2,7 +2,6 @@ import { dirname, join } from 'node:path';
 import type { Context } from '../command/context.js';
 import { describeRunEnd } from '../command/failure.js';
 import { createPlanDeps } from '../command/plan-input.js';
-import { findRunPath, openRunDirectory } from '../command/run-directory.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
@@ -10,9 +9,7 @@ import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { MAX_TEST_NUMBERS } from '../job/defaults.js';
 import { placeProblems } from '../job/explain/place-problems.js';
-import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
-import { loadJob } from '../job/load.js';
 import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
 import {
@@ -23,22 +20,14 @@ import {
   type TestSource,
 } from '../plan/test-plan/make-test-plan.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
-import { previewJob } from '../preview/plan-in-memory.js';
-import { type PreviewedStep, previewRun } from '../preview/read-run.js';
+import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/history.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
 import { adopt, argument, json, rowChoice, texts, whole } from './flags.js';
-import { readNumber } from './preview.js';
+import { openShown, readNumber, readShownRows, type Shown } from './preview.js';
 import { defineVerb } from './verb.js';
-
-/** What is tested: a planned run, or a job as its file stands. */
-interface Tested {
-  readonly job: Job;
-  readonly jobDirectory: string;
-  readonly run: { readonly directory: string; readonly plan: Plan } | undefined;
-}
 
 /**
  * `volley test JOB|RUN`: sends real messages to own numbers, as a run of its own; nothing of the job is taken by it. A test that was
@@ -58,9 +47,19 @@ export const test = defineVerb({
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --to +6591234567 --longest', '']],
   run: async ({ job: of, to, count, ...choice }, context) => {
     const { env, screen } = context;
-    const tested = await openTested(of, context);
-    const { job, jobDirectory: directory } = tested;
-    context.name({ job: job.name, ...(tested.run === undefined ? {} : { testOf: tested.run.plan.id }) });
+    const tested = await openShown(of, context);
+    const { job, run } = tested;
+    if (run?.plan.testOf !== undefined) {
+      throw new UserError(
+        'bad-plan',
+        `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`,
+        {
+          hint: 'To resume it: `volley apply` with its directory.',
+        },
+      );
+    }
+    const directory = run === undefined ? jobDirectoryOf(job) : dirname(run.directory);
+    context.name({ job: job.name, ...(run === undefined ? {} : { testOf: run.plan.id }) });
     const numbers = readNumbers(to, job);
     const chosen = { choice, count, only: 'sms' };
     const smsSteps = job.steps.filter((step) => step.kind === 'sms');
@@ -72,7 +71,7 @@ export const test = defineVerb({
     const summary = await placeProblems({ file: of, files: env.files }, () =>
       withSending(context, jobOfTest(job, smsSteps), { directory, waits: false }, async (sending) => {
         const planned = await endSoon(context, 'plan the test', () =>
-          planTest(tested, { numbers, chosen, sending, context }),
+          planTest({ ...tested, numbers, chosen }, sending, context),
         );
         return sending.send(planned.directory, planned.plan, planned.plan.job);
       }),
@@ -81,27 +80,13 @@ export const test = defineVerb({
     const text = formatSummary(summary, {
       isSandbox: job.service.sandbox,
       nowMs: env.clock.now(),
-      job: tested.run === undefined ? of : undefined,
-      testedRun: tested.run?.directory,
+      job: run === undefined ? of : undefined,
+      testedRun: run?.directory,
       screen,
     });
     return { json: describeRunEnd(summary), text, exitCode: summary.exitCode, reason: explainEnd(summary) };
   },
 });
-
-async function openTested(of: string, context: Context): Promise<Tested> {
-  const { files, clock } = context.env;
-  const found = await files.stat(await findRunPath(of, files));
-  if (found?.isDirectory !== true) {
-    const job = fixDates(await loadJob(of), clock.now());
-    return { job, jobDirectory: jobDirectoryOf(job), run: undefined };
-  }
-  const run = await openRunDirectory(context, of);
-  if (run.plan.testOf === undefined) return { job: run.plan.job, jobDirectory: dirname(run.directory), run };
-  throw new UserError('bad-plan', `Cannot test ${run.directory}: it is a test itself, expected a run or a job file`, {
-    hint: 'To resume it: `volley apply` with its directory.',
-  });
-}
 
 /** Own numbers, each once. */
 function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
@@ -118,28 +103,16 @@ function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
 
 /** The test that was cut short, if there is one with the same messages for the same numbers; else a new one. */
 async function planTest(
-  { job, jobDirectory, run }: Tested,
-  {
-    numbers,
-    chosen,
-    sending: { registry, lock },
-    context,
-  }: {
-    readonly numbers: readonly OwnNumber[];
-    readonly chosen: ChosenRows;
-    readonly sending: SendingJob;
-    readonly context: Context;
-  },
+  { job, run, numbers, chosen }: Shown & { readonly numbers: readonly OwnNumber[]; readonly chosen: ChosenRows },
+  { directory: jobDirectory, registry, lock }: SendingJob,
+  context: Context,
 ): Promise<{ directory: string; plan: Plan }> {
   const { env, log } = context;
   const { files, clock } = env;
   const deps = await createPlanDeps(context);
   await assertNotSuppressed({ job, numbers }, deps);
   if (run !== undefined) await registry.assertOwn(run.plan.id);
-  const steps =
-    run === undefined
-      ? await previewJob(job, deps, { ...chosen, task: 'send a test' })
-      : await previewRun(files, run, chosen);
+  const steps = await readShownRows({ job, run }, chosen, context, 'send a test');
   const planSha256 = run && digestPlan((await files.readText(join(run.directory, PLAN_FILE))) ?? '');
   const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
   const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
@@ -173,14 +146,8 @@ function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSou
     );
     return step?.kind === 'sms' && messages.length > 0 ? [{ step, inputs, messages }] : [];
   });
-  if (tested.length > 0)
-    return {
-      job: jobOfTest(
-        job,
-        tested.map(({ step }) => step),
-      ),
-      steps: tested,
-    };
+  const testedSteps = tested.map(({ step }) => step);
+  if (tested.length > 0) return { job: jobOfTest(job, testedSteps), steps: tested };
   const [refused] = steps.flatMap(({ rows }) => rows);
   const why =
     refused?.row.state === 'rejected' || refused?.row.state === 'skipped'
