@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createSharedLane } from '../../src/cluster/shared-lane.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { createRandom } from '../../src/sandbox/random.js';
-import { Timeline } from '../simulation/timeline.js';
+import { Timeline } from '../world/timeline.js';
 import { MemoryCluster } from './memory-store.js';
 
 export interface Achieved {

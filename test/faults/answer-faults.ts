@@ -1,12 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
-import type { HonestAnswer } from '../kinds/examples.js';
+import { EXAMPLES } from '../kinds/examples.js';
 import { anAnswer } from '../service/raw-server.js';
-import { beforeAndAfter, type Fault, type Means, type Wire } from './fault.js';
-import { writeAnswer } from './ledger.js';
+import type { Done } from '../world/service.js';
+import { beforeAndAfter, type Fault, type Means, type Wire, writeAnswer } from './fault.js';
 import { chunk } from './wire-faults.js';
 
-const ONE_BY_ONE = (Object.keys(ROW_KINDS) as RowKind[]).filter((kind) => kind !== 'sms');
+const KINDS = Object.keys(ROW_KINDS) as RowKind[];
+const ONE_BY_ONE = KINDS.filter((kind) => EXAMPLES[kind].batchKey === undefined);
 /** In the forms of all areas at once. */
 const OWN_ERROR = JSON.stringify({
   ...{ code: 1000, message: 'refused for the test', errorId: '00000000-0000-4000-8000-000000000000' },
@@ -117,7 +118,7 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
   ),
   succeeding('twice', 'answered', ({ socket }, answer) => socket.write(writeAnswer(answer) + writeAnswer(answer))),
   succeeding('with a megabyte of other things', 'answered', ({ socket }, answer) =>
-    socket.write(writeAnswer({ ...answer, body: { more: 'x'.repeat(1 << 20), ...answer.body } })),
+    socket.write(writeAnswer({ ...answer, body: { more: 'x'.repeat(1 << 20), ...(answer.body as Body) } })),
   ),
 
   succeeding(
@@ -153,7 +154,6 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
     })),
   })),
   ofBatch('that leaves rows out', (body) => ({ ...body, messages: messagesOf(body).slice(2) }), {
-    // The honest answer names the last row first.
     leavesOpen: (place) => place >= 2,
   }),
   ofBatch('with a list of no rows', (body) => ({ ...body, messages: [] })),
@@ -175,17 +175,17 @@ export const SUCCESS_FAULTS: readonly Fault[] = [
 ];
 
 /** An answer too many, behind which each one comes a request too late. */
-function giveLate(socket: Wire['socket'], stray: string, answer: HonestAnswer): void {
+function giveLate(socket: Wire['socket'], stray: string, answer: Done): void {
   socket.write(stray);
   socket.prependOnceListener('data', () => socket.write(writeAnswer(answer)));
 }
 
-type Body = HonestAnswer['body'];
+type Body = Readonly<Record<string, unknown>>;
 
 function succeeding(
   how: string,
   means: Means,
-  write: (wire: Wire, answer: HonestAnswer) => void,
+  write: (wire: Wire, answer: Done) => void,
   more: Partial<Fault> = {},
 ): Fault {
   return { ...more, what: `answers with success ${how}`, means, onRequest: (wire) => write(wire, wire.process()) };
@@ -200,8 +200,8 @@ function rewritten(how: string, means: Means, rewrite: (text: string) => string 
 }
 
 function ofBatch(how: string, rewrite: (body: Body) => Body, more: Partial<Fault> = {}): Fault {
-  const write = ({ socket }: Wire, answer: HonestAnswer) =>
-    socket.write(writeAnswer({ ...answer, body: rewrite(answer.body) }));
+  const write = ({ socket }: Wire, answer: Done) =>
+    socket.write(writeAnswer({ ...answer, body: rewrite(answer.body as Body) }));
   return { ...succeeding(how, 'unread', write), kinds: ['sms'], ...more };
 }
 
@@ -209,8 +209,10 @@ interface Message {
   readonly clientMessageId: string;
 }
 
+/** The last row first. */
 function messagesOf(body: Body): Message[] {
-  return body.messages as Message[];
+  const rowOf = ({ clientMessageId }: Message) => Number(/\d+$/.exec(clientMessageId)?.[0]);
+  return (body.messages as Message[]).toSorted((one, other) => rowOf(other) - rowOf(one));
 }
 
 function withCode(body: Body, code: string): Message[] {

@@ -5,9 +5,8 @@ import { createService } from '../../src/library.js';
 import { rowOf } from '../kinds/examples.js';
 import { aCall, aTransport, IMPATIENT } from '../service/a-call.js';
 import { anAnswer, aRawServer } from '../service/raw-server.js';
-import type { Fault, Wire } from './fault.js';
+import { type Fault, type Wire, writeAnswer } from './fault.js';
 import { FaultyServer } from './faulty-server.js';
-import { writeAnswer } from './ledger.js';
 
 /** What it was asked for comes unasked behind an answer, for the request that comes next on that connection. */
 const answeringLate = (first: string) => ({
@@ -34,14 +33,14 @@ test.each([
   });
   onTestFinished(() => service.close());
   const create = (row: number) =>
-    service.gateway.createConversation({ channelId: 'c', user: { phone: rowOf(row).mobile } });
+    service.gateway.createConversation({ channelId: 'sandbox-channel', user: { name: rowOf(row).name } });
 
   await expect(create(1)).rejects.toMatchObject({ code: 'in-doubt' });
   // The HTTP client takes a connection for free a turn of the event loop after its answer.
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
   const { conversationId } = await create(2);
 
-  expect(server.ledger.done.get(rowOf(2).mobile)).toEqual([conversationId]);
+  expect(server.service.kept.of('conversations', rowOf(2).name)).toMatchObject([{ id: conversationId }]);
 });
 
 test('connections that are dropped answer what is in flight, and nothing after it', async () => {

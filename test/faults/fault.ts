@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { RowKind } from '../../src/domain/areas.js';
-import type { HonestAnswer } from '../kinds/examples.js';
+import { anAnswer } from '../service/raw-server.js';
+import type { Done } from '../world/service.js';
 
 /**
  * What a fault says about the request that meets it; jobs/reference/limits-and-answers.md, "What an answer means":
@@ -56,9 +57,9 @@ export interface Fault {
 export interface Wire {
   readonly socket: Socket;
   /** The service does what was asked, and would answer so; without this call it never saw the request. */
-  process(): HonestAnswer;
+  process(): Done;
   /** What was answered to the request before. */
-  readonly earlier: HonestAnswer | undefined;
+  readonly earlier: Done | undefined;
   /** Origin of another server, which no one may be sent to. */
   readonly elsewhere: string;
 }
@@ -76,4 +77,12 @@ export function beforeAndAfter({ what, ...fault }: Fault & { onRequest: (wire: W
       },
     },
   ];
+}
+
+/** As it goes over the wire. */
+export function writeAnswer(
+  { status, headers, body }: Omit<Done, 'route'>,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  return anAnswer(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers, ...more });
 }

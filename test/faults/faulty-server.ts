@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import type { Arrived, HonestAnswer } from '../kinds/examples.js';
-import type { Fault } from './fault.js';
-import { Ledger, writeAnswer } from './ledger.js';
+import { type Arrived, rowOf } from '../kinds/examples.js';
+import { type Done, Service } from '../world/service.js';
+import { type Fault, writeAnswer } from './fault.js';
 
 /** How many of them this process has tried. */
 let quietPorts = 0;
@@ -16,11 +16,11 @@ export interface Strike {
 }
 
 /**
- * A raw TCP server that is also the ledger of what was really processed: it serves every request honestly, save those that a
+ * A raw TCP server before the service, whose ledger says what was really processed: it serves every request honestly, save those that a
  * fault meets it. `test/service/raw-server.ts` listens for as long as its test; this one must be able not to.
  */
 export class FaultyServer {
-  readonly ledger = new Ledger();
+  readonly service = new Service();
   /** Whole requests that arrived. */
   requests = 0;
   /** Connections to the place that redirects point to. */
@@ -36,7 +36,7 @@ export class FaultyServer {
   #port = 0;
   #targets = 0;
   #isHealed = false;
-  #earlier: HonestAnswer | undefined;
+  #earlier: Done | undefined;
 
   static async open(strike: Strike): Promise<FaultyServer> {
     const server = new FaultyServer(strike);
@@ -48,6 +48,7 @@ export class FaultyServer {
 
   private constructor(strike: Strike) {
     this.#strike = strike;
+    this.service.holdSessions(Array.from({ length: 20 }, (_, index) => rowOf(index + 1)));
     this.#server = createServer((socket) => this.#take(socket));
     this.#elsewhere = createServer((socket) => {
       this.strayed += 1;
@@ -139,9 +140,9 @@ export class FaultyServer {
     const isTargeted = isTarget(request);
     const isStruck = fault.onRequest !== undefined && isTargeted && this.#isNext;
     if (isTargeted) this.#targets += 1;
-    let honest: HonestAnswer | undefined;
+    let honest: Done | undefined;
     const process = () => {
-      honest ??= this.ledger.process(request);
+      honest ??= this.service.process(request, Date.now());
       return honest;
     };
     if (!isStruck) {
@@ -153,7 +154,7 @@ export class FaultyServer {
     fault.onRequest?.({ socket, process, earlier: this.#earlier, elsewhere: `http://127.0.0.1:${port}` });
   }
 
-  async #answer(socket: Socket, answer: HonestAnswer, isTargeted: boolean): Promise<void> {
+  async #answer(socket: Socket, answer: Done, isTargeted: boolean): Promise<void> {
     if (isTargeted) this.#earlier = answer;
     const { isDown, onConnection, onIdle } = this.#strike.fault;
     if (this.#isNext && (isDown === true || onConnection !== undefined)) {

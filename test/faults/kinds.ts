@@ -25,8 +25,8 @@ export interface Kind {
 }
 
 export function aKind(name: RowKind): Kind {
-  const { column, step } = EXAMPLES[name];
-  const rowsPerRequest = name === 'sms' ? 4 : 1;
+  const { column, step, batchKey } = EXAMPLES[name];
+  const rowsPerRequest = batchKey === undefined ? 1 : 4;
   const { requestsPerSecond, messagesPerSecond } = ceilings[ROW_KINDS[name].area];
   const written = {
     ...{
@@ -35,7 +35,7 @@ export function aKind(name: RowKind): Kind {
       ...step(COLUMNS),
       limits: { requestsPerSecond, messagesPerSecond },
     },
-    ...(name === 'sms' ? { batchSize: rowsPerRequest } : {}),
+    ...(batchKey === undefined ? {} : { [batchKey]: rowsPerRequest }),
   };
   const kind = kindOf({ kind: name });
   return {
@@ -51,4 +51,11 @@ export function aKind(name: RowKind): Kind {
 
 export function rowsOf({ rowsPerRequest }: Kind): ReturnType<typeof rowOf>[] {
   return Array.from({ length: REQUESTS * rowsPerRequest }, (_, index) => rowOf(index + 1));
+}
+
+export const KINDS: readonly Kind[] = (Object.keys(ROW_KINDS) as RowKind[]).map(aKind);
+
+/** A row is a request, which may not be repeated: most kinds are so, and hardly differ before a faulty server. */
+export function isPlain({ rowsPerRequest, isRepeatable }: Kind): boolean {
+  return rowsPerRequest === 1 && !isRepeatable;
 }

@@ -1,11 +1,9 @@
 import { vi } from 'vitest';
-import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import { ALL } from '../one-in.js';
 import { testLastingFaults } from './every-fault.js';
+import { isPlain, KINDS } from './kinds.js';
 
 // They wait, more than they compute, until the run gives up.
 vi.setConfig({ maxConcurrency: 20 });
 
-for (const kind of Object.keys(ROW_KINDS) as RowKind[]) {
-  if (ALL || kind === 'sms' || kind === 'contacts') testLastingFaults(kind);
-}
+for (const kind of KINDS) if (ALL || !isPlain(kind)) testLastingFaults(kind.name);

@@ -18,14 +18,18 @@ const OUTPUT_OF_FATE = {
  * What holds of every run, whatever happened to it: every row in one output, nothing twice, and nothing said that is not so.
  * Gives what became of each row, as the outputs say.
  */
-export function expectLaw(summary: Summary, kind: Kind, { ledger, strayed }: FaultyServer): Map<string, Fate> {
+export function expectLaw(
+  summary: Summary,
+  kind: Kind,
+  { service: { kept }, strayed }: FaultyServer,
+): Map<string, Fate> {
   expectEveryRowOnce(summary);
   const fates = new Map(
     Object.entries(OUTPUT_OF_FATE).flatMap(([fate, output]) =>
       readOutput(summary, 1, output).map((row) => [row[kind.column] ?? '', fate as Fate] as const),
     ),
   );
-  const timesOf = (row: string) => ledger.done.get(row)?.length ?? 0;
+  const timesOf = (row: string) => kept.timesOf(kind.name, row);
   const rowsThat = (isSo: (row: string, fate: Fate) => boolean) =>
     [...fates].flatMap(([row, fate]) => (isSo(row, fate) ? [`${fate} ${row}`] : []));
 
@@ -36,7 +40,7 @@ export function expectLaw(summary: Summary, kind: Kind, { ledger, strayed }: Fau
   expect(rowsThat((row, fate) => fate === 'unprocessed' && timesOf(row) > 0 && !kind.isRepeatable)).toEqual([]);
   const strangers = readOutput(summary, 1, 'results').filter((row) => {
     const id = row[kind.idColumn] ?? '';
-    return id !== '' && !ledger.done.get(row[kind.column] ?? '')?.includes(id);
+    return id !== '' && kept.of(kind.name, row[kind.column] ?? '').every((one) => one.id !== id);
   });
   expect(strangers).toEqual([]);
   expect(strayed).toBe(0);

@@ -16,7 +16,7 @@ export async function meetOnce(
   expect(server.struck, `request ${at}`).toBe(1);
   const wrong = rowsOf(kind).flatMap((row, index) => {
     const key = row[kind.column];
-    const wanted = wantedFates(kind, fault, { at, index, isProcessed: server.ledger.done.has(key) });
+    const wanted = wantedFates(kind, fault, { at, index, isProcessed: server.service.kept.isTaken(kind.name, key) });
     const fate = fates.get(key) as Fate;
     return wanted.includes(fate) ? [] : [`row ${index + 1} is ${fate}, expected ${wanted.join(' or ')}`];
   });

@@ -1,11 +1,9 @@
-import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import { ALL } from '../one-in.js';
 import { isNoTwin, isRead, testChosenFaults, testFaultsAmongOthers } from './every-fault.js';
-import { aKind } from './kinds.js';
+import { isPlain, KINDS } from './kinds.js';
 
-for (const kind of Object.keys(ROW_KINDS) as RowKind[]) {
-  if (kind === 'sms' || kind === 'contacts') continue;
+for (const { name, isAsked } of KINDS.filter(isPlain)) {
   // Where what became of a request is asked, more depends on whether it was processed.
-  testChosenFaults(kind, aKind(kind).isAsked ? isNoTwin : isRead);
-  if (ALL) testFaultsAmongOthers(kind);
+  testChosenFaults(name, isAsked ? isNoTwin : isRead);
+  if (ALL) testFaultsAmongOthers(name);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { EXAMPLES } from '../kinds/examples.js';
 import { ALL } from '../one-in.js';
 import { type Ran, type Scene, withScene } from './a-fault-run.js';
 import { STATUS_FAULTS } from './answer-faults.js';
@@ -11,9 +12,7 @@ import { expectLaw } from './law.js';
 vi.setConfig({ maxConcurrency: 20 });
 
 const CONVERSATIONS = aKind('conversations');
-const { queue, ...step } = CONVERSATIONS.step as { queue: string };
-const webhook = { name: 'Events', url: 'https://hooks.example/volley' };
-const KIND: Kind = { ...CONVERSATIONS, step: { ...step, channel: { name: 'Hand-off', queue, webhook } } };
+const KIND: Kind = { ...CONVERSATIONS, step: { ...CONVERSATIONS.step, ...EXAMPLES.conversations.making } };
 
 /** What a call that makes something comes to: made after all, not made and said so, or no one knows and that is said. */
 const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>> = {
@@ -32,13 +31,13 @@ const ENDS: Readonly<Record<Means, readonly ('made' | 'not made' | 'unknown')[]>
 /** Where no whole answer came, it is the same for every call. */
 const isChosen: Choice = (fault) => isNoTwin(fault) && (fault.means !== 'unknown' || STATUS_FAULTS.includes(fault));
 
-describe.concurrent.each(ALL ? ['webhooks', 'channels'] : ['channels'])(
-  'a job that makes %s before a server that',
-  (path) => {
+describe.concurrent.each(ALL ? (['webhook', 'channel'] as const) : (['channel'] as const))(
+  'a job that makes a %s before a server that',
+  (thing) => {
     const faults = faultsOf(KIND, isChosen).filter(({ isNeverFirst }) => isNeverFirst !== true);
 
     test.each(named(faults))('%s', async (_, fault) => {
-      const isTarget = (request: { path: string }) => request.path.endsWith(path);
+      const isTarget = (request: { path: string }) => request.path.endsWith(`/${thing}s`);
       await withScene(KIND, { fault, at: 1, lasts: 'once', isTarget }, async (scene) => {
         const first = await scene.run();
         const end = endOf(first);
@@ -50,7 +49,7 @@ describe.concurrent.each(ALL ? ['webhooks', 'channels'] : ['channels'])(
 
         expect(last).toMatchObject({ code: 0, summary: { balance: { accepted: 5 } } });
         expectLaw(last.summary!, KIND, scene.server);
-        expectMadeOnce(scene, { path, wasUnknown: end === 'unknown' });
+        expectMadeOnce(scene, thing, end === 'unknown');
       });
     });
   },
@@ -63,13 +62,10 @@ function endOf({ code, summary }: Ran): 'made' | 'not made' | 'unknown' {
 }
 
 /** There may be a second one only where the person read that there might be a first. */
-function expectMadeOnce(
-  { server: { ledger } }: Scene,
-  { path, wasUnknown }: { path: string; wasUnknown: boolean },
-): void {
-  const made = (what: string) => ledger.made.filter((each) => each === what).length;
-  const other = path === 'webhooks' ? 'channels' : 'webhooks';
-  expect(made(other)).toBe(1);
-  expect(made(path)).toBeGreaterThanOrEqual(1);
-  expect(made(path)).toBeLessThanOrEqual(wasUnknown ? 2 : 1);
+function expectMadeOnce({ server }: Scene, thing: 'webhook' | 'channel', wasUnknown: boolean): void {
+  const made = (what: string) =>
+    server.service.ledger.filter((entry) => entry.area === 'gateway' && entry.kind === what).length;
+  expect(made(thing === 'webhook' ? 'channel' : 'webhook')).toBe(1);
+  expect(made(thing)).toBeGreaterThanOrEqual(1);
+  expect(made(thing)).toBeLessThanOrEqual(wasUnknown ? 2 : 1);
 }

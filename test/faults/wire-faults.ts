@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { anAnswer } from '../service/raw-server.js';
-import { beforeAndAfter, type Fault } from './fault.js';
-import { writeAnswer } from './ledger.js';
+import { beforeAndAfter, type Fault, writeAnswer } from './fault.js';
 
 /** Faults of a connection, and of an answer that is no whole answer: nothing that was read tells what became of the request. */
 export const WIRE_FAULTS: readonly Fault[] = [

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { Summary } from '../../src/report/summary.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
-import type { Row } from '../simulation/scenario.js';
-import { Violation } from '../simulation/watch.js';
-import type { KillStep, Kind } from './job.js';
+import { Violation } from '../world/violation.js';
+import type { KillStep, Kind, Row } from './job.js';
 
 const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
 type Output = (typeof OUTPUTS)[number];

@@ -1,7 +1,9 @@
 import type { Random } from '../../src/sandbox/random.js';
-import type { Row } from '../simulation/scenario.js';
+import type { Row as JudgedRow } from '../world/judge.js';
 
 export type Kind = 'contacts' | 'sms' | 'verification.start' | 'conversations';
+
+export type Row = Pick<JudgedRow, 'name' | 'mobile' | 'fate'>;
 
 export interface KillStep {
   readonly number: number;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Summary } from '../../src/report/summary.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
 import { SandboxProcess, sandboxOf } from '../sandbox/sandbox-process.js';
-import { Violation } from '../simulation/watch.js';
+import { Violation } from '../world/violation.js';
 import { checkAccount, checkPrepared, findRun } from './account.js';
 import { createGarbage } from './garbage.js';
 import { createKillJob, type KillJob, pick, writeCsv } from './job.js';

@@ -1,21 +1,42 @@
-import type { RowKind } from '../../src/domain/areas.js';
+import type { ActionStepKind, RowKind } from '../../src/domain/areas.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import type { Call } from '../../src/service/transport.js';
 
 /**
- * Each kind of step with rows, as the tests need it that run over all of them: faults, statuses, `where`, chained results, pages,
+ * Each kind of step, as the tests need it that run over all of them: faults, statuses, `where`, chained results, pages,
  * simulation. What is missing here does not compile.
  */
 export interface KindExample {
   /** The keys beside `kind`, `input` and `limits`, over columns of these names. */
   step(columns: ExampleColumns): Readonly<Record<string, unknown>>;
+  /** Keys, instead of those of `step`, with which it makes things at the service before its first row. */
+  readonly making?: Readonly<Record<string, unknown>>;
+  /** The key that says how many rows a request has at most, where it can have several. */
+  readonly batchKey?: string;
+  /** Done again, it comes to the same. */
+  readonly isHarmlessTwice?: true;
+  /** Of two rows with one number the second is skipped. */
+  readonly skipsDuplicates?: true;
   /** The column by which the service knows a row again. */
-  readonly column: 'name' | 'mobile' | 'session';
+  readonly column: keyof ReturnType<typeof rowOf>;
   /** Its rows can only be those of results of this kind. */
   readonly comesAfter?: RowKind;
   /** The rows for which a request asks something, by their `column`; none of one that only reads, or is of another kind. */
   rowsIn(request: Arrived): readonly string[];
-  /** What the service says, honestly; undefined to a request of another kind. */
-  answer(request: Arrived, taken: Taken): HonestAnswer | undefined;
+  /** The row that an entry of the service's ledger is about; undefined where it is of another kind. */
+  kept(entry: LedgerEntry): KeptRow | undefined;
+}
+
+/** What the service holds for one row. */
+export interface KeptRow {
+  /** Its `column`. */
+  readonly row: string;
+  /** As the first of the result columns has it. */
+  readonly id: string;
+  /** What a person reads. */
+  readonly text?: string;
+  /** It was done, and refused: a code that was wrong. */
+  readonly isRefusal?: boolean;
 }
 
 interface ExampleColumns {
@@ -33,95 +54,92 @@ export interface Arrived {
   readonly body: unknown;
 }
 
-export interface HonestAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readonly<Record<string, unknown>>;
-}
+export const COLUMNS = { name: 'name', mobile: 'mobile', session: 'session', code: 'code' } as const;
 
-/** What the service has done. */
-export interface Taken {
-  /** Ids that a row was given, one each time that it was processed. */
-  idsOf(row: string): readonly string[];
-  /** Processes a row, and gives it this id, or a new one. */
-  take(row: string, id?: string): string;
-  newId(): string;
-}
-
-export const COLUMNS: ExampleColumns = { name: 'name', mobile: 'mobile', session: 'session', code: 'code' };
+/** The code that each session waits for. */
+export const CODE = '123456';
 
 /** A row of people.csv, from 1. */
 export function rowOf(row: number): Readonly<Record<'name' | 'mobile' | 'session' | 'code', string>> {
   const session = `00000000-0000-4000-8000-${String(row).padStart(12, '0')}`;
-  return { name: `P${row}`, mobile: `+65${91_000_000 + row}`, session, code: '123456' };
+  return { name: `P${row}`, mobile: `+65${91_000_000 + row}`, session, code: CODE };
 }
 
 export const EXAMPLES: Readonly<Record<RowKind, KindExample>> = {
   contacts: {
     step: ({ name, mobile }) => ({ fields: { firstName: name, msisdn: mobile } }),
-    column: 'mobile',
-    rowsIn: (request) => (isPostTo(request, '/contacts') ? [asContact(request).addresses.msisdn] : []),
-    answer: (request, taken) => {
-      if (!isPostTo(request, '/contacts')) return undefined;
-      const { msisdn } = asContact(request).addresses;
-      const [known] = taken.idsOf(msisdn);
-      const id = taken.take(msisdn, known);
-      const headers = { location: `/accounts/acme/contacts/${id}` };
-      return { status: known === undefined ? 201 : 200, headers, body: { id, addresses: { msisdn: msisdn.slice(1) } } };
-    },
+    isHarmlessTwice: true,
+    column: 'name',
+    rowsIn: (request) => (isPostTo(request, '/contacts') ? [(request.body as { firstName: string }).firstName] : []),
+    kept: (entry) =>
+      entry.area === 'contacts' ? { row: String(entry.contact.firstName), id: String(entry.contactId) } : undefined,
   },
   sms: {
     step: ({ name, mobile }) => ({ destination: mobile, template: { source: 'ACME', text: `Hi {{ ${name} }}` } }),
+    batchKey: 'batchSize',
+    skipsDuplicates: true,
     column: 'mobile',
     rowsIn: (request) =>
-      isPostTo(request, '/messages/batch') ? asBatch(request).messages.map(({ destination }) => destination) : [],
-    answer: (request, taken) => {
-      if (!isPostTo(request, '/messages/batch')) return undefined;
-      const { clientBatchId, messages } = asBatch(request);
-      const results = messages.map(({ clientMessageId, destination }) => ({
-        umid: taken.take(destination),
-        clientMessageId,
-        destination,
-        status: { code: 'QUEUED', description: 'SMS is accepted and queued' },
-      }));
-      const counts = { acceptedCount: results.length, rejectedCount: 0 };
-      // Their order is not promised.
-      return ok({ batchId: taken.newId(), clientBatchId, ...counts, messages: results.reverse() });
-    },
+      isPostTo(request, '/messages/batch')
+        ? (request.body as { messages: { destination: string }[] }).messages.map(({ destination }) => destination)
+        : [],
+    kept: (entry) => (entry.area === 'sms' ? { row: entry.destination, id: entry.umid, text: entry.text } : undefined),
   },
   'verification.start': {
     step: ({ mobile }) => ({ destination: mobile }),
+    skipsDuplicates: true,
     column: 'mobile',
-    rowsIn: (request) => (isPostTo(request, '/sessions') ? [asSession(request).destination] : []),
-    answer: (request, taken) => {
-      if (!isPostTo(request, '/sessions')) return undefined;
-      const { destination } = asSession(request);
-      return ok({ uid: taken.take(destination), destination, status: 'WAITING', attempt: 0 });
-    },
+    rowsIn: (request) =>
+      isPostTo(request, '/sessions') ? [(request.body as { destination: string }).destination] : [],
+    kept: (entry) =>
+      entry.area === 'verification' && entry.event === 'code-sent'
+        ? { row: `+${entry.destination}`, id: entry.sessionId }
+        : undefined,
   },
   'verification.check': {
     step: ({ session, code }) => ({ session, code }),
     column: 'session',
     comesAfter: 'verification.start',
-    rowsIn: ({ path, query }) => (path.includes('/sessions/') && query !== '' ? [lastOf(path)] : []),
-    // With a code, which is always right, the session is verified; without one it is only read.
-    answer: ({ path, query }, taken) => {
-      if (!path.includes('/sessions/')) return undefined;
-      const uid = lastOf(path);
-      if (query !== '') taken.take(uid, uid);
-      return ok({ uid, status: taken.idsOf(uid).length > 0 ? 'VERIFIED' : 'WAITING', attempt: 0 });
-    },
+    rowsIn: ({ path, query }) =>
+      path.includes('/sessions/') && query !== '' ? [path.slice(path.lastIndexOf('/') + 1)] : [],
+    kept: (entry) =>
+      entry.area === 'verification' && entry.event === 'code-checked'
+        ? { row: entry.sessionId, id: entry.sessionId, isRefusal: entry.status !== 'VERIFIED' }
+        : undefined,
   },
   conversations: {
-    step: ({ name, mobile }) => ({ channel: 'a-channel', queue: '100', user: { name, phone: mobile } }),
-    column: 'mobile',
-    rowsIn: (request) => (isPostTo(request, '/conversations') ? [asConversation(request).user.phone] : []),
-    answer: (request, taken) => {
-      if (!isPostTo(request, '/conversations')) return undefined;
-      const conversationId = taken.take(asConversation(request).user.phone);
-      return { ...ok({ conversationId, createdAt: '2026-11-21T12:00:00Z' }), status: 202 };
+    step: ({ name, mobile }) => ({ channel: 'sandbox-channel', queue: '100', user: { name, phone: mobile } }),
+    making: {
+      queue: undefined,
+      channel: { name: 'bot', queue: '100', webhook: { name: 'events', url: 'http://127.0.0.1:9/events' } },
     },
+    column: 'name',
+    rowsIn: (request) =>
+      isPostTo(request, '/conversations') ? [(request.body as { user: { name: string } }).user.name] : [],
+    kept: (entry) =>
+      entry.area === 'gateway' && entry.kind === 'conversation'
+        ? { row: (entry.body.user as { name: string }).name, id: entry.conversationId }
+        : undefined,
   },
+};
+
+interface ActionExample {
+  /** The keys beside `kind` and `limits`. */
+  readonly step: Readonly<Record<string, unknown>>;
+  /** It comes behind the steps with rows, of which it tells. */
+  readonly isLast?: true;
+  /** Whether a request makes the change. */
+  asks(request: Arrived, step: Readonly<Record<string, unknown>>): boolean;
+}
+
+/** Kinds without rows. */
+export const ACTION_EXAMPLES: Readonly<Record<ActionStepKind, ActionExample>> = {
+  campaign: {
+    step: { campaign: 101, set: 'PAUSED' },
+    asks: (request, { set }) =>
+      request.path.includes('/tstats/campaigns/') && (request.body as { status: string }).status === set,
+  },
+  chat: { step: { text: 'done' }, isLast: true, asks: (request) => isPostTo(request, '/chat/v1/messages') },
 };
 
 /** A request as the client sends it. */
@@ -130,35 +148,6 @@ export function arrivedAs({ method, path: whole, body }: Pick<Call, 'method' | '
   return { method, path, query, body: body === undefined ? undefined : JSON.parse(body.toString('utf8')) };
 }
 
-export function createTaken(): Taken & { readonly done: Map<string, string[]> } {
-  const done = new Map<string, string[]>();
-  let lastId = 0;
-  const newId = () => {
-    lastId += 1;
-    return `id-${lastId}`;
-  };
-  const idsOf = (row: string) => done.get(row) ?? [];
-  const take = (row: string, id = newId()) => {
-    done.set(row, [...idsOf(row), id]);
-    return id;
-  };
-  return { done, idsOf, take, newId };
-}
-
 function isPostTo({ method, path }: Arrived, end: string): boolean {
   return method === 'POST' && path.endsWith(end);
 }
-
-function lastOf(path: string): string {
-  return path.split('/').at(-1) ?? '';
-}
-
-function ok(body: HonestAnswer['body']): HonestAnswer {
-  return { status: 200, headers: {}, body };
-}
-
-const asContact = ({ body }: Arrived) => body as { addresses: { msisdn: string } };
-const asSession = ({ body }: Arrived) => body as { destination: string };
-const asConversation = ({ body }: Arrived) => body as { user: { phone: string } };
-const asBatch = ({ body }: Arrived) =>
-  body as { clientBatchId: string; messages: readonly { clientMessageId: string; destination: string }[] };

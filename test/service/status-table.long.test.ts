@@ -5,12 +5,13 @@ import { kindOf } from '../../src/kinds/kinds.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call } from '../../src/service/transport.js';
 import { fillOne } from '../job/a-job-file.js';
-import { arrivedAs, COLUMNS, createTaken, EXAMPLES, rowOf } from '../kinds/examples.js';
+import { arrivedAs, COLUMNS, EXAMPLES, rowOf } from '../kinds/examples.js';
 import { oneIn } from '../one-in.js';
 import { readPage, readRows, readSection } from '../pages/page.js';
 import { anInput, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf, response } from '../run/a-run.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { Service } from '../world/service.js';
 import { ownError } from './an-answer.js';
 
 const SECTION = readSection(readPage('jobs/reference/limits-and-answers.md'), 'What an answer means');
@@ -107,16 +108,17 @@ interface StatusKind {
 
 /** What a kind with one row a request does with four rows. */
 function ofRows(kind: RowKind): StatusKind {
-  const { step, rowsIn, answer } = EXAMPLES[kind];
+  const { step, rowsIn } = EXAMPLES[kind];
   const written = fillOne(kind, { kind, input: { files: 'people.csv' }, ...step(COLUMNS) });
   return {
     steps: [{ ...written, input: anInput(), limits }],
     isAsked: (call) => rowsIn(arrivedAs(call)).length > 0,
     createService: () => {
-      const taken = createTaken();
+      const service = new Service();
+      service.holdSessions(ROWS);
       return (call) => {
-        const honest = answer(arrivedAs(call), taken);
-        return honest && response(honest.status, honest.body, honest.headers);
+        const { status, body, headers } = service.process(arrivedAs(call), 0);
+        return response(status, body, headers);
       };
     },
   };
@@ -124,7 +126,9 @@ function ofRows(kind: RowKind): StatusKind {
 
 const STATUS_KINDS: Readonly<Record<string, StatusKind>> = {
   ...Object.fromEntries(
-    (Object.keys(ROW_KINDS) as RowKind[]).flatMap((kind) => (kind === 'sms' ? [] : [[kind, ofRows(kind)]])),
+    (Object.keys(ROW_KINDS) as RowKind[]).flatMap((kind) =>
+      EXAMPLES[kind].batchKey === undefined ? [[kind, ofRows(kind)]] : [],
+    ),
   ),
   sms: {
     steps: [anSmsStep({ batchSize: 2, limits })],
@@ -152,7 +156,8 @@ const STATUS_KINDS: Readonly<Record<string, StatusKind>> = {
   },
 };
 
-const PEOPLE = [1, 2, 3, 4].map((row) => `${Object.values(rowOf(row)).join(',')}\n`).join('');
+const ROWS = [1, 2, 3, 4].map(rowOf);
+const PEOPLE = ROWS.map((row) => `${Object.values(row).join(',')}\n`).join('');
 const FILES = { 'people.csv': `name,mobile,session,code\n${PEOPLE}` };
 const plans = new Map<string, ReturnType<typeof planOf>>();
 

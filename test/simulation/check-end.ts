@@ -1,12 +1,12 @@
 import { InternalError, UserError } from '../../src/domain/errors.js';
+import type { Process } from '../world/process.js';
+import { Violation } from '../world/violation.js';
 import { exitCodeOfPrinted, parsePrinted } from './life-account.js';
 import type { Scenario } from './scenario.js';
-import type { Runner } from './sim-process.js';
-import { Violation } from './watch.js';
 
 /** A process may be turned away, stopped, or fail with its disk, and as `mayFail` says; anything else is a bug. */
 export function checkEnd(
-  { error, name, exitCode, stdout }: Runner,
+  { error, name, exitCode, stdout }: Process,
   scenario: Scenario,
   mayFail: (error: unknown) => boolean = () => false,
 ): void {
@@ -26,7 +26,7 @@ export function checkEnd(
 }
 
 /** A finished run that is repeated says so, and how many rows are in doubt. */
-export function checkRepeated({ error, stdout }: Runner, inDoubt: readonly string[]): void {
+export function checkRepeated({ error, stdout }: Process, inDoubt: readonly string[]): void {
   if (error !== undefined) throw new Violation(`a finished run repeated fails: ${error}`);
   const { state, openDoubt } = parsePrinted(stdout);
   if (state === 'nothing-new' && openDoubt.rows === inDoubt.length) return;

@@ -1,5 +1,5 @@
 import type { JournalLine } from '../../src/journal/entry-format.js';
-import { decodeLast, Violation } from './watch.js';
+import { decodeLast, Violation } from '../world/violation.js';
 
 /** What a look at a journal found: the lines that count behind those of the look before, or all of them anew. */
 export interface Look {

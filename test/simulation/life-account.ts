@@ -1,20 +1,19 @@
 import type { OpenDoubt, Summary } from '../../src/report/summary.js';
-import { readOutputs } from './account.js';
-import type { CrashDisk } from './crash-disk.js';
-import { isTaken, timesOf } from './ledger-rows.js';
-import { nameOf } from './planned-rows.js';
+import { EXAMPLES } from '../kinds/examples.js';
+import type { CrashDisk } from '../world/crash-disk.js';
+import { judgeRow, type Output } from '../world/judge.js';
+import type { Service } from '../world/service.js';
+import { Violation } from '../world/violation.js';
+import { readStep, stepsOf } from './account.js';
 import type { RunWatch } from './run-watch.js';
 import type { Scenario } from './scenario.js';
-import type { Ledger } from './sim-ledger.js';
-import { Violation } from './watch.js';
 
-type Output = ReturnType<typeof readOutputs> extends Generator<{ output: infer Name }> ? Name : never;
 type Step = Summary['steps'][number];
 
-interface QueryResult {
+interface Known {
   readonly disk: CrashDisk;
   readonly scenario: Scenario;
-  readonly ledger: Ledger;
+  readonly service: Service;
   readonly watch: RunWatch;
 }
 
@@ -40,7 +39,7 @@ export function parsePrinted(text: string): Printed {
  * Holds what a process prints, at that moment, to what of the journal is durable, to the outputs on disk, row by row, and to
  * the service's ledger. `isAlone`: no other process was at work meanwhile, so that nothing has changed since it was counted.
  */
-export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, told: QueryResult): void {
+export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, told: Known): void {
   told.watch.look();
   for (const summary of readPrinted(text)) {
     if (isAlone) checkRun(summary, told);
@@ -52,7 +51,7 @@ export function checkPrinted(text: string, { isAlone }: { isAlone: boolean }, to
   }
 }
 
-function checkRun(summary: Summary, { disk, scenario, watch: { record, directory } }: QueryResult): void {
+function checkRun(summary: Summary, { disk, scenario, watch: { record, directory } }: Known): void {
   const { state, stop, directory: named, steps } = summary;
   if (named !== directory) throw new Violation(`it tells of ${named}, and the run is ${directory}`);
   const reason = state === 'finished' ? 'finished' : stop?.reason;
@@ -87,61 +86,44 @@ const COUNTED_AS: Record<Output, keyof Step['balance']> = {
   unprocessed: 'unprocessed',
 };
 
-function checkStep({ number, kind, balance }: Step, { disk, ledger, watch }: QueryResult): void {
+function checkStep({ number, balance }: Step, { disk, scenario, service, watch }: Known): void {
+  const step = stepsOf(scenario).find((one) => one.number === number);
+  if (step === undefined || watch.directory === undefined) throw new Violation(`step ${number} is no step with rows`);
   const expected = listExpected(number, watch);
-  const found = new Map<string, Output>();
-  for (const { output, cells } of readOutputs(disk, `${watch.directory}/${number}-${kind}`)) {
-    const { name = '' } = cells;
-    if (found.has(name)) throw new Violation(`${kind} ${name} is in ${found.get(name)} and in ${output}`);
-    found.set(name, output);
-    if (expected.get(name) !== output) {
-      throw new Violation(`${kind} ${name} is in ${output}, and by its journal in ${expected.get(name)}`);
+  const counted = new Map<Output, number>();
+  for (const [row, outcome] of readStep(disk, watch.directory, step)) {
+    const { output } = outcome;
+    counted.set(output, (counted.get(output) ?? 0) + 1);
+    if (expected.get(row) !== output) {
+      throw new Violation(`${step.kind} row ${row} is in ${output}, and by its journal in ${expected.get(row)}`);
     }
-    if (watch.rows[number - 1]?.planned.includes(name)) checkRow(output, { number, name }, { ledger, watch });
+    judgeRow(step, step.rows[row - 1]!, outcome, service.kept);
   }
-  if (found.size !== expected.size)
-    throw new Violation(`step ${number}: ${found.size} of ${expected.size} rows are reported`);
-  for (const [output, counted] of Object.entries(COUNTED_AS)) {
-    const count = [...found.values()].filter((each) => each === output).length;
-    if (balance[counted] !== count)
-      throw new Violation(`step ${number} tells of ${balance[counted]} ${counted}, not ${count}`);
+  for (const [output, name] of Object.entries(COUNTED_AS)) {
+    const count = counted.get(output as Output) ?? 0;
+    if (balance[name] !== count) throw new Violation(`step ${number} tells of ${balance[name]} ${name}, not ${count}`);
   }
 }
 
-/** Name of each row of a step → where it stands, by plan and journal. */
-function listExpected(number: number, { record, rows }: RunWatch): Map<string, Output> {
-  const { kind = '', lines = [] } = rows[number - 1] ?? {};
-  const expected = new Map<string, Output>();
+/** Number of each row of a step → where it stands, by plan and journal. */
+function listExpected(number: number, { record, rows }: RunWatch): Map<number, Output> {
+  const expected = new Map<number, Output>();
   let planned = 0;
-  for (const line of lines) {
-    if (line.state === 'planned') {
-      expected.set(nameOf(line), outputOf(kind, record.stateOf(number, planned)));
-      planned += 1;
-    } else expected.set(nameOf(line), line.state === 'rejected' ? 'rejections' : 'skipped');
+  const { kind, lines = [] } = rows[number - 1] ?? {};
+  const mayRepeat = kind !== undefined && EXAMPLES[kind].isHarmlessTwice === true;
+  for (const { state, row } of lines) {
+    if (state === 'planned') expected.set(row, outputOf(record.stateOf(number, planned++), mayRepeat));
+    else expected.set(row, state === 'rejected' ? 'rejections' : 'skipped');
   }
   return expected;
 }
 
-/** A contact may be made again, so one that was under way is as good as never begun. */
-function outputOf(kind: string, state: ReturnType<RunWatch['record']['stateOf']>): Output {
+/** What may be sent again, and was under way, is as good as never begun. */
+function outputOf(state: ReturnType<RunWatch['record']['stateOf']>, mayRepeat: boolean): Output {
   if (state === 'accepted') return 'results';
   if (state === 'rejected') return 'rejections';
   if (state === 'in-doubt') return 'in-doubt';
-  return state === 'in-flight' && kind !== 'contacts' ? 'in-doubt' : 'unprocessed';
-}
-
-/** What is in doubt may be either, and so may a contact that is still to be made. */
-function checkRow(
-  output: Output,
-  { number, name }: { number: number; name: string },
-  { ledger, watch }: Pick<QueryResult, 'ledger' | 'watch'>,
-): void {
-  const row = watch.describeRow(number, name);
-  const isWrong =
-    (output === 'results' && !isTaken(ledger, row)) ||
-    (output === 'rejections' && isTaken(ledger, row)) ||
-    (output === 'unprocessed' && row.kind !== 'contacts' && timesOf(ledger, row) > 0);
-  if (isWrong) throw new Violation(`${row.kind} ${name} is in ${output}, and the service knows otherwise`);
+  return state === 'in-flight' && !mayRepeat ? 'in-doubt' : 'unprocessed';
 }
 
 /** The exit code that an account calls for: the gravest of its runs', and of those that it names as in doubt. */

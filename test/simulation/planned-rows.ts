@@ -1,27 +1,32 @@
 import { gunzipSync } from 'node:zlib';
+import { isRowKind, type RowKind } from '../../src/domain/areas.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
-import type { CrashDisk } from './crash-disk.js';
+import { COLUMNS, EXAMPLES } from '../kinds/examples.js';
+import type { CrashDisk } from '../world/crash-disk.js';
+import { Violation } from '../world/violation.js';
 import type { Scenario } from './scenario.js';
-import { Violation } from './watch.js';
 
 /** Of the rows of a step, what the plan says. */
 export interface StepRows {
-  readonly kind: string;
+  /** Undefined of one without rows. */
+  readonly kind: RowKind | undefined;
   readonly lines: readonly RowLine[];
-  /** Names of the planned ones, in their order. */
+  /** The planned ones in their order, each as the service knows it. */
   readonly planned: readonly string[];
 }
 
-/** Of each step of a job, in their order; none of one without rows. */
+/** Of each step of a job, in their order. */
 export function readPlannedRows(disk: CrashDisk, { job }: Scenario, directory: string): StepRows[] {
   return job.steps.map(({ kind }, index) => {
-    if (!hasRows(kind)) return { kind, lines: [], planned: [] };
+    if (!isRowKind(kind)) return { kind: undefined, lines: [], planned: [] };
     const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
     const lines = readText(disk, path)
       .split('\n')
       .slice(0, -1)
       .map((line) => decodeRowLine(line, path));
-    return { kind, lines, planned: lines.filter(({ state }) => state === 'planned').map(nameOf) };
+    const column = Object.keys(COLUMNS).indexOf(EXAMPLES[kind].column);
+    const planned = lines.filter(({ state }) => state === 'planned').map(({ cells }) => cells[column] ?? '');
+    return { kind, lines, planned };
   });
 }
 
@@ -29,15 +34,6 @@ export function readPlannedRows(disk: CrashDisk, { job }: Scenario, directory: s
 function readText({ volume }: CrashDisk, path: string): string {
   if (volume.existsSync(path)) return String(volume.readFileSync(path, 'utf8'));
   return gunzipSync(volume.readFileSync(`${path}.gz`) as Buffer).toString('utf8');
-}
-
-/** The name of a row is its first cell. */
-export function nameOf({ cells }: RowLine): string {
-  return cells[0] ?? '';
-}
-
-export function hasRows(kind: string): boolean {
-  return kind !== 'campaign' && kind !== 'chat';
 }
 
 /** Of the one run that a job has; undefined before there is one. */

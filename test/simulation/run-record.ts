@@ -7,7 +7,7 @@ import type {
   RequestKey,
   SettleEntry,
 } from '../../src/journal/entry-format.js';
-import { Violation } from './watch.js';
+import { Violation } from '../world/violation.js';
 
 /** A request, or a part of one, without an outcome for its rows. */
 interface Part {

@@ -1,18 +1,50 @@
-import { basename } from 'node:path';
+import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
+import { isRowStep } from '../../src/job/job.js';
 import type { JournalLine } from '../../src/journal/entry-format.js';
-import { readRunName } from '../../src/plan/format/run-directories.js';
-import type { Call } from '../../src/service/transport.js';
-import type { CrashDisk } from './crash-disk.js';
+import { ACTION_EXAMPLES, type Arrived, EXAMPLES } from '../kinds/examples.js';
+import type { CrashDisk } from '../world/crash-disk.js';
+import type { RequestWatch } from '../world/faulty-service.js';
+import type { Service } from '../world/service.js';
+import type { SimProcess } from '../world/timeline.js';
+import { Violation } from '../world/violation.js';
 import { JournalView } from './journal-view.js';
-import { isTaken, type LedgerRow, timesOf } from './ledger-rows.js';
 import { findRunDirectory, readPlannedRows, type StepRows } from './planned-rows.js';
 import { RunRecord } from './run-record.js';
 import type { Scenario } from './scenario.js';
-import type { Ledger } from './sim-ledger.js';
-import type { Leave } from './sim-service.js';
-import type { Subject } from './subject.js';
-import type { SimProcess } from './timeline.js';
-import { Violation } from './watch.js';
+
+/** What a request is about. */
+export type Subject =
+  /** Rows of the input, each as the service knows it. */
+  | { readonly type: 'rows'; readonly step: number; readonly kind: RowKind; readonly rows: readonly string[] }
+  /** Something that a step makes before its first row. */
+  | { readonly type: 'thing'; readonly step: number; readonly what: string }
+  /** A change by a step without rows. */
+  | { readonly type: 'action'; readonly step: number }
+  /** It changes nothing. */
+  | { readonly type: 'read' };
+
+/** Says what a request is about, from its method, path and body alone; a job has one step of a kind with rows. */
+export function subjectOf(request: Arrived, { job: { steps } }: Scenario): Subject {
+  const { method, path } = request;
+  for (const kind of Object.keys(ROW_KINDS) as RowKind[]) {
+    const rows = EXAMPLES[kind].rowsIn(request);
+    if (rows.length > 0) return { type: 'rows', step: steps.findIndex((step) => step.kind === kind) + 1, kind, rows };
+  }
+  if (method === 'GET') return { type: 'read' };
+  const asks = (step: Scenario['job']['steps'][number]) =>
+    !isRowStep(step) && ACTION_EXAMPLES[step.kind].asks(request, { ...step });
+  const action = steps.findIndex(asks);
+  if (action !== -1) return { type: 'action', step: action + 1 };
+  const maker = steps.findIndex(({ kind }) => kind in EXAMPLES && EXAMPLES[kind as RowKind].making !== undefined);
+  return { type: 'thing', step: maker + 1, what: path.slice(path.lastIndexOf('/') + 1, -1) };
+}
+
+/** A request that left. */
+interface Leave {
+  readonly subject: Subject;
+  /** The journal's entry under which it did; undefined where it needs none. */
+  readonly entry: string | undefined;
+}
 
 interface SentRows {
   readonly step: number;
@@ -24,13 +56,13 @@ interface SentRows {
  * Watches a job at every step: what leaves, what the service does with it, and what becomes durable in the journal of its run.
  * `record` is what a power cut at this moment would leave of it.
  */
-export class RunWatch {
+export class RunWatch implements RequestWatch<Leave> {
   /** Where workers send: the attempt that a process may make for just these rows; undefined where there is none. */
   attemptOf: ((rows: SentRows) => string | undefined) | undefined;
   record = new RunRecord();
   readonly #disk: CrashDisk;
   readonly #scenario: Scenario;
-  readonly #ledger: Ledger;
+  readonly #service: Service;
   readonly #view = new JournalView();
   #directory: string | undefined;
   #rows: readonly StepRows[] = [];
@@ -40,10 +72,10 @@ export class RunWatch {
   readonly #used = new Set<string>();
   readonly #done = new Set<string>();
 
-  constructor(disk: CrashDisk, scenario: Scenario, ledger: Ledger) {
+  constructor(disk: CrashDisk, scenario: Scenario, service: Service) {
     this.#disk = disk;
     this.#scenario = scenario;
-    this.#ledger = ledger;
+    this.#service = service;
   }
 
   /** Of each step, what the plan says of its rows; none before there is a plan. */
@@ -60,11 +92,13 @@ export class RunWatch {
   }
 
   /** Nothing that may not be repeated leaves without an entry of its own that a power cut would leave on disk. */
-  onLeave({ path }: Call, subject: Subject, process: SimProcess): Leave {
+  onLeave(request: Arrived, process: SimProcess): Leave {
+    const subject = subjectOf(request, this.#scenario);
     if (subject.type === 'read') return { subject, entry: undefined };
     this.look();
     const entry = this.#entryOf(subject, process);
-    if (entry === undefined) throw new Violation(`${describe(subject)} leaves (${path}) without a durable entry`);
+    if (entry === undefined)
+      throw new Violation(`${describe(subject)} leaves (${request.path}) without a durable entry`);
     if (subject.type === 'rows' && this.#used.has(entry)) {
       throw new Violation(`${describe(subject)} leaves twice under one entry of the journal`);
     }
@@ -78,10 +112,10 @@ export class RunWatch {
     if (entry === undefined || subject.type === 'read') return;
     if (this.#done.has(entry)) throw new Violation(`${describe(subject)} is done twice under one entry`);
     this.#done.add(entry);
-    if (subject.type !== 'rows') return;
-    for (const name of subject.names) {
-      const times = timesOf(this.#ledger, this.describeRow(this.#stepOf(subject.kind), name));
-      if (times > 1) throw new Violation(`${subject.kind} ${name} is done ${times} times`);
+    if (subject.type !== 'rows' || EXAMPLES[subject.kind].isHarmlessTwice) return;
+    for (const row of subject.rows) {
+      const times = this.#service.kept.timesOf(subject.kind, row);
+      if (times > 1) throw new Violation(`${subject.kind} ${row} is done ${times} times`);
     }
   }
 
@@ -115,47 +149,31 @@ export class RunWatch {
   /** What becomes durable is so at the service. */
   #checkFacts({ entry }: JournalLine, settled: readonly number[]): void {
     if (entry.type === 'prepared') {
-      const strange = entry.ids.find((id) => !this.#ledger.made.includes(id));
+      const strange = entry.ids.find((id) => !this.#service.made.includes(id));
       if (strange !== undefined) throw new Violation(`${strange} is noted as made, and was not`);
     }
     if (entry.type !== 'outcome' && entry.type !== 'settle') return;
-    const { kind = '', planned = [] } = this.#rows[entry.step - 1] ?? {};
+    const { kind, planned = [] } = this.#rows[entry.step - 1] ?? {};
+    if (kind === undefined) throw new Violation(`step ${entry.step} has no rows, and an outcome of some`);
     for (const row of settled) {
       const { status } = this.record.verdicts.get(`${entry.step}-${row}`) ?? {};
-      const name = planned[row] ?? '';
-      const isSo = isTaken(this.#ledger, this.describeRow(entry.step, name)) === (status === 'accepted');
-      if (status !== 'in-doubt' && !isSo)
-        throw new Violation(`${kind} ${name} is ${status}, and the service knows otherwise`);
+      const key = planned[row] ?? '';
+      if (status !== 'in-doubt' && this.#service.kept.isTaken(kind, key) !== (status === 'accepted'))
+        throw new Violation(`${kind} ${key} is ${status}, and the service knows otherwise`);
     }
   }
 
   #entryOf(subject: Exclude<Subject, { type: 'read' }>, process: SimProcess): string | undefined {
-    if (subject.type === 'action') return this.record.actionOf(subject.step).entry;
-    const step = this.#stepOf(subject.kind);
+    const { step } = subject;
+    if (subject.type === 'action') return this.record.actionOf(step).entry;
     if (subject.type === 'thing') {
       const { open } = this.record.preparationOf(step);
       return open?.what.startsWith(`create a ${subject.what} `) ? open.entry : undefined;
     }
     const { planned = [] } = this.#rows[step - 1] ?? {};
-    const rows = subject.names.map((name) => planned.indexOf(name));
+    const rows = subject.rows.map((row) => planned.indexOf(row));
     if (this.attemptOf === undefined) return this.record.intentFor(step, rows);
     return this.record.isCovered(step, rows) ? this.attemptOf({ step, rows, process }) : undefined;
-  }
-
-  #stepOf(kind: string): number {
-    return this.#rows.findIndex((rows) => rows.kind === kind) + 1;
-  }
-
-  /** A planned row, as the ledger knows it. */
-  describeRow(step: number, name: string): LedgerRow {
-    const { kind = '', planned = [] } = this.#rows[step - 1] ?? {};
-    const mobile = this.#scenario.rows.find((row) => row.name === name)?.mobile ?? '';
-    return {
-      kind,
-      name,
-      mobile,
-      messageId: `${readRunName(basename(this.#directory ?? ''))}-${step}-${planned.indexOf(name)}`,
-    };
   }
 
   /** The plan is whole and durable before anything leaves. */
@@ -171,6 +189,6 @@ export class RunWatch {
 }
 
 function describe(subject: Exclude<Subject, { type: 'read' }>): string {
-  if (subject.type === 'rows') return `${subject.kind} ${subject.names.join(', ')}`;
+  if (subject.type === 'rows') return `${subject.kind} ${subject.rows.join(', ')}`;
   return subject.type === 'thing' ? `a ${subject.what}` : `the change of step ${subject.step}`;
 }

@@ -1,20 +1,17 @@
+import { type Area, ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
+import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
 import type { Random } from '../../src/sandbox/random.js';
-import { RIGHT_CODE, WRONG_CODE } from './sim-ledger.js';
-import { type FaultRates, NO_FAULTS } from './sim-service.js';
-
-/** What happens to a process: after so many of its operations, this. */
-export interface Mishap {
-  readonly afterOperations: number;
-  /** `kill`: it dies. `power`: all processes die, and what was not synced may be lost. `signal`: SIGTERM. `stop`: SIGSTOP, for a time. `disk`: one operation fails. */
-  readonly kind: 'kill' | 'power' | 'signal' | 'stop' | 'disk';
-}
+import { CODE, COLUMNS, EXAMPLES } from '../kinds/examples.js';
+import type { FaultRates } from '../world/faulty-service.js';
+import type { Row } from '../world/judge.js';
+import type { Mishap } from '../world/process.js';
+import type { Refusal } from '../world/service.js';
 
 export interface Scenario {
   readonly job: Job;
-  /** Path → content. */
-  readonly files: Readonly<Record<string, string>>;
+  /** Of people.csv. */
   readonly rows: readonly Row[];
   readonly faults: FaultRates;
   /** Of each life of the first runner, until mishaps end. */
@@ -34,24 +31,15 @@ export type Host = 'node-a' | 'node-b';
 /** Twice the length of a lease: a taker whose clock is ahead finds a lock free that its owner has just renewed. */
 export const MAX_SKEW_MS = 120_000;
 
-/** A row of people.csv; an invalid one is rejected at plan time, one with a known number is skipped. */
-export interface Row {
-  readonly name: string;
-  readonly mobile: string;
-  readonly fate: 'planned' | 'invalid' | 'duplicate';
-}
-
-/** Of people.csv. */
-export const COLUMNS = ['name', 'mobile', 'session', 'code'] as const;
-
-/** Each has a session of its own that waits for its code; every fourth gives a wrong one. */
-export function cellsOf({ name, mobile }: Row): string[] {
-  const isWrong = Number(name.slice(1)) % 4 === 3;
-  return [name, mobile, sessionOf(name), isWrong ? WRONG_CODE : RIGHT_CODE];
-}
-
-export function sessionOf(name: string): string {
-  return `s-${name}`;
+/** The service does not take all numbers; it refuses them each time, and some of them at first. */
+export function refuseNumber(number: string, area: Area, atMs: number): Refusal {
+  if (number.endsWith('7')) return 'the row';
+  // One batch with such a number is refused whole.
+  if (area === 'sms' && number.endsWith('13'))
+    return { status: 400, code: ERROR_CODE.invalidMsisdn, message: 'No route' };
+  // The number had a code a moment ago.
+  const isEarly = area === 'verification' && number.endsWith('5') && atMs < 15_000;
+  return isEarly ? { status: 403, code: ERROR_CODE.resendInterval, message: 'Too early' } : undefined;
 }
 
 const KINDS: readonly Mishap['kind'][] = ['kill', 'kill', 'power', 'power', 'signal', 'stop', 'disk'];
@@ -62,14 +50,12 @@ export function createScenario(
   { most = 26, written = {}, limits = () => ({}) }: { most?: number; written?: object; limits?: () => object } = {},
 ): Scenario {
   const rows = createRows(1 + pick(random, most), random);
-  const csv = [COLUMNS, ...rows.map(cellsOf)].map((cells) => `${cells.join(',')}\n`).join('');
   const isFaulty = random() < 0.8;
   const lives = pick(random, 6);
   return {
     job: createJob(random, { written, limits }),
-    files: { '/in/people.csv': csv },
     rows,
-    faults: isFaulty ? createFaults(random) : NO_FAULTS,
+    faults: isFaulty ? createFaults(random) : {},
     mishaps: Array.from({ length: lives }, () => createMishap(random)),
     rival:
       random() < 0.3
@@ -93,20 +79,21 @@ function createSkew(random: Random): Scenario['skewMs'] {
 function createRows(count: number, random: Random): Row[] {
   const rows: Row[] = [];
   for (let at = 0; at < count; at++) {
-    const mobile = `+65${91_000_000 + at}`;
+    const name = `P${at}`;
+    // Each has a session of its own that waits for its code; every fourth gives a wrong one.
+    const own = { name, mobile: `+65${91_000_000 + at}`, session: `s-${name}`, code: at % 4 === 3 ? '999999' : CODE };
     const earlier = rows.find(({ fate }) => fate === 'planned');
     const chance = random();
-    if (chance < 0.05) rows.push({ name: `P${at}`, mobile: 'n/a', fate: 'invalid' });
-    else if (earlier !== undefined && chance < 0.1) {
-      rows.push({ name: `P${at}`, mobile: earlier.mobile, fate: 'duplicate' });
-    } else rows.push({ name: `P${at}`, mobile, fate: 'planned' });
+    if (chance < 0.05) rows.push({ ...own, mobile: 'n/a', fate: 'invalid' });
+    else if (earlier !== undefined && chance < 0.1) rows.push({ ...own, mobile: earlier.mobile, fate: 'duplicate' });
+    else rows.push({ ...own, fate: 'planned' });
   }
   return rows;
 }
 
 export function createMishap(random: Random): Mishap | undefined {
   if (random() < 0.15) return undefined;
-  return { kind: KINDS[pick(random, KINDS.length)] ?? 'kill', afterOperations: 1 + pick(random, 260) };
+  return { kind: KINDS[pick(random, KINDS.length)] ?? 'kill', after: 1 + pick(random, 260) };
 }
 
 function createFaults(random: Random): FaultRates {
@@ -131,33 +118,13 @@ function createJob(random: Random, more: { readonly written: object; readonly li
   const key = { apiKey: { env: 'KEY' } };
   const limits = (most: number) => ({ concurrency: 1 + pick(random, most), ...more.limits() });
   const input = { files: '/in/people.csv' };
-  const sms = {
-    kind: 'sms',
-    input,
-    destination: 'mobile',
-    template: { source: 'ACME', text: 'Hi {{ name }}' },
-    batchSize: 1 + pick(random, 7),
-    limits: limits(4),
-  };
-  const contacts = { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' }, limits: limits(4) };
-  const webhook = { name: 'events', url: `${base}/hook` };
-  const conversations = {
-    kind: 'conversations',
-    input,
-    channel: { name: 'bot', queue: '100', webhook },
-    user: { name: 'name', phone: 'mobile' },
-    limits: limits(3),
-  };
-  const start = { kind: 'verification.start', input, destination: 'mobile', limits: limits(4) };
-  const check = { kind: 'verification.check', input, session: 'session', code: 'code', limits: limits(4) };
-  const maybe = (share: number, step: object) => (random() < share ? [step] : []);
-  const rowSteps = [
-    ...maybe(0.4, contacts),
-    sms,
-    ...maybe(0.3, conversations),
-    ...maybe(0.15, start),
-    ...maybe(0.15, check),
-  ];
+  // Kinds whose requests have many rows are the ones that break in the most ways.
+  const rowSteps = (Object.keys(ROW_KINDS) as RowKind[]).flatMap((kind) => {
+    const { step, making, batchKey } = EXAMPLES[kind];
+    if (batchKey === undefined && random() >= 0.25) return [];
+    const batch = batchKey === undefined ? {} : { [batchKey]: 1 + pick(random, 7) };
+    return [{ kind, input, ...step(COLUMNS), ...making, ...batch, limits: limits(4) }];
+  });
   const campaign = { kind: 'campaign', campaign: 101 };
   const isWindow = random() < 0.25;
   const steps = isWindow

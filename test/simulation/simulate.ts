@@ -1,21 +1,16 @@
 import { createRandom } from '../../src/sandbox/random.js';
 import { runLoadedJob } from '../command/give-verb.js';
-import { checkAccount, listInDoubt } from './account.js';
+import { COLUMNS } from '../kinds/examples.js';
+import type { Mishap, Process } from '../world/process.js';
+import { entriesIn, Violation } from '../world/violation.js';
+import { World } from '../world/world.js';
+import { checkAccount } from './account.js';
 import { checkEnd, checkRepeated } from './check-end.js';
-import { CrashDisk } from './crash-disk.js';
-import { Guard } from './guard.js';
 import { checkPrinted } from './life-account.js';
 import { readPlannedRows } from './planned-rows.js';
-import { scheduleRivals } from './rivals.js';
 import { RunWatch } from './run-watch.js';
-import { createScenario, type Host, MAX_SKEW_MS, type Mishap, type Scenario } from './scenario.js';
-import { Runner, type Stage } from './sim-process.js';
-import { NO_FAULTS, SimService } from './sim-service.js';
+import { createScenario, type Host, MAX_SKEW_MS, refuseNumber, type Scenario } from './scenario.js';
 import { checkSnapshots } from './snapshots.js';
-import { Subjects } from './subject.js';
-import { Timeline } from './timeline.js';
-import { Trace } from './trace.js';
-import { entriesIn, Violation } from './watch.js';
 
 export interface Simulated {
   /** Of everything that happened, in its order. */
@@ -28,152 +23,169 @@ export interface Simulated {
 
 /** Processes begin anew a minute and a bit later, by any clock: every lease is over by then. */
 const BETWEEN_LIVES_MS = 61_000 + 2 * MAX_SKEW_MS;
-/** Without mishaps and faults a run must come to its end in so many lives: 75 for a breaker that is still open, a lock … */
-const LIVES_TO_FINISH = 5;
-const DONE = new Set([0, 1, 3]);
 
 /**
  * Runs a job on a simulated disk, clock and service until it is finished, through all that the seed has in store: kills,
  * power cuts, signals, a second runner, faults. Throws a Violation where a promise does not hold.
  */
-export async function simulate(seed: number, { keepTrace = false } = {}): Promise<Simulated> {
-  const simulation = new Simulation(seed, keepTrace);
+export function simulate(seed: number, { keepTrace = false } = {}): Promise<Simulated> {
+  const simulation = new Simulation(createScenario(createRandom(seed, 1)), new World(seed, keepTrace));
+  return withTrace(simulation.world, () => simulation.run());
+}
+
+/** An error has all that happened before it. */
+export async function withTrace<T>({ lines }: World, run: () => Promise<T>): Promise<T> {
   try {
-    return await simulation.run();
+    return await run();
   } catch (error) {
-    throw Object.assign(error as Error, { trace: simulation.trace.lines });
+    throw Object.assign(error as Error, { trace: lines });
   }
 }
 
-class Simulation {
-  readonly trace: Trace;
-  readonly #scenario: Scenario;
-  readonly #stage: Stage;
-  readonly #runners: Runner[] = [];
+/** A job of a scenario in a world, watched at each step. */
+export class Simulation {
+  readonly world: World;
+  readonly scenario: Scenario;
+  readonly watch: RunWatch;
   /** Those that were alive at the same time as another. */
-  readonly #besides = new Set<Runner>();
-  /** Rows that no one can know of: `sms P7`. */
-  readonly #unknowable = new Set<string>();
-  readonly #guard = new Guard();
-  #nextPid = 100;
+  readonly #besides = new Set<Process>();
+  protected last: Process | undefined;
 
-  constructor(seed: number, keepTrace: boolean) {
-    this.trace = new Trace(keepTrace);
-    this.#scenario = createScenario(createRandom(seed, 1));
-    const timeline = new Timeline(createRandom(seed, 2));
-    const disk = new CrashDisk(this.#scenario.files);
-    const trace = (line: string) => this.trace.note(`${Math.round(timeline.nowMs)} ${line}`);
-    const subjects = new Subjects(this.#scenario);
-    const service: SimService = new SimService(timeline, createRandom(seed, 3), {
-      trace,
-      onUnknown: (row) => this.#unknowable.add(row),
-      subjectOf: (call) => subjects.of(call),
-      onLeave: (call, subject, process) =>
-        this.#guard.watch(() => watch.onLeave(call, subject, process)) ?? { subject, entry: undefined },
-      onProcessed: (leave) => this.#guard.watch(() => watch.onProcessed(leave)),
+  constructor(scenario: Scenario, world: World) {
+    this.world = world;
+    this.scenario = scenario;
+    const { disk, service, timeline } = world;
+    this.watch = new RunWatch(disk, scenario, service.service);
+    world.tables.set('/in/people.csv', {
+      columns: Object.keys(COLUMNS),
+      rows: scenario.rows.map(({ name, mobile, session, code }) => [name, mobile, session, code]),
     });
-    const random = createRandom(seed, 4);
-    const watch: RunWatch = new RunWatch(disk, this.#scenario, service.ledger);
-    const told = { disk, scenario: this.#scenario, ledger: service.ledger, watch };
-    this.#stage = {
-      ...{ timeline, disk, service, random, scenario: this.#scenario, trace },
-      onSynced: (path) => this.#guard.watch(() => watch.onSynced(path)),
-      onPrinted: (runner, text) =>
-        this.#guard.watch(() => checkPrinted(text, { isAlone: !this.#besides.has(runner) }, told)),
-      cutPower: () => {
-        for (const runner of this.#runners) runner.die('power cut');
-        disk.cutPower(random);
-      },
-      isAlive: (pid) => this.#runners.some((runner) => runner.pid === pid && runner.isAlive),
+    world.snapshotEveryBytes = scenario.snapshotEveryBytes;
+    world.onSynced = (path) => world.guard(() => this.watch.onSynced(path));
+    world.onPrinted = (process, text) => this.checkPrinted(text, !this.#besides.has(process));
+    service.service.holdSessions(scenario.rows);
+    service.faults = scenario.faults;
+    service.refuse = (number, area) => refuseNumber(number, area, timeline.nowMs);
+    service.watch = {
+      onLeave: (request, process) => world.guard(() => this.watch.onLeave(request, process)),
+      onProcessed: (leave) => world.guard(() => leave && this.watch.onProcessed(leave as never)),
     };
-    service.faults = this.#scenario.faults;
   }
 
   async run(): Promise<Simulated> {
-    const { mishaps, rival } = this.#scenario;
-    const { service } = this.#stage;
+    const { service, lines: trace } = this.world;
     let lives = 0;
-    let last: Runner | undefined;
-    for (const mishap of mishaps) {
+    for (const [index, mishap] of this.scenario.mishaps.entries()) {
       lives += 1;
-      last = await this.#live(mishap, rival !== undefined);
-      if (last.exitCode !== undefined && DONE.has(last.exitCode)) break;
+      await this.live(mishap, true, index);
+      if (this.#isDone) break;
     }
-    service.faults = NO_FAULTS;
-    for (let more = 0; last?.exitCode === undefined || !DONE.has(last.exitCode); more++) {
-      if (more === LIVES_TO_FINISH)
-        throw new Violation(`the run does not end: ${last?.exitCode} ${last?.error} ${last?.stdout}`);
+    this.endFaults();
+    for (let more = 0; !this.#isDone; more++) {
+      const { exitCode, error, stdout } = this.last ?? {};
+      if (more === this.livesToFinish) throw new Violation(`the run does not end: ${exitCode} ${error} ${stdout}`);
       lives += 1;
-      last = await this.#live(undefined, false);
+      await this.live(undefined, false);
     }
-    const before = service.ledger.requests;
-    const again = await this.#live(undefined, false);
-    if (service.ledger.requests !== before) throw new Violation('a finished run repeated sends');
-    checkAccount(this.#stage.disk, this.#scenario, service.ledger);
-    const inDoubt = listInDoubt(this.#stage.disk, this.#scenario);
+    const { requests } = service;
+    const again = await this.live(undefined, false);
+    if (service.requests !== requests) throw new Violation('a finished run repeated sends');
+    await this.end();
+    const inDoubt = checkAccount(this.world.disk, this.scenario, service.service);
     checkRepeated(again, inDoubt);
-    if (rival === undefined) {
-      const known = inDoubt.filter((row) => !this.#unknowable.has(row));
-      if (known.length > 0) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
-    }
-    const { digest: traceDigest, lines: trace } = this.trace;
-    return { traceDigest, trace, lives, requests: before, inDoubt: inDoubt.length };
+    const known = inDoubt.filter((row) => !service.unknowable.has(row));
+    if (known.length > 0 && !this.mayLoseCauses) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
+    return { traceDigest: this.world.digest, trace, lives, requests, inDoubt: inDoubt.length };
   }
 
-  /** One life of the first runner, with that of its rival beside it, to the end of both. */
-  async #live(mishap: Mishap | undefined, hasRival: boolean): Promise<Runner> {
-    const { timeline } = this.#stage;
+  /** Without mishaps and faults a run must come to its end in so many lives: 75 for a breaker that is still open, a lock … */
+  protected readonly livesToFinish: number = 5;
+
+  /** Whether rows may be in doubt for another reason than those that are noted. */
+  protected get mayLoseCauses(): boolean {
+    return this.scenario.rival !== undefined;
+  }
+
+  protected endFaults(): void {
+    this.world.service.faults = {};
+  }
+
+  /** Once the job is finished. */
+  protected async end(): Promise<void> {}
+
+  protected checkPrinted(text: string, isAlone: boolean): void {
+    const { scenario, watch } = this;
+    const { disk, service, guard } = this.world;
+    guard(() => checkPrinted(text, { isAlone }, { disk, scenario, service: service.service, watch }));
+  }
+
+  get #isDone(): boolean {
+    return this.last?.exitCode !== undefined && [0, 1, 3].includes(this.last.exitCode);
+  }
+
+  /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
+  protected async live(mishap: Mishap | undefined, hasRival: boolean, _index?: number): Promise<Process> {
     const first = this.#start('node-a', mishap);
-    const rival = hasRival ? this.#scenario.rival : undefined;
-    const others = scheduleRivals(timeline, first, rival, (host, its) => this.#start(host, its));
-    await timeline.runUntil(() => {
-      this.#guard.assertNone();
-      return first.isOver && others.every((other) => other.isOver);
-    });
-    for (const runner of [first, ...others]) this.#noteEnd(runner);
-    let isLater = false;
-    timeline.schedule(BETWEEN_LIVES_MS, () => {
-      isLater = true;
-    });
-    await timeline.runUntil(() => isLater);
-    await checkSnapshots(this.#stage.disk);
+    const others = hasRival ? this.#scheduleRivals(first) : [];
+    await this.world.runUntil(() => first.isOver && others.every((other) => other.isOver));
+    for (const process of [first, ...others]) this.noteEnd(process);
+    await this.wait(first);
+    await checkSnapshots(this.world.disk);
+    this.last = first;
     return first;
   }
 
-  #start(host: Host, mishap: Mishap | undefined): Runner {
-    const runner = new Runner(this.#stage, {
-      ...{ pid: this.#nextPid++, host, mishap },
-      skewMs: () => this.#scenario.skewMs[host],
-    });
-    const others = this.#runners.filter(({ isAlive }) => isAlive);
-    if (others.length > 0) for (const each of [...others, runner]) this.#besides.add(each);
-    this.#runners.push(runner);
-    runner.start((terminal) => runLoadedJob(this.#scenario.job, { json: true }, terminal));
-    return runner;
+  /** Until the next life. */
+  protected async wait(_first: Process): Promise<void> {
+    await this.world.pass(BETWEEN_LIVES_MS);
   }
 
-  #noteEnd(runner: Runner): void {
-    checkEnd(runner, this.#scenario);
+  /** As long as the first process lives, others try to take its job, one after the other: those that have started. */
+  #scheduleRivals(first: Process): readonly Process[] {
+    const { rival } = this.scenario;
+    const started: Process[] = [];
+    if (rival === undefined) return started;
+    const challenge = (attempt: number) => {
+      if (first.isOver || attempt > 6) return;
+      started.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
+      this.world.timeline.schedule(25_000, () => challenge(attempt + 1));
+    };
+    this.world.timeline.schedule(rival.delayMs, () => challenge(0));
+    return started;
+  }
+
+  #start(host: Host, mishap: Mishap | undefined): Process {
+    const others = this.world.processes.filter(({ isAlive }) => isAlive);
+    const process = this.world.start({ host, mishap, skewMs: this.scenario.skewMs[host] }, (terminal) =>
+      runLoadedJob(this.scenario.job, { json: true }, terminal),
+    );
+    if (others.length > 0) for (const each of [...others, process]) this.#besides.add(each);
+    return process;
+  }
+
+  protected noteEnd(process: Process): void {
+    checkEnd(process, this.scenario);
     this.#noteOpenRows();
   }
 
   /** Rows of intents without an outcome when a process is gone: they may have been sent. */
   #noteOpenRows(): void {
-    const { disk } = this.#stage;
-    if (!disk.volume.existsSync('/out/sim')) return;
-    for (const name of disk.volume.readdirSync('/out/sim').map(String)) {
-      const path = `/out/sim/${name}/journal.ndjson`;
-      if (!disk.volume.existsSync(path)) continue;
-      const steps = readPlannedRows(disk, this.#scenario, `/out/sim/${name}`);
-      const open = new Map<string, { step: number; rows: readonly [number, number] }>();
-      for (const entry of entriesIn(disk.volume.readFileSync(path) as Buffer)) {
-        if (entry.type === 'intent') open.set(`${entry.step}-${entry.request}-${entry.part}`, entry);
-        if (entry.type === 'outcome') open.delete(`${entry.step}-${entry.request}-${entry.part}`);
-      }
-      for (const { step, rows } of open.values()) {
-        const { kind, planned } = steps[step - 1]!;
-        for (const row of planned.slice(rows[0], rows[0] + rows[1])) this.#unknowable.add(`${kind} ${row}`);
-      }
+    const { volume } = this.world.disk;
+    const { directory } = this.watch;
+    const path = `${directory}/journal.ndjson`;
+    if (directory === undefined || !volume.existsSync(path)) return;
+    const open = new Map<string, { step: number; rows: readonly [number, number] }>();
+    for (const entry of entriesIn(volume.readFileSync(path) as Buffer)) {
+      if (entry.type === 'intent') open.set(`${entry.step}-${entry.request}-${entry.part}`, entry);
+      if (entry.type === 'outcome') open.delete(`${entry.step}-${entry.request}-${entry.part}`);
     }
+    for (const { step, rows } of open.values()) this.noteUnknowable(step, rows);
+  }
+
+  protected noteUnknowable(step: number, [first, count]: readonly [number, number]): void {
+    const { directory } = this.watch;
+    if (directory === undefined) return;
+    const { kind, planned } = readPlannedRows(this.world.disk, this.scenario, directory)[step - 1]!;
+    for (const row of planned.slice(first, first + count)) this.world.service.unknowable.add(`${kind} ${row}`);
   }
 }

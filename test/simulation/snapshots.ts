@@ -3,8 +3,8 @@ import { type JournalEnd, readJournal } from '../../src/journal/reader.js';
 import { RunState, type StateSnapshot } from '../../src/journal/replay.js';
 import { readRunState } from '../../src/journal/state-reader.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
-import type { CrashDisk } from './crash-disk.js';
-import { Violation } from './watch.js';
+import type { CrashDisk } from '../world/crash-disk.js';
+import { Violation } from '../world/violation.js';
 
 /** Of every journal: snapshots say what the lines before them say, and who reads from one on knows what a reader of all lines does. */
 export async function checkSnapshots({ volume }: CrashDisk): Promise<void> {

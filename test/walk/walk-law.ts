@@ -1,4 +1,4 @@
-import { Violation } from '../simulation/watch.js';
+import { Violation } from '../world/violation.js';
 import { personOf } from './walk-rejections.js';
 import type { WalkRuns } from './walk-runs.js';
 import type { WalkWorld } from './walk-world.js';

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
 import { readRunName } from '../../src/plan/format/run-directories.js';
-import { entriesIn } from '../simulation/watch.js';
+import { entriesIn } from '../world/violation.js';
 import type { WalkWorld } from './walk-world.js';
 
 export const JOB = '/out/walk';

@@ -13,8 +13,8 @@ import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
 import type { Lane } from '../../src/throttle/lane.js';
 import { LaneStopped } from '../../src/throttle/lane-stopped.js';
-import { CrashDisk } from '../simulation/crash-disk.js';
-import { createSimFiles, type Perform } from '../simulation/sim-files.js';
+import { CrashDisk } from '../world/crash-disk.js';
+import { createSimFiles, type Perform } from '../world/sim-files.js';
 import { MINUTE, WalkService } from './walk-service.js';
 
 /** How a command is cut short: at its n-th operation on the disk, or with its n-th request. */
@@ -41,7 +41,7 @@ const never = (): Never => new Promise(() => {});
 
 /** A disk, a clock and a service, on which one command after the other is given, each by a process of its own. */
 export class WalkWorld {
-  readonly disk = new CrashDisk({});
+  readonly disk = new CrashDisk();
   readonly random: Random;
   readonly service: WalkService;
   /** Input files and exports, by path. */

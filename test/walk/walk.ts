@@ -14,7 +14,7 @@ import { prune } from '../../src/verbs/prune.js';
 import { report } from '../../src/verbs/report.js';
 import { settle } from '../../src/verbs/settle.js';
 import { applyRun, retryRows, runLoadedJob, sendTest } from '../command/give-verb.js';
-import { Violation } from '../simulation/watch.js';
+import { Violation } from '../world/violation.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
 import { assertLaw, assertNothingLost, OWN_NUMBER } from './walk-law.js';

@@ -7,7 +7,7 @@ import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { checkAccount, findRun } from '../../kill/account.js';
 import { createKillJob, type KillJob, pick, writeCsv } from '../../kill/job.js';
 import { Life, sleep, waitFor } from '../../kill/life.js';
-import { Violation } from '../../simulation/watch.js';
+import { Violation } from '../../world/violation.js';
 import { type DatabaseProxy, startDatabaseProxy } from '../database-proxy.js';
 import type { PostgresServer } from '../postgres-server.js';
 

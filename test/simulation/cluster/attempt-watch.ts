@@ -1,13 +1,13 @@
 import type { WorkerEntry, WorkerKey } from '../../../src/cluster/store.js';
-import type { Runner } from '../sim-process.js';
-import { Violation } from '../watch.js';
+import type { Process } from '../../world/process.js';
+import { Violation } from '../../world/violation.js';
 import type { SimDatabase } from './sim-database.js';
 
 interface Begun {
   readonly name: string;
   readonly step: number;
   readonly rows: readonly [first: number, count: number];
-  readonly runner: Runner;
+  readonly process: Process;
   readonly worker: string;
   wasUsed: boolean;
 }
@@ -46,14 +46,14 @@ export class AttemptWatch {
   }
 
   /** A call took effect; rows that are in doubt for it. */
-  noteCall(method: string, args: readonly unknown[], runner: Runner): readonly LostRows[] {
+  noteCall(method: string, args: readonly unknown[], process: Process): readonly LostRows[] {
     if (method === 'beat') this.#leaseUntilMs.set(args[0] as string, this.#now() + this.#leaseMs);
     if (method === 'leave') this.#left.add(args[0] as string);
-    if (method === 'append') this.#noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], runner);
+    if (method === 'append') this.#noteAppended(args[0] as WorkerKey, args[1] as WorkerEntry[], process);
     return method === 'recover' ? this.#listRecovered() : [];
   }
 
-  #noteAppended(key: WorkerKey, entries: readonly WorkerEntry[], runner: Runner): void {
+  #noteAppended(key: WorkerKey, entries: readonly WorkerEntry[], process: Process): void {
     const attempts = this.#database.cluster.attempts();
     for (const { nonce, type } of entries) {
       const attempt = attempts.find((one) => one.nonce === nonce);
@@ -64,20 +64,20 @@ export class AttemptWatch {
         name: `${name}/${nonce}`,
         step: attempt.step,
         rows: attempt.rows,
-        runner,
+        process,
         worker: key.worker,
         wasUsed: false,
       });
     }
   }
 
-  /** The attempt that `runner` may make for just these rows; undefined where there is none that was not made. */
-  take(step: number, rows: readonly number[], runner: Runner): string | undefined {
+  /** The attempt that `process` may make for just these rows; undefined where there is none that was not made. */
+  take(step: number, rows: readonly number[], process: Process): string | undefined {
     // An earlier one of the same rows may have ended without being sent.
     for (const begun of [...this.#begun.values()].reverse()) {
       const [first, count] = begun.rows;
       const isIt = begun.step === step && count === rows.length && rows.every((row, at) => row === first + at);
-      if (!isIt || begun.runner !== runner || begun.wasUsed) continue;
+      if (!isIt || begun.process !== process || begun.wasUsed) continue;
       begun.wasUsed = true;
       this.#checkLed(`${begun.name} leaves`, BEGUN_FOR_MS);
       if ((this.#leaseUntilMs.get(begun.worker) ?? 0) <= this.#now()) {
@@ -106,10 +106,10 @@ export class AttemptWatch {
       const begun = this.#begun.get(nonce);
       // One that leaves a run which stops leaves what the service could not be asked about, for the next run to ask.
       if (begun === undefined || (isQueried && this.#left.has(begun.worker))) continue;
-      const { runner } = begun;
-      const hasCause = !runner.isAlive || runner.wasStopped || this.#database.wasAway;
+      const { process } = begun;
+      const hasCause = !process.isAlive || process.wasStopped || this.#database.wasAway;
       if (!hasCause)
-        throw new Violation(`request ${request} of step ${step} was taken from ${runner.name}, which is well`);
+        throw new Violation(`request ${request} of step ${step} was taken from ${process.name}, which is well`);
     }
     return fresh;
   }

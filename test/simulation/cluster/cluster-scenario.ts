@@ -1,5 +1,6 @@
 import type { Random } from '../../../src/sandbox/random.js';
-import { createMishap, createScenario, type Mishap, pick, type Scenario } from '../scenario.js';
+import type { Mishap } from '../../world/process.js';
+import { createMishap, createScenario, pick, type Scenario } from '../scenario.js';
 
 /** What happens to the database, or to the ways of a process, so long after a leader's start. */
 export type DatabaseMishap =

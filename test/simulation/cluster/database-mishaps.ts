@@ -1,4 +1,5 @@
-import type { Runner, Stage } from '../sim-process.js';
+import type { Process } from '../../world/process.js';
+import type { World } from '../../world/world.js';
 import type { DatabaseMishap } from './cluster-scenario.js';
 import type { SimDatabase } from './sim-database.js';
 
@@ -9,43 +10,41 @@ export class DatabaseMishaps {
   /** Then a leader that finds less than it wrote down cannot know whether commits were lost. */
   wasRestarted = false;
   readonly #database: SimDatabase;
-  readonly #stage: Stage;
-  readonly #processes: () => readonly Runner[];
+  readonly #world: World;
 
-  constructor(database: SimDatabase, stage: Stage, processes: () => readonly Runner[]) {
+  constructor(database: SimDatabase, world: World) {
     this.#database = database;
-    this.#stage = stage;
-    this.#processes = processes;
+    this.#world = world;
   }
 
   schedule(mishaps: readonly DatabaseMishap[]): void {
-    for (const mishap of mishaps) this.#stage.timeline.schedule(mishap.atMs, () => this.#disturb(mishap));
+    for (const mishap of mishaps) this.#world.timeline.schedule(mishap.atMs, () => this.#disturb(mishap));
   }
 
   #disturb(mishap: DatabaseMishap): void {
     if (mishap.kind === 'partition' || mishap.kind === 'no-service') {
-      const all = this.#processes().filter(({ isAlive }) => isAlive);
-      const runner = all[mishap.process % Math.max(1, all.length)];
-      if (runner === undefined) return;
-      if (mishap.kind === 'partition') this.#database.cutOff(runner, mishap.forMs);
-      else this.#cutOffService(runner, mishap.forMs);
+      const all = this.#world.processes.filter(({ isAlive }) => isAlive);
+      const process = all[mishap.process % Math.max(1, all.length)];
+      if (process === undefined) return;
+      if (mishap.kind === 'partition') this.#database.cutOff(process, mishap.forMs);
+      else this.#cutOffService(process, mishap.forMs);
     } else if (mishap.kind !== 'promotion') {
       this.#database.goAway(mishap.forMs, () => mishap.kind === 'restart' && this.#restart());
     } else {
       const standby = this.#database.cluster.copyStandby();
-      this.#stage.timeline.schedule(mishap.lagMs, () => {
+      this.#world.timeline.schedule(mishap.lagMs, () => {
         this.hasLostCommits = true;
         this.#database.goAway(mishap.forMs, () => {
-          this.#stage.trace(`a standby takes over, ${Math.round(mishap.lagMs)} ms behind`);
+          this.#world.trace(`a standby takes over, ${Math.round(mishap.lagMs)} ms behind`);
           standby.promote();
         });
       });
     }
   }
 
-  #cutOffService(runner: Runner, forMs: number): void {
-    this.#stage.trace(`${runner.name} does not reach the service for ${Math.round(forMs)} ms`);
-    this.#stage.service.cutOff(runner, forMs);
+  #cutOffService(process: Process, forMs: number): void {
+    this.#world.trace(`${process.name} does not reach the service for ${Math.round(forMs)} ms`);
+    this.#world.service.cutOff(process, forMs);
   }
 
   #restart(): void {

@@ -1,23 +1,22 @@
-import type { RowStep } from '../../../src/job/job.js';
+import { isRowStep, type Job } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
-import type { Subject } from '../subject.js';
-import { Violation } from '../watch.js';
+import { Violation } from '../../world/violation.js';
+import type { Subject } from '../run-watch.js';
 
 const SECOND_MS = 1000;
 
 /** Of all processes together: in no sliding second does more leave than the limit and one request. */
 export class RateWatch {
-  readonly #steps: readonly RowStep[];
+  readonly #job: Job;
   readonly #left = new Map<string, { atMs: number; cost: number }[]>();
 
-  constructor(steps: readonly RowStep[]) {
-    this.#steps = steps;
+  constructor(job: Job) {
+    this.#job = job;
   }
 
   onLeave(subject: Subject, atMs: number): void {
-    if (subject.type !== 'rows' && subject.type !== 'thing') return;
-    const step = this.#steps.find(({ kind }) => kind === subject.kind);
-    if (step === undefined) return;
+    const step = subject.type === 'read' ? undefined : this.#job.steps[subject.step - 1];
+    if (step === undefined || !isRowStep(step)) return;
     const { area } = kindOf(step);
     const cost = 1 / step.limits.requestsPerSecond;
     const recent = (this.#left.get(area) ?? []).filter((one) => one.atMs > atMs - SECOND_MS);

@@ -2,8 +2,8 @@ import { type Store, StoreLost } from '../../../src/cluster/store.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Random } from '../../../src/sandbox/random.js';
 import { MemoryCluster } from '../../cluster/memory-store.js';
-import type { Runner } from '../sim-process.js';
-import type { Timeline } from '../timeline.js';
+import type { Process } from '../../world/process.js';
+import type { Timeline } from '../../world/timeline.js';
 import { type CallFaults, NO_CALL_FAULTS } from './cluster-scenario.js';
 
 const LOST_AFTER_MS = 800;
@@ -16,10 +16,10 @@ export class SimDatabase {
   wasAway = false;
   readonly #timeline: Timeline;
   readonly #random: Random;
-  readonly #onAsked: (runner: Runner) => void;
-  readonly #onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
+  readonly #onAsked: (process: Process) => void;
+  readonly #onCall: (method: string, args: readonly unknown[], process: Process) => void;
   readonly #trace: (line: string) => void;
-  readonly #cutOff = new Map<Runner, number>();
+  readonly #cutOff = new Map<Process, number>();
   #downUntilMs = 0;
   /** Counts outages: no reply comes from before one. */
   #era = 0;
@@ -30,9 +30,9 @@ export class SimDatabase {
     told: {
       skewMs: number;
       /** A process makes a call. */
-      onAsked: (runner: Runner) => void;
+      onAsked: (process: Process) => void;
       /** A call took effect. */
-      onCall: (method: string, args: readonly unknown[], runner: Runner) => void;
+      onCall: (method: string, args: readonly unknown[], process: Process) => void;
       trace: (line: string) => void;
     },
   ) {
@@ -57,47 +57,47 @@ export class SimDatabase {
     });
   }
 
-  cutOff(runner: Runner, forMs: number): void {
-    this.#trace(`${runner.name} does not reach the database for ${Math.round(forMs)} ms`);
+  cutOff(process: Process, forMs: number): void {
+    this.#trace(`${process.name} does not reach the database for ${Math.round(forMs)} ms`);
     this.wasAway = true;
-    this.#cutOff.set(runner, this.#timeline.nowMs + forMs);
+    this.#cutOff.set(process, this.#timeline.nowMs + forMs);
   }
 
-  readonly connect = (runner: Runner): Store => {
+  readonly connect = (process: Process): Store => {
     const direct = this.cluster.connect();
     const through = Object.entries(direct).map(([name, method]) => {
       if (name === 'close') return [name, method];
-      const call = (...args: unknown[]) => this.#call(runner, name, { args, method });
+      const call = (...args: unknown[]) => this.#call(process, name, { args, method });
       return [name, call];
     });
     return Object.fromEntries(through) as Store;
   };
 
   #call(
-    runner: Runner,
+    process: Process,
     name: string,
     { args, method }: { args: readonly unknown[]; method: (...args: never[]) => Promise<unknown> },
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, runner);
+      const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, process);
       const lose = (delayMs: number) => later(delayMs, () => reject(new StoreLost('the connection broke')));
-      if (!runner.callOut(`asks ${name}`)) return;
-      this.#onAsked(runner);
+      if (!process.callOut(`asks ${name}`)) return;
+      this.#onAsked(process);
       const era = this.#era;
       this.#timeline.schedule(this.#travelMs(), () => {
-        if (!this.#isReached(runner) || this.#random() < this.faults.lostBefore) {
+        if (!this.#isReached(process) || this.#random() < this.faults.lostBefore) {
           lose(this.#random() * LOST_AFTER_MS);
           return;
         }
         // What reaches the database takes effect, whatever has become of its caller.
         method(...(args as never[])).then(
           (value) => {
-            this.#onCall(name, args, runner);
+            this.#onCall(name, args, process);
             const isLost = this.#random() < this.faults.lostAfter;
             if (isLost) lose(this.#random() * LOST_AFTER_MS);
             else
               later(this.#travelMs(), () => {
-                if (this.#era === era && this.#isReached(runner)) resolve(value);
+                if (this.#era === era && this.#isReached(process)) resolve(value);
                 else reject(new StoreLost('the connection broke'));
               });
           },
@@ -107,9 +107,9 @@ export class SimDatabase {
     });
   }
 
-  #isReached(runner: Runner): boolean {
+  #isReached(process: Process): boolean {
     const { nowMs } = this.#timeline;
-    return nowMs >= this.#downUntilMs && nowMs >= (this.#cutOff.get(runner) ?? 0);
+    return nowMs >= this.#downUntilMs && nowMs >= (this.#cutOff.get(process) ?? 0);
   }
 
   #travelMs(): number {

@@ -1,26 +1,20 @@
 import { runWorker } from '../../cluster/a-worker.js';
-import { Runner, type Stage } from '../sim-process.js';
+import type { Process } from '../../world/process.js';
+import type { World } from '../../world/world.js';
 import type { ClusterScenario, WorkerMishap } from './cluster-scenario.js';
 
 /** The workers, one on each host: when one ends, another starts. */
 export class SimWorkers {
-  readonly all: Runner[] = [];
-  readonly #stage: Stage;
+  readonly #world: World;
   readonly #scenario: ClusterScenario;
-  readonly #nextPid: () => number;
-  readonly #onEnd: (worker: Runner) => void;
+  readonly #onEnd: (worker: Process) => void;
   #mishaps: (WorkerMishap | undefined)[];
   /** No worker takes the place of one that ends. */
   #isOver = false;
 
-  constructor(
-    stage: Stage,
-    scenario: ClusterScenario,
-    { nextPid, onEnd }: { nextPid: () => number; onEnd: (worker: Runner) => void },
-  ) {
-    this.#stage = stage;
+  constructor(world: World, scenario: ClusterScenario, onEnd: (worker: Process) => void) {
+    this.#world = world;
     this.#scenario = scenario;
-    this.#nextPid = nextPid;
     this.#onEnd = onEnd;
     this.#mishaps = [...scenario.workerMishaps];
   }
@@ -34,26 +28,28 @@ export class SimWorkers {
   }
 
   /** All get SIGTERM, and none takes their place; those that have to end. */
-  dismiss(): readonly Runner[] {
+  dismiss(): readonly Process[] {
     this.#isOver = true;
-    const left = this.all.filter(({ isAlive }) => isAlive);
+    const left = this.#world.processes.filter(({ isAlive, isOnDisk }) => isAlive && !isOnDisk);
     for (const worker of left) worker.terminate();
     return left;
   }
 
   #employ(index: number): void {
-    const { timeline, random } = this.#stage;
+    const { timeline, random } = this.#world;
     const { leaseSeconds, workerSkewsMs } = this.#scenario;
     const mishap = this.#mishaps.shift();
-    const worker = new Runner(this.#stage, {
-      ...{ pid: this.#nextPid(), host: `worker-${index}`, skewMs: () => workerSkewsMs[index] ?? 0 },
-      mishap: mishap !== undefined && 'afterOperations' in mishap ? mishap : undefined,
-      onOver: () => {
-        this.#onEnd(worker);
-        if (!this.#isOver) timeline.schedule(100 + random() * 5_000, () => this.#isOver || this.#employ(index));
+    const worker = this.#world.start(
+      {
+        ...{ host: `worker-${index}`, skewMs: workerSkewsMs[index] ?? 0, isElsewhere: true },
+        mishap: mishap !== undefined && 'after' in mishap ? mishap : undefined,
+        onOver: () => {
+          this.#onEnd(worker);
+          if (!this.#isOver) timeline.schedule(100 + random() * 5_000, () => this.#isOver || this.#employ(index));
+        },
       },
-    });
-    this.all.push(worker);
+      (terminal) => runWorker({ leaseSeconds, allowSecretEnv: ['KEY'] }, terminal),
+    );
     if (mishap !== undefined && 'afterMs' in mishap) {
       timeline.schedule(
         mishap.afterMs,
@@ -65,6 +61,5 @@ export class SimWorkers {
         worker,
       );
     }
-    worker.start((terminal) => runWorker({ leaseSeconds, allowSecretEnv: ['KEY'] }, terminal));
   }
 }

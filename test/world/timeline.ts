@@ -16,6 +16,9 @@ export interface SimProcess {
   stoppedUntilMs: number;
 }
 
+/** When it begins, in ms since 1970. */
+export const NOON = Date.parse('2026-11-21T12:00:00Z');
+
 /** Time that passes only from event to event. All waiting of a simulation goes through here, so a seed gives one course of events. */
 export class Timeline {
   nowMs = 0;

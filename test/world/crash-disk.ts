@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { Volume } from 'memfs';
 import type { Random } from '../../src/sandbox/random.js';
 
@@ -37,7 +36,7 @@ export function namesIn(names: Names, directory: number): Map<string, number> {
  */
 export class CrashDisk {
   volume = new Volume();
-  /** A machine that was started again is another host (runtime.ts). */
+  /** A machine that was started again is another host. */
   powerCuts = 0;
   #durableBytes = new Map<number, Buffer>();
   #durableNames: Names = new Map();
@@ -47,12 +46,8 @@ export class CrashDisk {
   #identities = new Map<number, SimIdentity>();
   #nextInode = 1000;
 
-  constructor(files: Readonly<Record<string, string>>) {
+  constructor() {
     this.volume.mkdirSync('/out', { recursive: true });
-    for (const [path, text] of Object.entries(files)) {
-      this.volume.mkdirSync(dirname(path), { recursive: true });
-      this.volume.writeFileSync(path, text);
-    }
     this.#syncAll('/');
   }
 

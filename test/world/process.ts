@@ -1,0 +1,304 @@
+// Loaded beforehand: what a process loads in the middle of its work would take real time.
+import '../../src/command/open-cluster.js';
+import '../../src/input/spool.js';
+import '../../src/registry/tests/write-run-report.js';
+import '../../src/report/early/early-outputs.js';
+import '../../src/report/write-report.js';
+import '../../src/run/apply-plan.js';
+import type { Env } from '../../src/command/env.js';
+import { exitCodeOfError } from '../../src/command/failure.js';
+import type { Terminal } from '../../src/command/terminal.js';
+import type { Clock } from '../../src/ports/clock.js';
+import type { RunLaneOptions } from '../../src/run/run-deps.js';
+import type { Random } from '../../src/sandbox/random.js';
+import type { Lane, PassGate } from '../../src/throttle/lane.js';
+import { LaneStopped } from '../../src/throttle/lane-stopped.js';
+import { createSimFiles, type Perform } from './sim-files.js';
+import { createTableReader } from './table-reader.js';
+import { NOON, type SimProcess, type Timeline } from './timeline.js';
+import type { World } from './world.js';
+
+/** What happens to a process: after so many of its operations, or with so many of its requests, this. */
+export interface Mishap {
+  /**
+   * `kill`: it dies. `power`: all processes die, and what was not synced may be lost. `signal`: SIGTERM. `stop`: SIGSTOP, for a time.
+   * `disk`: one operation fails. `kill with a request`: it dies when the answer is there.
+   */
+  readonly kind: 'kill' | 'power' | 'signal' | 'stop' | 'disk' | 'kill with a request';
+  readonly after: number;
+}
+
+export interface Birth {
+  readonly host: string;
+  readonly mishap?: Mishap | undefined;
+  /** How far its wall clock is ahead. */
+  readonly skewMs?: number;
+  /** On a machine of its own, without a disk. */
+  readonly isElsewhere?: boolean;
+  readonly onOver?: () => void;
+}
+
+/** One life of a command, such as `volley run`, from its start to its end or its death. */
+export class Process implements SimProcess {
+  readonly name: string;
+  readonly pid: number;
+  isAlive = true;
+  stoppedUntilMs = 0;
+  wasStopped = false;
+  /** Undefined while it lives, and where it died. */
+  exitCode: number | undefined;
+  error: unknown;
+  /** What it printed: the summary, as JSON. */
+  stdout = '';
+  readonly #world: World;
+  readonly #birth: Birth;
+  #operations = 0;
+  #requests = 0;
+  #hear: (signal: string) => void = () => {};
+
+  constructor(world: World, pid: number, birth: Birth) {
+    this.#world = world;
+    this.pid = pid;
+    this.name = `p${pid}`;
+    this.#birth = birth;
+  }
+
+  get isOnDisk(): boolean {
+    return this.#birth.isElsewhere !== true;
+  }
+
+  start(command: (terminal: Terminal) => Promise<number>): void {
+    this.#world.trace(`${this.name} starts on ${this.#birth.host}`);
+    command(this.#createHost()).then(
+      (exitCode) => this.#end(exitCode, undefined),
+      (error: unknown) => this.#end(exitCodeOfError(error), error),
+    );
+  }
+
+  die(why: string): void {
+    if (!this.isAlive) return;
+    this.isAlive = false;
+    this.#world.trace(`${this.name} dies: ${why}`);
+    this.#birth.onOver?.();
+  }
+
+  /** SIGSTOP, and SIGCONT after a time. */
+  stop(forMs: number): void {
+    const { timeline, trace } = this.#world;
+    trace(`${this.name} is stopped for ${Math.round(forMs)} ms`);
+    this.wasStopped = true;
+    this.stoppedUntilMs = timeline.nowMs + forMs;
+  }
+
+  terminate(): void {
+    this.#world.trace(`${this.name} gets SIGTERM`);
+    try {
+      this.#hear('SIGTERM');
+    } catch (error) {
+      // It was the second one: it left.
+      if (this.isAlive) throw error;
+    }
+  }
+
+  /** It calls something outside; false where it died before the call was on its way. */
+  callOut(name: string): boolean {
+    if (!this.isAlive) return false;
+    const mishap = this.#operate(name);
+    if (mishap !== 'kill' && mishap !== 'power' && mishap !== 'disk') return true;
+    const isOnItsWay = this.#world.random() < 0.5;
+    this.die('kill -9');
+    return isOnItsWay;
+  }
+
+  /** What meets this operation. Signals have their effect at once. */
+  #operate(name: string): Mishap['kind'] | undefined {
+    const { mishap } = this.#birth;
+    this.#operations += 1;
+    this.#world.trace(`${this.name} ${name}`);
+    if (mishap?.kind === 'kill with a request' || this.#operations !== mishap?.after) return undefined;
+    if (mishap.kind === 'signal') this.terminate();
+    if (mishap.kind === 'stop') this.stop(1000 + this.#world.random() * 120_000);
+    return mishap.kind;
+  }
+
+  get isOver(): boolean {
+    return !this.isAlive || this.exitCode !== undefined;
+  }
+
+  #end(exitCode: number, error: unknown): void {
+    if (!this.isAlive) return;
+    this.exitCode = exitCode;
+    this.error = error;
+    this.isAlive = false;
+    this.#world.trace(`${this.name} ends: ${exitCode} ${error instanceof Error ? error.message : ''}`);
+    this.#birth.onOver?.();
+  }
+
+  readonly #perform: Perform = (name, act, tear) =>
+    new Promise((resolve, reject) => {
+      const { timeline, random } = this.#world;
+      const run = () => {
+        const mishap = this.#operate(name);
+        if (mishap === 'kill' || mishap === 'power') {
+          doPartly(act, tear, random);
+          if (mishap === 'power') this.#world.cutPower();
+          else this.die('kill -9');
+          return;
+        }
+        if (mishap === 'disk') {
+          tear?.();
+          reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' }));
+          return;
+        }
+        try {
+          resolve(act());
+        } catch (error) {
+          reject(error);
+        }
+      };
+      timeline.schedule(random() * 2, run, this);
+    });
+
+  #createHost(): Terminal {
+    return {
+      env: { KEY: 'k3y', VOLLEY_DATABASE_URL: 'postgres://simulated/volley' },
+      stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
+      isStdoutTerminal: false,
+      isStderrTerminal: false,
+      writeStdout: async (text) => {
+        this.stdout += text;
+        this.#world.onPrinted(this, text);
+      },
+      writeStderr: () => {},
+      onSignal: (listener) => {
+        this.#hear = listener;
+        return () => {};
+      },
+      leave: () => {
+        this.die('a second signal');
+        throw new Error('left');
+      },
+      createLog: () => ({
+        info: () => {},
+        warn: (text) => this.#world.trace(`${this.name} says ${text}`),
+        error: () => {},
+      }),
+      runtime: this.#createEnv(),
+    };
+  }
+
+  #createEnv(): Env {
+    const world = this.#world;
+    const { timeline, disk, service } = world;
+    const { host, skewMs = 0, mishap } = this.#birth;
+    const clock: Clock = {
+      now: () => NOON + Math.round(timeline.nowMs) + skewMs,
+      monotonicMs: () => timeline.nowMs,
+      sleep: (delayMs, signal) =>
+        new Promise((resolve) => {
+          if (signal?.aborted) return resolve();
+          const wake = () => {
+            signal?.removeEventListener('abort', wake);
+            resolve();
+          };
+          signal?.addEventListener('abort', wake);
+          timeline.schedule(delayMs, wake, this);
+        }),
+    };
+    return {
+      files: createSimFiles(disk, this.#perform, { pid: this.pid, nowMs: clock.now, onSynced: world.onSynced }),
+      clock,
+      random: world.random,
+      owner: { host: `${host}/${disk.powerCuts}`, pid: this.pid, instance: `i${this.pid}` },
+      snapshotEveryBytes: world.snapshotEveryBytes,
+      // However small.
+      packFromBytes: 1,
+      createBusyMeter: () => () => 0,
+      isProcessAlive: (pid) => world.isAlive(pid),
+      loadReader: async () => createTableReader(world.tables),
+      loadLane: async () => (options) => createSimLane(options, timeline, this),
+      loadStore: async () => {
+        if (world.connect === undefined) throw new Error('no database in this world');
+        return world.connect(this);
+      },
+      loadTransport: async () => () => ({
+        send: (call, signal) => {
+          this.#requests += 1;
+          const isLast = mishap?.kind === 'kill with a request' && this.#requests === mishap.after;
+          const answer = service.send(this, call, signal);
+          if (!isLast) return answer;
+          return answer.then(() => {
+            this.die('kill -9');
+            return new Promise(() => {});
+          });
+        },
+        close: async () => {},
+      }),
+    };
+  }
+}
+
+/** What is left of the operation in which a process dies: a part of it, all of it, or nothing. */
+function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Random): void {
+  try {
+    if (tear !== undefined && random() < 0.5) tear();
+    else if (random() < 0.3) act();
+  } catch {
+    // It would have failed; no one is there to hear of it.
+  }
+}
+
+/** So many at a time, in order; a pause holds them all. Rates are the real lane's affair. */
+function createSimLane({ limits, signal }: RunLaneOptions, timeline: Timeline, process: SimProcess): Lane {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  let freeAtMs = 0;
+  const enter = () =>
+    new Promise<void>((resolve) => {
+      if (running < limits.concurrency) {
+        running += 1;
+        resolve();
+      } else waiting.push(resolve);
+    });
+  const leave = () => {
+    running -= 1;
+    const next = waiting.shift();
+    if (next === undefined) return;
+    running += 1;
+    next();
+  };
+  const turn = () =>
+    new Promise<void>((resolve, reject) => {
+      const stop = () => reject(new LaneStopped());
+      const pass = () => {
+        if (timeline.nowMs < freeAtMs) return timeline.schedule(freeAtMs - timeline.nowMs, pass, process);
+        signal.removeEventListener('abort', stop);
+        resolve();
+      };
+      if (signal.aborted) return stop();
+      signal.addEventListener('abort', stop);
+      timeline.schedule(1, pass, process);
+    });
+  const gate: PassGate = async (preSendCheck) => {
+    await turn();
+    await preSendCheck?.();
+    return undefined;
+  };
+  return {
+    run: async (_cost, task) => {
+      await enter();
+      try {
+        if (signal.aborted) throw new LaneStopped();
+        return await task(gate);
+      } finally {
+        leave();
+      }
+    },
+    pauseFor: (delayMs) => {
+      freeAtMs = Math.max(freeAtMs, timeline.nowMs + delayMs);
+    },
+    slowDown: () => {},
+    noteSuccess: () => {},
+    close: async () => {},
+  };
+}
