@@ -1,6 +1,6 @@
 import { UserError } from '../domain/errors.js';
-import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../job/base-address.js';
 import { isRowStep, type SecretSource } from '../job/job.js';
+import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../job/service-address.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { WorkerJob } from './worker-job.js';
 

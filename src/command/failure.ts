@@ -1,12 +1,12 @@
 import {
   InternalError,
   type Problem,
+  quoteWord,
   ServiceError,
   type ServiceErrorCode,
   UserError,
   type UserErrorCode,
 } from '../domain/errors.js';
-import { quoteWord } from '../job/explain/quote-word.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import { wordsOfStop } from '../report/stop-words.js';

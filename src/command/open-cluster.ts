@@ -4,7 +4,7 @@ import { bePatient, createPatience } from '../cluster/patient-store.js';
 import { createSharedLane } from '../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
 import { ServiceError } from '../domain/errors.js';
-import type { ClusterSettings, ServiceSettings } from '../job/job.js';
+import type { Job, ServiceSettings } from '../job/job.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunSettings } from '../run/resume.js';
@@ -15,7 +15,7 @@ import { readAddress } from './read-secrets.js';
 /** A database that several processes share. */
 export interface OpenCluster {
   readonly store: Store;
-  readonly settings: ClusterSettings;
+  readonly settings: NonNullable<Job['cluster']>;
   /** Of this process, for people. */
   readonly name: string;
   /** Lanes that all processes of the database share. */
@@ -28,7 +28,7 @@ export interface OpenCluster {
 /** Connects, and waits for a database that is down as long as for a service that is. `flags`: of a command that has no job. */
 export async function openCluster(
   context: Context,
-  settings: ClusterSettings,
+  settings: NonNullable<Job['cluster']>,
   giveUpAfterSeconds: number,
   flags?: string,
 ): Promise<OpenCluster> {

@@ -1,6 +1,6 @@
 import { countOf } from '../domain/count-of.js';
+import { quoteWord } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
-import { quoteWord } from '../job/explain/quote-word.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { accountOfKind } from '../plan/format/account-of.js';

@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import type { AreaCredentials, ClusterSettings, SecretSource } from '../job/job.js';
+import type { AreaCredentials, SecretSource } from '../job/job.js';
 import { readSecret } from '../job/secrets.js';
 import { listSecrets, type ServiceSecrets } from '../service/service-secrets.js';
 import type { Context } from './context.js';
@@ -41,7 +41,7 @@ function refuse(area: Area): never {
 }
 
 /** The address of the database, which holds a password. `flags`: of the command, that name another place. */
-export function readAddress(source: ClusterSettings['database'], context: Context, flags?: string): Promise<string> {
+export function readAddress(source: SecretSource, context: Context, flags?: string): Promise<string> {
   return keepSecret(source, 'the address of the database', context, flags);
 }
 

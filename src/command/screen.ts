@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { quoteWord } from '../domain/errors.js';
 
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {

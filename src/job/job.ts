@@ -3,14 +3,11 @@ import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
 import type { Limits } from './limits.js';
-import type { keyCredentials, writtenCredentials, writtenSecret } from './schema/credentials.js';
-import type { timeouts } from './schema/service.js';
-import type { restOfColumns } from './schema/steps/contacts.js';
+import type { timeouts, writtenCredentials, writtenSecret } from './schema/service.js';
 import type { userColumns } from './schema/steps/conversations.js';
 import type { smsTemplate } from './schema/steps/sms.js';
-import type { stepSchemas } from './schema/steps/steps.js';
 import type { readLimits, writtenInput, writtenSuppression } from './schema/written-input.js';
-import type { CheckedJob } from './schema/written-job.js';
+import type { CheckedJob, stepSchemas } from './schema/written-job.js';
 
 /**
  * A job as the code relies on it: every default filled, every path absolute, everything checked. Keys, types, defaults
@@ -30,8 +27,6 @@ type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[
 type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Guards = Job['guards'];
-export type NotifySettings = NonNullable<Job['notify']>;
-export type ClusterSettings = NonNullable<Job['cluster']>;
 
 export interface ServiceSettings
   extends Immutable<Omit<CheckedJob['service'], 'region' | 'ccPlatform' | 'bases' | 'credentials'>> {
@@ -54,7 +49,6 @@ export type ServiceAddresses = Pick<
 >;
 
 export interface AreaCredentials extends Omit<Checked<typeof writtenCredentials>, 'apiKey'> {}
-export interface KeyCredentials extends Checked<typeof keyCredentials> {}
 export type SecretSource = Checked<ReturnType<typeof writtenSecret>>;
 export interface Timeouts extends Checked<typeof timeouts> {}
 
@@ -69,7 +63,7 @@ export type Step = RowStep | ActionStep;
 export type RowStep = Steps[RowKind & keyof Steps];
 /** A step without rows: does one thing at its place among the steps. */
 export type ActionStep = Steps[ActionStepKind & keyof Steps];
-type Steps = { readonly [K in keyof typeof stepSchemas]: K extends 'contacts' ? ContactsStep : StepOf<K> };
+type Steps = { readonly [K in keyof typeof stepSchemas]: StepOf<K> };
 
 /** A step with its own limits, those at the top of the file, or those of its kind. */
 export type StepOf<K extends keyof typeof stepSchemas> = Omit<Checked<(typeof stepSchemas)[K]>, 'limits'> & {
@@ -80,12 +74,7 @@ export function isRowStep(step: Step): step is RowStep {
   return 'input' in step;
 }
 
-export interface ContactsStep extends StepOf<'contacts'> {
-  /** Attribute → column, or `rest`: every column that no field names, under its own name. */
-  readonly customAttributes: Readonly<Record<string, string>> | 'rest';
-  /** Exceptions to `rest`; undefined: none. */
-  readonly rest?: Checked<typeof restOfColumns> | undefined;
-}
+export interface ContactsStep extends StepOf<'contacts'> {}
 export interface SmsStep extends StepOf<'sms'> {}
 export interface SmsTemplate extends Checked<typeof smsTemplate> {}
 export interface VerificationStartStep extends StepOf<'verification.start'> {}

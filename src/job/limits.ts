@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { type Area, KINDS, type Kind } from '../domain/areas.js';
+import { count } from './schema/values.js';
 
 /** How fast a step or an area is; undefined where there is no such limit, or no such unit. */
 export interface Limits {
@@ -9,13 +11,11 @@ export interface Limits {
   readonly concurrency: number;
 }
 
+/** Messages and their parts are counted for SMS alone. */
+const UNCOUNTED = { messagesPerSecond: undefined, segmentsPerSecond: undefined };
+
 /** Volley's own choice for areas that publish nothing: a polite rate for a single key. */
-const UNPUBLISHED = {
-  requestsPerSecond: 100,
-  messagesPerSecond: undefined,
-  segmentsPerSecond: undefined,
-  concurrency: 64,
-} as const satisfies Limits;
+const UNPUBLISHED: Limits = { ...UNCOUNTED, requestsPerSecond: 100, concurrency: 64 };
 
 /**
  * Hard caps on what a job may set. The published ones are from the service's public developer documentation.
@@ -32,9 +32,9 @@ export const ceilings: Readonly<Record<Area, Limits>> = {
     concurrency: 256,
   },
   // "Chat API": 5 requests a second for a key. What happens above it is not documented, so it is the cap.
-  chat: { requestsPerSecond: 5, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 5 },
+  chat: { ...UNCOUNTED, requestsPerSecond: 5, concurrency: 5 },
   // None published: capped like SMS for the same account, since a migration of millions needs more than a polite rate.
-  contacts: { requestsPerSecond: 1800, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 256 },
+  contacts: { ...UNCOUNTED, requestsPerSecond: 1800, concurrency: 256 },
   verification: UNPUBLISHED,
   gateway: UNPUBLISHED,
   campaign: UNPUBLISHED,
@@ -42,10 +42,7 @@ export const ceilings: Readonly<Record<Area, Limits>> = {
 
 /** What a step of a kind gets that sets no limits. */
 export const defaultLimits = Object.fromEntries(
-  Object.entries(KINDS).map(([kind, { defaultLimits: limits }]): [string, Limits] => [
-    kind,
-    { messagesPerSecond: undefined, segmentsPerSecond: undefined, ...limits },
-  ]),
+  Object.entries(KINDS).map(([kind, { defaultLimits: limits }]) => [kind, { ...UNCOUNTED, ...limits }]),
 ) as Readonly<Record<Kind, Limits>>;
 
 /** What single calls of an area get: as steps of the first kind that uses it. */
@@ -54,3 +51,38 @@ export const defaultLimitsOfArea = Object.fromEntries(
     .toReversed()
     .map(([kind, { area }]) => [area, defaultLimits[kind as Kind]]),
 ) as Readonly<Record<Area, Limits>>;
+
+function limitsUpTo(most: Partial<Limits>, requests = 'Requests in any one second') {
+  const rate = (ceiling: number | undefined, of: string) => {
+    const positive = z.number().min(0.01);
+    const bounded = ceiling === undefined ? positive : positive.max(ceiling);
+    return bounded.optional().describe(`${of}. A fraction means one in several seconds.`);
+  };
+  return z.strictObject({
+    requestsPerSecond: rate(most.requestsPerSecond, requests),
+    messagesPerSecond: rate(most.messagesPerSecond, 'Messages in any one second'),
+    segmentsPerSecond: rate(most.segmentsPerSecond, 'SMS parts in any one second'),
+    concurrency: count(most.concurrency).optional().describe('Requests in flight at once.'),
+  });
+}
+
+/** Limits at the top of the file, for every step with rows. job-rules.ts checks them against the steps' ceilings. */
+export const sharedLimits = limitsUpTo({}).describe(
+  'How fast to send, for steps with input. The limits of a step override these.',
+);
+
+const STEP_HELP = 'How fast this step sends; overrides the limits at the top.';
+
+export const smsLimits = limitsUpTo(ceilings.sms, 'Requests (batches) in any one second').describe(STEP_HELP);
+
+/** Of a step in which one row is one request; `row` says what it makes. */
+export function rowLimits(area: Area, row: string) {
+  return limitsUpTo(ceilings[area], `Requests in any one second; ${row} is a request`)
+    .pick({ requestsPerSecond: true, concurrency: true })
+    .describe(STEP_HELP);
+}
+
+/** Of a step without rows, which makes its few calls one after the other; the limits at the top are not for it. */
+export function actionLimits(area: Area) {
+  return limitsUpTo(ceilings[area]).pick({ requestsPerSecond: true }).describe('How fast this step calls the service.');
+}

@@ -1,25 +1,27 @@
-import { basename, dirname, extname, resolve } from 'node:path';
-import { z } from 'zod';
+import { readlink, realpath } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { countOf } from '../domain/count-of.js';
-import { type Problem, UserError } from '../domain/errors.js';
+import { type Problem, quoteWord, UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { explainIssues } from './explain/explain-issues.js';
-import { type Finding, isMapping } from './explain/finding.js';
-import { quoteWord } from './explain/quote-word.js';
-import { findPosition, MAX_JOB_BYTES, readYaml, TAB_MESSAGE, type Yaml } from './explain/read-yaml.js';
-import { findUnquotedText } from './explain/unquoted-text.js';
-import { followLinks } from './follow-links.js';
+import type { Finding } from './explain/finding.js';
+import {
+  findPosition,
+  findUnquotedText,
+  MAX_JOB_BYTES,
+  readYaml,
+  TAB_MESSAGE,
+  type Yaml,
+} from './explain/read-yaml.js';
 import type { Job } from './job.js';
-import { checkName, findBrokenRules } from './job-rules.js';
 import { resolveJob } from './resolve-job.js';
 import { wordIssue } from './schema/words.js';
-import { type CheckedStep, writtenJob } from './schema/written-job.js';
+import { JOB_NAME, NAME_EXPECTED, suggestName, writtenJob, writtenJobWithoutSteps } from './schema/written-job.js';
 
 const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
-/** For a data file in place of a job. */
-const writeJobFor = (path: string) => `Write a job from it: \`volley init ${quoteWord(path)}\``;
 
 /** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
 const OF_THE_PATH = ['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ELOOP', 'ENAMETOOLONG', 'EINVAL'];
@@ -37,34 +39,49 @@ export interface LoadOptions {
 /** Reads a job file. Refuses with one `bad-job` that carries every problem of the file, each with its line and column. */
 export async function loadJob(
   path: string,
-  deps: Pick<Files, 'readText' | 'stat'> = nodeFiles,
+  { stat, readText }: Pick<Files, 'readText' | 'stat'> = nodeFiles,
   options: LoadOptions = {},
 ): Promise<Job> {
-  const refuse = (what: string, hint: string) =>
-    new UserError('bad-job', `Cannot read the job ${path}: ${what}`, { hint });
+  const refuse = (so: string, hint: string) => new UserError('bad-job', `Cannot read the job ${path}: ${so}`, { hint });
   let text: string | undefined;
   try {
-    const found = await deps.stat(path);
-    if (found !== undefined && !found.isFile)
-      throw refuse('it is not a file, expected a YAML file', 'Name the file itself.');
+    const found = await stat(path);
+    if (found?.isFile === false) throw refuse('it is not a file, expected a YAML file', 'Name the file itself.');
     if (found !== undefined && DATA_FILE.test(path)) {
-      throw refuse('this is a data file, expected a job file (YAML)', writeJobFor(path));
+      const hint = `Write a job from it: \`volley init ${quoteWord(path)}\``;
+      throw refuse('this is a data file, expected a job file (YAML)', hint);
     }
     if (found !== undefined && found.bytes > MAX_JOB_BYTES) {
-      throw refuse(
-        'it is longer than 1 MiB, expected a job file of a few hundred lines',
-        'Is it one of the input files?',
-      );
+      const so = 'it is longer than 1 MiB, expected a job file of a few hundred lines';
+      throw refuse(so, 'Is it one of the input files?');
     }
-    text = await deps.readText(path);
+    text = await readText(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!OF_THE_PATH.includes(code)) throw error;
     throw refuse(`the system reports ${code}, expected a readable file`, 'Check its permissions.');
   }
   if (text === undefined) throw refuse('there is no such file, expected a YAML file', 'Check the path.');
-  const file = await followLinks(path);
-  return parseJob(text, path, { ...options, file });
+  return parseJob(text, path, { ...options, file: await followLinks(path) });
+}
+
+const MAX_LINKS = 40;
+/** Kubernetes shows a file of a ConfigMap as a link into this directory, itself a link whose target changes with each version. */
+const OF_A_CONFIG_MAP = '..data/';
+
+/**
+ * Resolves links: a job has one registry, whatever path it was called by. Links of a ConfigMap are not followed, as
+ * the file's own place changes with each version of it.
+ */
+async function followLinks(path: string): Promise<string> {
+  let file = resolve(path);
+  for (let links = 0; links < MAX_LINKS; links += 1) {
+    const target = await readlink(file).catch(() => undefined);
+    if (target === undefined || target.startsWith(OF_A_CONFIG_MAP)) break;
+    file = resolve(dirname(file), target);
+  }
+  const directory = await realpath(dirname(file)).catch(() => dirname(file));
+  return join(directory, basename(file));
 }
 
 /**
@@ -76,83 +93,47 @@ export function parseJob(
   file: string,
   { withoutSteps = false, file: own = file }: LoadOptions = {},
 ): Job {
-  const clean = text.replace(/^\uFEFF/, '');
-  const yaml = readYaml(clean);
-  const source = { file, text: clean, yaml };
-  if (yaml.isBroken) throw refuseJob(nameCause(yaml.findings, source), source);
-  if (!isJobLike(yaml.value)) throw refuseJob([noJob(file)], source);
+  const source = readSource(text, file);
+  const { value, findings, isBroken } = source.yaml;
+  if (isBroken) throw refuseJob(findings, source);
+  if (!isJobLike(value)) throw refuseJob([noJob(file)], source);
   const name = basename(own, extname(own));
-  // Only a map can have steps to ignore.
-  const isPartial = withoutSteps && isMapping(yaml.value);
-  const checked = (isPartial ? writtenJobOfAnySteps : writtenJob).safeParse(yaml.value, { error: wordIssue });
-  const findings = [
-    ...yaml.findings,
-    ...dropRepeats(
-      [
-        ...findBrokenRules(isPartial ? leaveOutSteps(yaml.value) : yaml.value),
-        ...checkName(yaml.value, name),
-        ...(checked.success ? [] : explainIssues(checked.error, yaml)),
-      ],
-      yaml,
-    ),
+  const checked = (withoutSteps ? writtenJobWithoutSteps : writtenJob).safeParse(value, { error: wordIssue });
+  const faults = [
+    ...findings,
+    ...(isObject(value) && value.name === undefined && !JOB_NAME.test(name) ? [noName(name)] : []),
+    ...(checked.success ? [] : explainIssues(checked.error, source.yaml)),
   ];
-  if (findings.length > 0 || !checked.success) {
-    throw (isPartial ? refusePartOfJob : refuseJob)(nameCause(findings, source), source);
-  }
+  if (faults.length > 0 || !checked.success) throw refuseJob(faults, source);
   return resolveJob(checked.data, { name, directory: dirname(resolve(own)) });
 }
 
-const writtenJobOfAnySteps = writtenJob.extend({
-  steps: z
-    .unknown()
-    .optional()
-    .transform((): CheckedStep[] => []),
-});
+/** Names of columns in the job turn out to be wrong when the input is read. */
+const OF_THE_JOB: ReadonlySet<string> = new Set(['bad-job', 'bad-input']);
 
-/** The job without its steps, for the rules: a sandbox job, since that needs no access. */
-function leaveOutSteps({ steps: _steps, ...job }: Record<string, unknown>): unknown {
-  return { ...job, service: isMapping(job.service) ? { ...job.service, sandbox: true } : job.service };
-}
-
-const KEYS = Object.keys(writtenJob.shape);
-
-/** A text, or a map without any job key, is some other file: its content may be personal, so nothing of it is repeated. */
-function isJobLike(value: unknown): boolean {
-  if (typeof value === 'string') return false;
-  if (!isMapping(value)) return true;
-  const keys = Object.keys(value);
-  return keys.length === 0 || keys.some((key) => KEYS.includes(key) || suggestNearest(key, KEYS) !== undefined);
-}
-
-const noJob = (file: string): Finding => ({
-  at: 0,
-  message: 'the file is not a job, expected keys and values such as name: and steps:',
-  hint: `If it is your data file: \`volley init ${quoteWord(file)}\``,
-});
-
-/** An unquoted text causes misleading findings on its line; a tab causes others behind it. */
-function nameCause(findings: readonly Finding[], source: Source): readonly Finding[] {
-  const tab = findings.find(({ message }) => message === TAB_MESSAGE);
-  if (tab !== undefined) return [tab];
-  const text = findUnquotedText(source.text);
-  if (text === undefined) return findings;
-  const isOfIt = (finding: Finding) => {
-    const offset = offsetIn(source, finding);
-    return offset >= text.at && offset <= text.end;
-  };
-  return findings.some(isOfIt) ? [text, ...findings.filter((finding) => !isOfIt(finding))] : findings;
-}
-
-/** One finding per place, the first; none where one says already why it cannot be read. */
-function dropRepeats(findings: readonly Finding[], yaml: Yaml): Finding[] {
-  const seen = new Set<string>();
-  return findings.filter(({ at }) => {
-    if (typeof at === 'number') return true;
-    const key = JSON.stringify(at);
-    if (yaml.isUnreadable(at) || seen.has(key)) return false;
-    seen.add(key);
-    return true;
-  });
+/** Runs a task on a job; problems that it throws get the line of the job file, if there is one. */
+export async function placeProblems<T>(
+  { file, files }: { file: string | undefined; files: Pick<Files, 'readText'> },
+  task: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await task();
+  } catch (error) {
+    if (!(error instanceof UserError) || !OF_THE_JOB.has(error.code) || file === undefined) throw error;
+    if (error.problems.every(({ at }) => at === undefined)) throw error;
+    // Where the file cannot be read any more, the step is named.
+    const text = await files.readText(file).catch(() => undefined);
+    const source = text === undefined ? undefined : readSource(text, file);
+    if (source === undefined || source.yaml.isBroken) throw error;
+    const problems = error.problems.map(({ at, ...problem }) =>
+      at === undefined ? problem : { ...problem, where: placeOf({ at, message: '' }, source) },
+    );
+    const message = error.problems.reduce(
+      (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
+      error.message,
+    );
+    throw new UserError(error.code, message, { ...(error.hint === undefined ? {} : { hint: error.hint }), problems });
+  }
 }
 
 interface Source {
@@ -161,47 +142,71 @@ interface Source {
   readonly yaml: Yaml;
 }
 
-function offsetIn({ yaml }: Source, { at }: Finding): number {
-  return typeof at === 'number' ? at : yaml.offsetOf(at);
+function readSource(text: string, file: string): Source {
+  const clean = text.replace(/^\uFEFF/, '');
+  return { file, text: clean, yaml: readYaml(clean) };
 }
 
-function refuseJob(findings: readonly Finding[], source: Source): UserError {
-  const problems = toProblems(findings, source);
+const KEYS = Object.keys(writtenJob.shape);
+
+/** A text, or a map without any job key, is some other file: its content may be personal, so nothing of it is repeated. */
+function isJobLike(value: unknown): boolean {
+  if (typeof value === 'string') return false;
+  if (!isObject(value)) return true;
+  const keys = Object.keys(value);
+  return keys.length === 0 || keys.some((key) => KEYS.includes(key) || suggestNearest(key, KEYS) !== undefined);
+}
+
+function noJob(file: string): Finding {
+  const message = 'the file is not a job, expected keys and values such as name: and steps:';
+  return { at: 0, message, hint: `If it is your data file: \`volley init ${quoteWord(file)}\`` };
+}
+
+function noName(fileName: string): Finding {
+  const message = `name is missing, and the file's name cannot be used: ${NAME_EXPECTED}`;
+  return { at: ['name'], message, hint: `Write name: ${suggestName(fileName)}.` };
+}
+
+function refuseJob(found: readonly Finding[], source: Source): UserError {
+  const findings = nameCause(found, source);
+  const order = (a: Finding, b: Finding) => offsetOf(a, source) - offsetOf(b, source);
+  const problems = findings
+    .toSorted(order)
+    .slice(0, MAX_PROBLEMS)
+    .map((finding): Problem => {
+      const { message, hint } = finding;
+      return { where: placeOf(finding, source), message, ...(hint === undefined ? {} : { hint }) };
+    });
   const [first] = problems;
   const message =
     findings.length === 1 && first !== undefined
       ? `Cannot use the job ${source.file}: ${first.message} (${first.where})`
       : `${countOf(findings.length, 'problem')} in ${source.file}`;
+  const more = findings.length - problems.length;
+  const others = `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown`;
   return new UserError('bad-job', message, {
     hint: 'Nothing was read or sent. Fix the job file and try again.',
-    problems,
+    problems: more === 0 ? problems : [...problems, { where: source.file, message: others }],
   });
 }
 
-/** The refusal for a single call, which names the first problem. */
-function refusePartOfJob(findings: readonly Finding[], source: Source): UserError {
-  const problems = toProblems(findings, source);
-  const [first] = problems;
-  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : '';
-  return new UserError('bad-job', `Cannot use the job ${source.file}: ${first?.message} (${first?.where})${more}`, {
-    hint: 'Nothing was sent. Fix the job file and try again.',
-    problems,
+/** An unquoted text causes misleading findings on its line; a tab causes others behind it. */
+function nameCause(findings: readonly Finding[], source: Source): readonly Finding[] {
+  const tab = findings.find(({ message }) => message === TAB_MESSAGE);
+  if (tab !== undefined) return [tab];
+  const text = findUnquotedText(source.text);
+  if (text === undefined) return findings;
+  const others = findings.filter((finding) => {
+    const offset = offsetOf(finding, source);
+    return offset < text.at || offset > text.end;
   });
+  return others.length < findings.length ? [text, ...others] : findings;
 }
 
-function toProblems(findings: readonly Finding[], source: Source): Problem[] {
-  const placed = findings.map((finding) => ({ finding, offset: offsetIn(source, finding) }));
-  const shown = placed.toSorted((a, b) => a.offset - b.offset).slice(0, MAX_PROBLEMS);
-  const problems = shown.map(({ finding: { message, hint }, offset }) => ({
-    where: `${source.file}:${findPosition(source.text, offset)}`,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-  }));
-  const more = findings.length - shown.length;
-  return more === 0
-    ? problems
-    : [
-        ...problems,
-        { where: source.file, message: `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown` },
-      ];
+function placeOf(finding: Finding, source: Source): string {
+  return `${source.file}:${findPosition(source.text, offsetOf(finding, source))}`;
+}
+
+function offsetOf({ at }: Finding, { yaml }: Source): number {
+  return typeof at === 'number' ? at : yaml.spotOf(at).offset;
 }

@@ -1,3 +1,5 @@
+import { suggestNearest } from '../domain/suggest.js';
+
 /** What a local time means: one instant; none, as clocks skip it; two, as clocks show it twice. Instants have their offset. */
 export type LocalTimeReading =
   | { readonly kind: 'one'; readonly instant: string }
@@ -37,23 +39,13 @@ export function readLocalTime(at: string, timeZone: string): LocalTimeReading {
   };
   const offsets = [offsetAt(utcMs - AROUND_MS), offsetAt(utcMs + AROUND_MS)];
   const instants = offsets.filter((offset) => offsetAt(utcMs - offset) === offset).map((offset) => utcMs - offset);
-  const distinct = [...new Set(instants)].sort((one, other) => one - other);
-  const [only, second] = distinct;
+  const [only, second] = new Set(instants);
   if (only !== undefined && second === undefined) return { kind: 'one', instant: format(only, utcMs - only) };
-  const readings = offsets
+  const [earlier = '', later = ''] = offsets
     .map((offset) => utcMs - offset)
     .sort((one, other) => one - other)
     .map((instant) => format(instant, offsetAt(instant)));
-  const [earlier = '', later = ''] = readings;
-  return { kind: distinct.length === 0 ? 'none' : 'two', readings: [earlier, later] };
-}
-
-/** Of a local time that clocks skip, or show twice: what is so, and both readings. */
-export function findLocalTimeFault(at: string, timeZone: string): string | undefined {
-  const reading = readLocalTime(at, timeZone);
-  if (reading.kind === 'one') return undefined;
-  const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
-  return `${at}, which ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`;
+  return { kind: only === undefined ? 'none' : 'two', readings: [earlier, later] };
 }
 
 /** As if it were a time in UTC. */
@@ -75,4 +67,57 @@ function format(instantMs: number, offsetMs: number): string {
   const minutes = Math.round(Math.abs(offsetMs) / MINUTE_MS);
   const pad = (value: number) => String(value).padStart(2, '0');
   return `${local}${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
+}
+
+/** What people write for a zone that Node's table does not have: abbreviations of the places that use them most. */
+const ABBREVIATIONS: Readonly<Record<string, readonly string[]>> = {
+  'Africa/Johannesburg': ['SAST'],
+  'America/Chicago': ['CDT'],
+  'America/Denver': ['MDT'],
+  'America/Los_Angeles': ['PDT', 'PT'],
+  'America/New_York': ['EDT', 'ET'],
+  'America/Sao_Paulo': ['BRT'],
+  'Asia/Bangkok': ['ICT'],
+  'Asia/Dubai': ['GST'],
+  'Asia/Hong_Kong': ['HKT'],
+  'Asia/Jakarta': ['WIB'],
+  'Asia/Jayapura': ['WIT'],
+  'Asia/Karachi': ['PKT'],
+  'Asia/Kuala_Lumpur': ['MYT'],
+  'Asia/Makassar': ['WITA'],
+  'Asia/Manila': ['PHT'],
+  'Asia/Seoul': ['KST'],
+  'Asia/Singapore': ['SGT'],
+  'Australia/Perth': ['AWST'],
+  'Australia/Sydney': ['AEST', 'AEDT'],
+  'Europe/Berlin': ['MEZ', 'MESZ', 'CEST'],
+  'Europe/Helsinki': ['OEZ', 'OESZ', 'EEST'],
+  'Europe/Lisbon': ['WESZ'],
+  'Europe/London': ['WEZ'],
+  'Europe/Moscow': ['MSK'],
+  'Pacific/Auckland': ['NZST', 'NZDT'],
+};
+
+export function isTimeZone(name: string): boolean {
+  // Node takes offsets such as +08:00 as well, which have no name.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The zone that was most likely meant: by an abbreviation (MEZ), a city (Berlin, New York), or a misspelt name. */
+export function suggestTimeZone(written: string): string | undefined {
+  const name = written.trim().replace(/\s+/g, '_');
+  const known = Object.entries(ABBREVIATIONS).find(([, short]) => short.includes(name.toUpperCase()));
+  if (known !== undefined) return known[0];
+  // Abbreviations are near to any short name.
+  if (name.length < 4) return undefined;
+  const zones = Intl.supportedValuesOf('timeZone');
+  const cities = new Map(zones.map((zone) => [zone.slice(zone.lastIndexOf('/') + 1), zone]));
+  const city = suggestNearest(name.slice(name.lastIndexOf('/') + 1), [...cities.keys()]);
+  return suggestNearest(name, zones) ?? (city === undefined ? undefined : cities.get(city));
 }

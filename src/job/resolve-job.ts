@@ -1,10 +1,14 @@
 import { resolve } from 'node:path';
+import { byArea } from '../domain/areas.js';
+import { omitUndefined } from '../domain/is-object.js';
+import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
-import { DEFAULT_READ_LIMITS } from './defaults.js';
-import type { ContactsStep, Input, Job, Step } from './job.js';
+import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step } from './job.js';
 import { defaultLimits, type Limits } from './limits.js';
-import { resolveSecret, resolveService } from './resolve-service.js';
+import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';
+import { DEFAULT_READ_LIMITS } from './schema/written-input.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
+import { buildCampaignBase, NO_BASE } from './service-address.js';
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
@@ -15,60 +19,39 @@ export function resolveJob(
     ...job,
     name: job.name ?? name,
     service: resolveService(job.service, directory),
-    steps: job.steps.map((step) => resolveStep(step, { limits, directory })),
-    ...(prices === undefined ? {} : { prices: resolvePrices(prices, directory) }),
-    ...(notify === undefined ? {} : { notify: resolveNotify(notify, directory) }),
-    ...(cluster === undefined ? {} : { cluster: { ...cluster, database: resolveSecret(cluster.database, directory) } }),
+    steps: job.steps.map((step) => resolveStep(step, limits, directory)),
+    prices: prices && resolvePrices(prices, directory),
+    notify: notify && {
+      ...notify,
+      url: typeof notify.url === 'string' ? notify.url : resolveSecret(notify.url, directory),
+    },
+    cluster: cluster && { ...cluster, database: resolveSecret(cluster.database, directory) },
     output: { ...job.output, directory: resolve(directory, job.output.directory) },
     directory,
   };
 }
 
-type WrittenLimits = CheckedJob['limits'];
-
-function resolveStep(step: CheckedStep, top: { readonly limits: WrittenLimits; readonly directory: string }): Step {
+function resolveStep(step: CheckedStep, shared: CheckedJob['limits'], directory: string): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
   if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, [step.limits]) };
-  const limits = resolveLimits(step.kind, [step.limits, top.limits]);
-  const input = resolveInput(step.input, top.directory);
-  switch (step.kind) {
-    case 'contacts':
-      return { ...resolveAttributes(step), input, limits };
-    case 'sms':
-      return { ...step, input, suppress: step.suppress?.map((lists) => resolveInput(lists, top.directory)), limits };
-    default:
-      return { ...step, input, limits };
-  }
+  const limits = resolveLimits(step.kind, [step.limits, shared]);
+  const input = resolveInput(step.input, directory);
+  if (step.kind !== 'sms') return { ...step, input, limits };
+  return { ...step, input, suppress: step.suppress?.map((lists) => resolveInput(lists, directory)), limits };
 }
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */
-function resolveLimits(kind: Step['kind'], sources: readonly WrittenLimits[]): Limits {
+function resolveLimits(kind: Step['kind'], sources: readonly CheckedJob['limits'][]): Limits {
   const defaults = defaultLimits[kind];
   const pick = <Key extends keyof Limits>(key: Key) =>
     sources.find((limits) => limits?.[key] !== undefined)?.[key] ?? defaults[key];
-  // Messages and their parts are counted for SMS alone.
-  const ofMessages = kind === 'sms' ? pick : () => undefined;
   return {
     requestsPerSecond: pick('requestsPerSecond'),
-    messagesPerSecond: ofMessages('messagesPerSecond'),
-    segmentsPerSecond: ofMessages('segmentsPerSecond'),
+    // Messages and their parts are counted for SMS alone.
+    messagesPerSecond: kind === 'sms' ? pick('messagesPerSecond') : undefined,
+    segmentsPerSecond: kind === 'sms' ? pick('segmentsPerSecond') : undefined,
     concurrency: pick('concurrency'),
   };
-}
-
-/** `{ rest: column }` is an attribute of that name. */
-function resolveAttributes({
-  kind,
-  input,
-  fields,
-  customAttributes: written,
-  ...step
-}: Extract<CheckedStep, { kind: 'contacts' }>): Omit<ContactsStep, 'limits'> {
-  const head = { kind, input, fields };
-  if (written === 'rest') return { ...head, customAttributes: written, ...step };
-  const { rest, ...others } = written;
-  if (typeof rest === 'object') return { ...head, customAttributes: 'rest', rest, ...step };
-  return { ...head, customAttributes: rest === undefined ? others : { ...others, rest }, ...step };
 }
 
 /** A glob stays one; a directory name with * or [ is resolved by the reader, which sees the disk. */
@@ -76,10 +59,6 @@ function resolveInput<I extends Pick<CheckedInput, 'files' | 'whenDone'>>(input:
   const files = input.files.map((file) => (file === '-' ? file : resolve(directory, file)));
   if (input.whenDone === undefined) return { ...input, files };
   return { ...input, files, whenDone: { moveTo: resolve(directory, input.whenDone.moveTo) } };
-}
-
-function resolveNotify({ url, on }: NonNullable<CheckedJob['notify']>, directory: string): Job['notify'] {
-  return { url: typeof url === 'string' ? url : resolveSecret(url, directory), on };
 }
 
 /** A price list is read like an input; it is small. */
@@ -91,4 +70,60 @@ function resolvePrices(
 ): PriceSettings<Input> {
   const limits = { ...DEFAULT_READ_LIMITS, maxFileBytes: MAX_PRICES_BYTES };
   return { input: resolveInput({ files: [file], ...reading, limits }, directory), currency, onMissing };
+}
+
+/** The account of the embedded sandbox. */
+const SANDBOX_ACCOUNT = 'acme';
+const SANDBOX_BASES = byArea(() => NO_BASE);
+
+/**
+ * Addresses and credentials of every area, secret files with absolute paths. Account and subaccount are '' when a job
+ * has none: job-rules.ts has checked that no step needs one.
+ */
+export function resolveService(
+  { region, ccPlatform, bases = {}, gatewayPaths = {}, credentials = {}, ...service }: CheckedJob['service'],
+  directory: string,
+): ServiceSettings {
+  const { sandbox, account = sandbox ? SANDBOX_ACCOUNT : '' } = service;
+  const addresses = {
+    ...basesByRegion[region],
+    gateway: GATEWAY_BASE,
+    campaign: buildCampaignBase(ccPlatform) ?? '',
+    chat: CHAT_BASE,
+    ...omitUndefined(bases),
+  };
+  return {
+    ...service,
+    account,
+    subAccountId: service.subAccountId ?? (account && `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`),
+    bases: sandbox ? SANDBOX_BASES : addresses,
+    gatewayPaths: { ...DEFAULT_GATEWAY_PATHS, ...omitUndefined(gatewayPaths) },
+    credentials: sandbox ? {} : resolveCredentials(credentials, directory),
+  };
+}
+
+/** Holds only the areas that the job names. */
+function resolveCredentials(
+  { apiKey, campaign, ...own }: NonNullable<CheckedJob['service']['credentials']>,
+  directory: string,
+): AreaCredentials {
+  const shared = apiKey && { apiKey };
+  const keyOf = (key: typeof shared) => key && { apiKey: resolveSecret(key.apiKey, directory) };
+  return omitUndefined({
+    sms: keyOf(own.sms ?? shared),
+    contacts: keyOf(own.contacts ?? shared),
+    verification: keyOf(own.verification ?? shared),
+    gateway: keyOf(own.gateway),
+    campaign: campaign && {
+      ...campaign,
+      dataToken: resolveSecret(campaign.dataToken, directory),
+      actionToken: campaign.actionToken && resolveSecret(campaign.actionToken, directory),
+    },
+    chat: keyOf(own.chat),
+  });
+}
+
+/** With an absolute path. */
+function resolveSecret(secret: SecretSource, directory: string): SecretSource {
+  return 'file' in secret ? { file: resolve(directory, secret.file) } : secret;
 }

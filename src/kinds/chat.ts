@@ -1,8 +1,8 @@
 import { ACTION_KINDS } from '../domain/areas.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
-import { CHAT_FIGURES, type ChatFigure } from '../job/chat-figures.js';
 import type { ChatStep } from '../job/job.js';
+import { CHAT_FIGURES, type ChatFigure } from '../job/schema/steps/chat.js';
 import { postMessage } from '../service/areas/chat.js';
 import { parseTemplate } from '../template/parse.js';
 import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { type Area, byArea } from '../domain/areas.js';
 import { type Problem, UserError } from '../domain/errors.js';
+import { omitUndefined } from '../domain/is-object.js';
 import type { GatewayPaths, Region } from '../domain/service-facts.js';
-import { SUB_ACCOUNT_ID } from '../job/defaults.js';
 import type { ServiceSettings, Timeouts } from '../job/job.js';
-import { defaultLimitsOfArea, type Limits } from '../job/limits.js';
-import { omitUndefined } from '../job/omit-undefined.js';
-import { DOCUMENTED_ADDRESS } from '../job/platforms.js';
-import { resolveService } from '../job/resolve-service.js';
-import { writtenService } from '../job/schema/service.js';
-import { lineOfText } from '../job/schema/values.js';
-import { rowLimits, smsLimits } from '../job/schema/written-limits.js';
+import { defaultLimitsOfArea, type Limits, rowLimits, smsLimits } from '../job/limits.js';
+import { resolveService } from '../job/resolve-job.js';
+import { SUB_ACCOUNT_ID, tokenUser, writtenService } from '../job/schema/service.js';
+import { DOCUMENTED_ADDRESS } from '../job/service-address.js';
 import type { ServiceSecrets } from '../service/service-secrets.js';
 
 /** Which service, which account, how fast; keys as in a job's `service`. */
@@ -80,7 +77,7 @@ const schema = writtenService
       chat: secret().optional(),
       campaign: z
         .strictObject({
-          username: lineOfText().refine((text) => !text.includes(':'), 'expected text without a colon'),
+          username: tokenUser(),
           dataToken: secret(),
           actionToken: secret().optional(),
         })

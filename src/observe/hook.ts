@@ -3,9 +3,9 @@ import { type Failure, formatError } from '../command/failure.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
 import { keepSecret } from '../command/read-secrets.js';
 import { UserError } from '../domain/errors.js';
-import { isLoopback } from '../job/base-address.js';
-import type { Job, NotifySettings } from '../job/job.js';
-import { type NotifyEvent, notifyAddress } from '../job/schema/notify.js';
+import type { Job, SecretSource } from '../job/job.js';
+import { type NotifyEvent, notifyAddress } from '../job/schema/written-job.js';
+import { isLoopback } from '../job/service-address.js';
 import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
@@ -20,7 +20,12 @@ const HOOK_TIMEOUTS = { connectSeconds: 3, answerSeconds: 5 };
 const WAITS_MS = [500, 1000, 2000];
 
 /** Posts how a command ended, if the job asks for it. Never throws: what fails is one warning, which names no address. */
-export async function postHook(context: Context, job: Job, notify: NotifySettings, ended: Ended): Promise<void> {
+export async function postHook(
+  context: Context,
+  job: Job,
+  notify: NonNullable<Job['notify']>,
+  ended: Ended,
+): Promise<void> {
   const event = chooseEvent(ended, notify.on);
   if (event === undefined) return;
   const { env, log } = context;
@@ -94,7 +99,7 @@ function isWorthRepeating(answer: Answer): boolean {
 }
 
 /** Where `notify.url` posts to. Refuses a secret that is missing, or that holds something else; the error never shows it. */
-export async function readHookAddress(url: NotifySettings['url'], context: Context): Promise<string> {
+export async function readHookAddress(url: string | SecretSource, context: Context): Promise<string> {
   if (typeof url === 'string') return context.secrets.keep(url);
   const address = await keepSecret(url, 'the address of notify.url', context);
   if (notifyAddress.safeParse(address).success) return address;
@@ -118,7 +123,7 @@ export interface Ended {
 }
 
 /** What is posted for that end; undefined where it is not asked for, or where the command did not take its turn. */
-function chooseEvent({ exitCode, error }: Ended, on: NotifySettings['on']): NotifyEvent | undefined {
+function chooseEvent({ exitCode, error }: Ended, on: readonly NotifyEvent[]): NotifyEvent | undefined {
   if (error !== null && NOT_ITS_TURN.has(error.code)) return undefined;
   if (error?.code === 'missing-input') {
     return on.includes('missing-input') || on.includes('failure') ? 'missing-input' : undefined;

@@ -1,5 +1,4 @@
-import { UserError } from '../domain/errors.js';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { quoteWord } from '../domain/errors.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { RegistryState } from '../registry/registry-state.js';

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { InternalError, UserError } from '../domain/errors.js';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';

@@ -1,6 +1,5 @@
 import { countOf } from '../domain/count-of.js';
-import { UserError } from '../domain/errors.js';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RegistryState } from '../registry/registry-state.js';

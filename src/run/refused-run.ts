@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { UserError } from '../domain/errors.js';
-import { quoteWord } from '../job/explain/quote-word.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';

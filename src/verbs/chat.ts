@@ -1,7 +1,7 @@
 import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
-import { omitUndefined } from '../job/omit-undefined.js';
+import { omitUndefined } from '../domain/is-object.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
 import { argument, single, text, whole } from './flags.js';
 import { defineBelow, type Group } from './verb.js';

@@ -1,8 +1,8 @@
 import { callOnce } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
+import { omitUndefined } from '../domain/is-object.js';
 import { QUEUE_ASSIGNMENT } from '../domain/service-facts.js';
-import { omitUndefined } from '../job/omit-undefined.js';
 import {
   type ConversationUser,
   createChannel,

@@ -1,8 +1,7 @@
 import { describeFailure } from '../command/failure.js';
 import { planJob } from '../command/plan-input.js';
 import { jobDirectoryOf } from '../command/with-job.js';
-import { placeProblems } from '../job/explain/place-problems.js';
-import { loadJob } from '../job/load.js';
+import { loadJob, placeProblems } from '../job/load.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';

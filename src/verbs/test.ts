@@ -7,9 +7,9 @@ import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { MAX_TEST_NUMBERS } from '../job/defaults.js';
-import { placeProblems } from '../job/explain/place-problems.js';
 import type { Job } from '../job/job.js';
+import { placeProblems } from '../job/load.js';
+import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
 import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
 import {

@@ -11,7 +11,7 @@ import { drainOnSignal } from '../command/signals.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { type ClusterSettings, isRowStep } from '../job/job.js';
+import { isRowStep, type SecretSource } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
 import { measureWork } from '../observe/watch-command.js';
 import { withFields } from '../ports/log.js';
@@ -67,7 +67,7 @@ export const work = defineVerb({
 });
 
 interface Asked {
-  readonly database: ClusterSettings['database'];
+  readonly database: SecretSource;
   /** The plan id of one run; undefined: any. */
   readonly run: string | undefined;
   readonly untilDone: boolean;

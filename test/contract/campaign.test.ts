@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildCampaignBase, findPlatformFault } from '../../src/job/platforms.js';
+import { buildCampaignBase, findPlatformFault } from '../../src/job/service-address.js';
 import { basic, changeCampaign, putCampaign, readCampaign, statusOf } from '../sandbox/campaign/campaign-client.js';
 import { aClient } from '../sandbox/sandbox-client.js';
 import { expectAccepted, expectRefused, expectType } from './contract-fields.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { describeFailure, formatFailed } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import { quoteWord } from '../../src/job/explain/quote-word.js';
+import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 

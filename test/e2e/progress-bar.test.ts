@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { quoteWord } from '../../src/job/explain/quote-word.js';
+import { quoteWord } from '../../src/domain/errors.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { COMMAND, until } from './command.js';

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import { parseJob } from '../../src/job/load.js';
+import { DEFAULT_READ_LIMITS } from '../../src/job/schema/written-input.js';
 import { readSecret } from '../../src/job/secrets.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../input/builders.js';
 import { aJobFile, aService } from '../job/a-job-file.js';

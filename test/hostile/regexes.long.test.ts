@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { checkName } from '../../src/job/job-rules.js';
+import { suggestName } from '../../src/job/schema/written-job.js';
 import { explainNumberFormat } from '../../src/normalize/number/explain-number-format.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
@@ -19,9 +19,9 @@ interface Bounded {
 
 /** Those whose time grows with the square of the text, and why no text is long enough. */
 const BOUNDED: Readonly<Record<string, Bounded>> = {
-  'job/job-rules.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': {
+  'job/schema/written-job.ts /^[^a-z0-9]+|[^a-z0-9]+$/g': {
     why: 'sees the first 64 characters of a name',
-    call: () => checkName({ name: `a${'.'.repeat(LENGTH)}a` }, 'sale'),
+    call: () => suggestName(`a${'.'.repeat(LENGTH)}a`),
   },
   'normalize/number/explain-number-format.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
     why: 'longer cells than 250 are refused before',

@@ -44,7 +44,7 @@ describe('a faultless job', () => {
       maxLineBytes: 16_777_216,
       maxFileBytes: 68_719_476_736,
     };
-    const input = { format: undefined, encoding: undefined, delimiter: undefined, limits: readLimits };
+    const input = { limits: readLimits };
     const apiKey = { env: 'VOLLEY_API_KEY' };
 
     expect(parseJob(WHOLE, '/home/ann/jobs/sale.yaml')).toEqual({
@@ -75,7 +75,7 @@ describe('a faultless job', () => {
       steps: [
         {
           kind: 'contacts',
-          input: { ...input, files: ['/home/ann/samples/contacts.csv'], country: 'SG', countryColumn: undefined },
+          input: { ...input, files: ['/home/ann/samples/contacts.csv'], country: 'SG' },
           fields: { firstName: 'first_name', msisdn: 'mobile' },
           customAttributes: {},
           groups: [1042],
@@ -91,7 +91,6 @@ describe('a faultless job', () => {
           input: {
             ...input,
             files: ['/home/ann/samples/recipients*.csv', '-'],
-            country: undefined,
             countryColumn: 'country',
           },
           destination: 'mobile',
@@ -99,20 +98,11 @@ describe('a faultless job', () => {
             source: 'ACME',
             text: "Hi {{ first_name | default: 'there' }}",
             encoding: 'AUTO',
-            scheduled: undefined,
-            expiry: undefined,
-            dlrCallbackUrl: undefined,
+            smartReplace: false,
           },
           batchSize: 1000,
           duplicates: 'skip',
-          suppress: [
-            {
-              ...input,
-              files: ['/home/ann/samples/opt-outs.csv'],
-              country: undefined,
-              countryColumn: undefined,
-            },
-          ],
+          suppress: [{ ...input, files: ['/home/ann/samples/opt-outs.csv'] }],
           limits: {
             requestsPerSecond: 20,
             messagesPerSecond: expect.any(Number),
@@ -121,13 +111,7 @@ describe('a faultless job', () => {
           },
         },
       ],
-      guards: {
-        maxRejectedPercent: 5,
-        maxMessages: undefined,
-        maxSegments: undefined,
-        maxCost: undefined,
-        maxFailedPercent: 50,
-      },
+      guards: { maxRejectedPercent: 5, maxFailedPercent: 50, requireTest: false },
       failOn: 'rejections',
       repeat: 'never',
       output: { directory: '/home/ann/out', format: 'csv' },
@@ -245,20 +229,19 @@ describe('a faultless job', () => {
   test('takes the rest of the columns as attributes, or a map of them', () => {
     const attributes = (customAttributes: unknown) => {
       const [step] = parseJob(aJobFile({ steps: [aContactsStep({ customAttributes })] }), 'sale.yaml').steps;
-      return step?.kind === 'contacts' ? [step.customAttributes, step.rest] : undefined;
+      return step?.kind === 'contacts' ? step.customAttributes : undefined;
     };
-    expect(attributes('rest')).toEqual(['rest', undefined]);
-    expect(attributes({ tier: 'Loyalty tier' })).toEqual([{ tier: 'Loyalty tier' }, undefined]);
-    expect(attributes({ rest: {} })).toEqual(['rest', { except: [], rename: {} }]);
+    expect(attributes({ tier: 'Loyalty tier' })).toEqual({ tier: 'Loyalty tier' });
+    expect(attributes('rest')).toEqual({ rest: { except: [], rename: {} } });
+    expect(attributes('rest')).toEqual(attributes({ rest: {} }));
     const rest = { except: ['notes'], rename: { tier: 'level' } };
-    expect(attributes({ rest })).toEqual(['rest', rest]);
+    expect(attributes({ rest })).toEqual({ rest });
   });
 
   test('takes an attribute called rest for one', () => {
     const step = { customAttributes: { tier: 'Tier', rest: 'Remainder' }, groupsColumn: 'Groups' };
     const job = parseJob(aJobFile({ steps: [aContactsStep(step)] }), 'sale.yaml');
     expect(job.steps[0]).toMatchObject(step);
-    expect(job.steps[0]).not.toHaveProperty('rest');
   });
 
   test('takes output with a format', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocalTime, readLocalTime } from '../../src/job/local-time.js';
-import { isTimeZone, suggestTimeZone } from '../../src/job/time-zone.js';
+import { isLocalTime, isTimeZone, readLocalTime, suggestTimeZone } from '../../src/job/local-time.js';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 

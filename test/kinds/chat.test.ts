@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CHAT_FIGURES } from '../../src/job/chat-figures.js';
 import type { ChatStep } from '../../src/job/job.js';
+import { CHAT_FIGURES } from '../../src/job/schema/steps/chat.js';
 import { chatKind, renderFigures } from '../../src/kinds/chat.js';
 import { someLimits } from '../plan/a-plan.js';
 import { anActionContext, someFigures } from './an-action.js';

@@ -9,7 +9,6 @@ import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
-import { DEFAULT_READ_LIMITS } from '../../src/job/defaults.js';
 import {
   type ContactsStep,
   type Input,
@@ -20,6 +19,7 @@ import {
   type SmsTemplate,
 } from '../../src/job/job.js';
 import type { Limits } from '../../src/job/limits.js';
+import { DEFAULT_READ_LIMITS } from '../../src/job/schema/written-input.js';
 import {
   decodeRequestLine,
   type Plan,
@@ -51,7 +51,7 @@ export function anInput(changes: Partial<Input> = {}): Input {
 }
 
 export function aTemplate(changes: Partial<SmsTemplate> = {}): SmsTemplate {
-  return { text: 'Hello', encoding: 'AUTO', ...changes };
+  return { text: 'Hello', encoding: 'AUTO', smartReplace: false, ...changes };
 }
 
 /** `text` goes into the template. */
@@ -108,7 +108,7 @@ export function aJob(changes: Partial<Job> = {}): Job {
     name: 'sale',
     service: aService(),
     steps: [anSmsStep()],
-    guards: { maxFailedPercent: 100 },
+    guards: { maxFailedPercent: 100, requireTest: false },
     failOn: 'rejections',
     repeat: 'never',
     output: { directory: '/out', format: 'csv' },

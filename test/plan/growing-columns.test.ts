@@ -50,7 +50,7 @@ describe('columns of an NDJSON file', () => {
   });
 
   it('that no field of a contact names become attributes of the rows that have them', async () => {
-    const steps = [aContactsStep({ input, customAttributes: 'rest' })];
+    const steps = [aContactsStep({ input, customAttributes: { rest: { except: [], rename: {} } } })];
     const files = ndjson({ mobile: aNumber(0) }, { mobile: aNumber(1), tier: 'gold' });
     const { requests } = await aPlan({ job: { steps }, files });
     expect(requests.map(({ json }) => json)).toEqual([

@@ -160,7 +160,7 @@ describe('the id of a plan', () => {
     ],
     [
       'guards',
-      { guards: { maxRejectedPercent: 1, maxMessages: 1e6, maxSegments: 1e6, maxCost: '1', maxFailedPercent: 1 } },
+      { guards: { maxRejectedPercent: 1, maxMessages: 1e6, maxCost: '1', maxFailedPercent: 1, requireTest: false } },
     ],
     ['credentials', { service: aService({ credentials: { sms: { apiKey: { file: '/key' } } } }) }],
     ['time-outs', { service: aService({ timeouts: { connectSeconds: 1, answerSeconds: 1 }, giveUpAfterSeconds: 1 }) }],

@@ -21,8 +21,8 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   {
     name: 'of several faults of a job only the first is named',
     file: 'src/job/explain/explain-issues.ts',
-    find: 'return error.issues.flatMap(',
-    replace: 'return error.issues.slice(0, 1).flatMap(',
+    find: 'of error.issues.flatMap(',
+    replace: 'of error.issues.slice(0, 1).flatMap(',
     tests: FAULTY,
   },
   {
@@ -48,9 +48,9 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a rule over several keys waits until all else is right',
-    file: 'src/job/load.ts',
-    find: '...findBrokenRules(',
-    replace: '...(checked.success ? findBrokenRules : () => [])(',
+    file: 'src/job/schema/written-job.ts',
+    find: '.superRefine(checkJob, whenSound())\n  .describe(',
+    replace: '.superRefine(checkJob)\n  .describe(',
     tests: FAULTY,
   },
   {
@@ -69,14 +69,14 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the shared key is taken where an area has its own',
-    file: 'src/job/resolve-service.ts',
+    file: 'src/job/resolve-job.ts',
     find: 'keyOf(own.sms ?? shared)',
     replace: 'keyOf(shared ?? own.sms)',
     tests: ['test/job/load.test.ts'],
   },
   {
     name: 'a job on the sandbox has the addresses of the service',
-    file: 'src/job/resolve-service.ts',
+    file: 'src/job/resolve-job.ts',
     find: 'bases: sandbox ? SANDBOX_BASES : addresses',
     replace: 'bases: account === SANDBOX_ACCOUNT && !sandbox ? SANDBOX_BASES : addresses',
     tests: ['test/job/load.test.ts'],

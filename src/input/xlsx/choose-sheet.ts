@@ -1,5 +1,5 @@
 import type { UserError } from '../../domain/errors.js';
-import { quoteWord } from '../../job/explain/quote-word.js';
+import { quoteWord } from '../../domain/errors.js';
 import { type InputFile, placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
 import type { Sheet } from './workbook.js';

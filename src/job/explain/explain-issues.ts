@@ -1,18 +1,28 @@
 import type { z } from 'zod';
 import { suggestNearest } from '../../domain/suggest.js';
-import { SECRET_EXPECTED } from '../schema/credentials.js';
 import { findHome } from '../schema/json-schema.js';
+import { SECRET_EXPECTED } from '../schema/service.js';
 import { cut, type Finding, isSecret, namePath, type Path, showValue, valueAt } from './finding.js';
 import type { Yaml } from './read-yaml.js';
 
 type Issue = z.core.$ZodIssue;
 
-/** The schema's issues for people: which key, what it is, what is expected. Their words are those of schema/words.ts. */
+/**
+ * The schema's issues for people: which key, what it is, what is expected. Their words are those of schema/words.ts. One for
+ * each place, the first; none where YAML says already why it cannot be read.
+ */
 export function explainIssues(error: z.ZodError, yaml: Yaml): Finding[] {
-  return error.issues.flatMap((issue) => explainIssue(issue, [], yaml));
+  const found = new Map<string, Finding>();
+  for (const finding of error.issues.flatMap((issue) => explainIssue(issue, [], yaml))) {
+    const place = JSON.stringify(finding.at);
+    if (!found.has(place) && !yaml.spotOf(finding.at).isUnreadable) found.set(place, finding);
+  }
+  return [...found.values()];
 }
 
-function explainIssue(issue: Issue, prefix: Path, yaml: Yaml): Finding[] {
+type IssueFinding = Finding & { readonly at: Path };
+
+function explainIssue(issue: Issue, prefix: Path, yaml: Yaml): IssueFinding[] {
   const path = [...prefix, ...(issue.path as Path)];
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => explainUnknownKey(key, issue.message.split(', '), path, yaml.value));
@@ -45,7 +55,7 @@ function isOfShape(issue: Issue): boolean {
 }
 
 /** A key that `known` does not have, and where it belongs. */
-function explainUnknownKey(key: string, known: readonly string[], path: Path, job: unknown): Finding {
+function explainUnknownKey(key: string, known: readonly string[], path: Path, job: unknown): IssueFinding {
   const at = [...path, key];
   const where = path.length === 0 ? 'a job file' : namePath(path);
   const so = `${isSecret(path) ? 'A key here' : JSON.stringify(cut(key))} is not a key of ${where}`;
@@ -53,41 +63,32 @@ function explainUnknownKey(key: string, known: readonly string[], path: Path, jo
   if (nearest !== undefined) return { at, message: `${so}, expected ${nearest}`, hint: `Did you mean ${nearest}?` };
   const isStep = path[0] === 'steps' && path.length === 2;
   const home = findHome(key, path, isStep ? valueAt(job, [...path, 'kind']) : undefined);
-  const oneOf = known.length === 1 ? '' : 'one of ';
   return {
     at,
-    message: `${so}, expected ${oneOf}${known.join(', ')}`,
+    message: `${so}, expected ${known.length === 1 ? '' : 'one of '}${known.join(', ')}`,
     hint: home === undefined ? 'Remove it.' : `It belongs in ${home}.`,
   };
 }
 
 /** "<key> is <what it is>, expected …", and how to fix what YAML read differently from what was meant. */
-function explainValue(path: Path, expected: string, hint: string | undefined, yaml: Yaml): Finding {
+function explainValue(path: Path, expected: string, hint: string | undefined, yaml: Yaml): IssueFinding {
   const value = valueAt(yaml.value, path);
   const name = namePath(path);
   if (value === undefined) return { at: path, message: `${name} is missing, ${expected}`, hint };
   const isPlain = typeof value === 'number' || typeof value === 'boolean';
   const kind = expected === 'expected text' && !isSecret(path) && isPlain ? ` (a ${typeof value})` : '';
-  return {
-    at: path,
-    message: `${name} is ${showValue(path, value)}${kind}, ${expected}`,
-    hint: hint ?? findHint({ path, value, expected, source: yaml.sourceOf(path) }),
-  };
+  const message = `${name} is ${showValue(path, value)}${kind}, ${expected}`;
+  return { at: path, message, hint: hint ?? findHint(path, value, expected, yaml) };
 }
 
-function findHint(fault: {
-  path: Path;
-  value: unknown;
-  expected: string;
-  source: string | undefined;
-}): string | undefined {
-  const { path, value, expected, source } = fault;
+function findHint(path: Path, value: unknown, expected: string, yaml: Yaml): string | undefined {
   if (value === null) return 'Give it a value, or remove the key.';
   if (expected === `expected ${SECRET_EXPECTED}` && typeof value !== 'object')
     return 'Put the secret into an environment variable or a file, and remove it from the job file.';
   if (/^expected (text|a path|a directory)/.test(expected) && (typeof value === 'number' || typeof value === 'boolean'))
-    return isSecret(path) ? 'Put it in quotes.' : `Put it in quotes: "${cut(source ?? String(value))}".`;
+    return isSecret(path)
+      ? 'Put it in quotes.'
+      : `Put it in quotes: "${cut(yaml.spotOf(path).source ?? String(value))}".`;
   const isNumberInQuotes = typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value));
-  if (/^expected (a|a whole) number$/.test(expected) && isNumberInQuotes) return 'Remove the quotes.';
-  return undefined;
+  return /^expected (a|a whole) number$/.test(expected) && isNumberInQuotes ? 'Remove the quotes.' : undefined;
 }

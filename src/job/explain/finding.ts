@@ -47,11 +47,6 @@ export function isSecret(path: Path): boolean {
   return SECRETS.includes(path.slice(0, 2).join('.'));
 }
 
-/** True for what is written as keys and values. */
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The part of a job that a path leads to; undefined where nothing is written. */
 export function valueAt(value: unknown, path: Path): unknown {
   let here = value;

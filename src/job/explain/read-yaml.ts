@@ -1,5 +1,16 @@
-import { type ErrorCode, isAlias, isMap, isScalar, isSeq, Lexer, type Pair, Parser, parseDocument } from 'yaml';
-import { type Finding, isSecret, namePath, type Path } from './finding.js';
+import {
+  type ErrorCode,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Pair,
+  Parser,
+  parseDocument,
+  type YAMLError,
+} from 'yaml';
+import { cut, type Finding, isSecret, namePath, type Path } from './finding.js';
 
 /**
  * Text → a plain value, with the place of every part of it. Bounded before anything is built (size, depth, number of tokens): the
@@ -19,45 +30,36 @@ export interface Yaml {
   readonly findings: readonly Finding[];
   /** The text is no YAML, or too much of it: there is no value. */
   readonly isBroken: boolean;
-  /** Where a part is written: its key, or what it begins with in a list; for what is not there, its nearest parent. */
-  offsetOf(path: Path): number;
-  /** A scalar as it is written, before it became a number or a boolean. */
-  sourceOf(path: Path): string | undefined;
-  /** True when a finding already says why the value cannot be read. */
-  isUnreadable(path: Path): boolean;
+  /** Where a part is written; for what is not there, its nearest parent. */
+  spotOf(path: Path): Spot;
 }
 
 interface Spot {
+  /** Of its key, or of what it begins with in a list. */
   readonly offset: number;
-  readonly source: string | undefined;
+  /** A scalar as it is written, before it became a number or a boolean. */
+  readonly source?: string | undefined;
+  /** A finding already says why the value cannot be read. */
   readonly isUnreadable: boolean;
 }
 
 export function readYaml(text: string): Yaml {
-  const spots = new Map<string, Spot>();
-  const broken = findExcess(text) ?? findSyntaxFaults(text);
-  const findings: Finding[] = [];
-  const value = Array.isArray(broken) ? undefined : readNode(broken.contents, { path: [], offset: 0, spots, findings });
-  const spotOf = (path: Path): Spot | undefined =>
-    spots.get(JSON.stringify(path)) ?? (path.length === 0 ? undefined : spotOf(path.slice(0, -1)));
-  return {
-    value,
-    findings: Array.isArray(broken) ? broken : findings,
-    isBroken: Array.isArray(broken),
-    offsetOf: (path) => spotOf(path)?.offset ?? 0,
-    sourceOf: (path) => spots.get(JSON.stringify(path))?.source,
-    isUnreadable: (path) => spotOf(path)?.isUnreadable ?? false,
-  };
+  const excess = findExcess(text);
+  if (excess !== undefined) return refuse(excess);
+  // Repeated keys are found below: the library compares every key with every other.
+  const { errors, contents } = parseDocument(text, {
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    uniqueKeys: false,
+    prettyErrors: false,
+  });
+  if (errors.length > 0) return refuse(listSyntaxFaults(errors));
+  return readDocument(contents);
 }
 
-/**
- * Where in a job file a part of the job is written: `job.yaml:7:5`; of what is not there, its nearest parent. Undefined
- * for a text that is not YAML.
- */
-export function findPlace({ text, file }: { text: string; file: string }, path: Path): string | undefined {
-  const clean = text.replace(/^\uFEFF/, '');
-  const yaml = readYaml(clean);
-  return yaml.isBroken ? undefined : `${file}:${findPosition(clean, yaml.offsetOf(path))}`;
+function refuse(findings: readonly Finding[]): Yaml {
+  return { value: undefined, findings, isBroken: true, spotOf: () => ({ offset: 0, isUnreadable: false }) };
 }
 
 /** `line:column`, both from 1, as editors count. */
@@ -91,19 +93,10 @@ function findExcess(text: string): Finding[] | undefined {
   return undefined;
 }
 
-function findSyntaxFaults(text: string) {
-  // Repeated keys are found below: the library compares every key with every other.
-  const document = parseDocument(text, {
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    uniqueKeys: false,
-    prettyErrors: false,
-  });
-  if (document.errors.length === 0) return document;
-  // A fault has others behind it at the same place.
-  const first = new Map(document.errors.toReversed().map(({ pos, code }) => [pos[0], code]));
-  return [...first].reverse().map(([at, code]): Finding => {
+/** The first fault at each place: it has others behind it. */
+function listSyntaxFaults(errors: readonly YAMLError[]): Finding[] {
+  const first = new Map(errors.toReversed().map(({ pos, code }) => [pos[0], code]));
+  return [...first].reverse().map(([at, code]) => {
     const [message, hint] = SYNTAX[code] ?? ['This is not YAML', 'Look for a missing quote, colon, comma or bracket.'];
     return { at, message, hint };
   });
@@ -144,30 +137,45 @@ const SYNTAX: Partial<Record<ErrorCode, readonly [message: string, hint?: string
   ],
 };
 
-interface Walk {
-  readonly path: Path;
-  readonly offset: number;
-  readonly spots: Map<string, Spot>;
-  readonly findings: Finding[];
+function readDocument(contents: unknown): Yaml {
+  const spots = new Map<string, Spot>();
+  const findings: Finding[] = [];
+
+  function readNode(node: unknown, path: Path, offset: number): unknown {
+    const foreign = findForeign(node);
+    const refusal =
+      foreign === undefined
+        ? findReference(node, path)
+        : { message: `${namePath(path)} ${foreign}`, hint: QUOTE_OR_WRITE_OUT };
+    const source = isScalar(node) ? node.source : undefined;
+    spots.set(JSON.stringify(path), { offset, source, isUnreadable: refusal !== undefined });
+    if (refusal !== undefined) findings.push({ at: offset, ...refusal });
+    if (foreign !== undefined) return undefined;
+    if (isMap(node)) return readMap(node.items, path, offset);
+    if (isSeq(node)) return node.items.map((item, at) => readNode(item, [...path, at], startOf(item) ?? offset));
+    return isScalar(node) ? node.value : null;
+  }
+
+  function readMap(pairs: readonly Pair[], path: Path, parent: number): Record<string, unknown> {
+    const value: Record<string, unknown> = {};
+    for (const pair of pairs) {
+      const offset = startOf(pair.key) ?? startOf(pair.value) ?? parent;
+      const key = readKey(pair.key);
+      const refusal = findKeyFault(key, path, value);
+      if (refusal !== undefined) findings.push({ at: offset, ...refusal });
+      else if (key !== undefined) value[key] = readNode(pair.value, [...path, key], offset);
+    }
+    return value;
+  }
+
+  const value = readNode(contents, [], 0);
+  const spotOf = (path: Path): Spot => spots.get(JSON.stringify(path)) ?? spotOf(path.slice(0, -1));
+  return { value, findings, isBroken: false, spotOf };
 }
 
-function readNode(node: unknown, walk: Walk): unknown {
-  const { path, offset, spots, findings } = walk;
-  const foreign = findForeign(node);
-  const refusal =
-    foreign === undefined
-      ? findReference(node, path)
-      : { message: `${namePath(path)} ${foreign}`, hint: QUOTE_OR_WRITE_OUT };
-  const source = isScalar(node) ? node.source : undefined;
-  spots.set(JSON.stringify(path), { offset, source, isUnreadable: refusal !== undefined });
-  if (refusal !== undefined) findings.push({ at: offset, ...refusal });
-  if (foreign !== undefined) return undefined;
-  if (isMap(node)) return readMap(node.items, walk);
-  if (isSeq(node))
-    return node.items.map((item, index) =>
-      readNode(item, { ...walk, path: [...path, index], offset: startOf(item) ?? offset }),
-    );
-  return isScalar(node) ? node.value : null;
+interface Refusal {
+  readonly message: string;
+  readonly hint: string;
 }
 
 const QUOTE_OR_WRITE_OUT = 'Write the value out where it is needed; put text that begins with & * or ! in quotes.';
@@ -181,7 +189,7 @@ function findForeign(node: unknown): string | undefined {
 }
 
 /** `${NAME}` is not supported; texts for people may hold it, such as a price. */
-function findReference(node: unknown, path: Path): { message: string; hint: string } | undefined {
+function findReference(node: unknown, path: Path): Refusal | undefined {
   const isAddressOrPath =
     ['service', 'output', 'notify', 'cluster'].includes(String(path[0])) || path.includes('files');
   if (!isAddressOrPath || !isScalar(node) || typeof node.value !== 'string') return undefined;
@@ -194,29 +202,20 @@ function findReference(node: unknown, path: Path): { message: string; hint: stri
   };
 }
 
-function readMap(pairs: readonly Pair[], walk: Walk): Record<string, unknown> {
-  const { path, findings } = walk;
-  const value: Record<string, unknown> = {};
-  for (const pair of pairs) {
-    const offset = startOf(pair.key) ?? startOf(pair.value) ?? walk.offset;
-    const refuse = (message: string, hint: string) => findings.push({ at: offset, message, hint });
-    const key = readKey(pair.key);
-    if (key === undefined) {
-      refuse(
-        `A key of ${namePath(path)} is not text, expected a word and a colon`,
-        'Put text that contains { [ ? & * or ! in quotes.',
-      );
-    } else if (key === '<<') {
-      refuse(`${namePath(path)} has a YAML merge key (<<), which a job file cannot use`, 'Write the keys out.');
-    } else if (key === '__proto__') {
-      refuse(`${namePath(path)} has the key __proto__, expected any other name`, 'Remove it.');
-    } else if (Object.hasOwn(value, key)) {
-      refuse(`${namePath([...path, key])} is written twice, expected once`, 'Remove one of them.');
-    } else {
-      value[key] = readNode(pair.value, { ...walk, path: [...path, key], offset });
-    }
+function findKeyFault(key: string | undefined, path: Path, value: object): Refusal | undefined {
+  const name = namePath(path);
+  if (key === undefined) {
+    const message = `A key of ${name} is not text, expected a word and a colon`;
+    return { message, hint: 'Put text that contains { [ ? & * or ! in quotes.' };
   }
-  return value;
+  if (key === '<<') {
+    return { message: `${name} has a YAML merge key (<<), which a job file cannot use`, hint: 'Write the keys out.' };
+  }
+  if (key === '__proto__') {
+    return { message: `${name} has the key __proto__, expected any other name`, hint: 'Remove it.' };
+  }
+  if (!Object.hasOwn(value, key)) return undefined;
+  return { message: `${namePath([...path, key])} is written twice, expected once`, hint: 'Remove one of them.' };
 }
 
 /** Numbers and words such as `true` are keys as they are written. */
@@ -227,4 +226,39 @@ function readKey(key: unknown): string | undefined {
 
 function startOf(node: unknown): number | undefined {
   return isAlias(node) || isMap(node) || isSeq(node) || isScalar(node) ? node.range?.[0] : undefined;
+}
+
+/** `text:` followed by neither a quote nor a block, and the rest of its line. */
+const TEXT_KEY = /(^\s*(?:-\s+)?|[{,]\s*)(text|template)(\s*:\s+)((?!\{(?![{%]))[^\s"'|>&*#][^\n]*)$/;
+/** What only quoted text may hold. */
+const NEEDS_QUOTES = /\{\{|\{%|:\s/;
+
+/**
+ * The commonest beginner's fault: an unquoted text with {{ }} or a colon, which YAML reads as something else. Call it
+ * when a job cannot be used: follow-up faults are on the same line.
+ */
+export function findUnquotedText(text: string): (Finding & { readonly at: number; readonly end: number }) | undefined {
+  let start = 0;
+  for (const line of text.split('\n')) {
+    const [found = '', before = '', key = '', , rest = ''] = TEXT_KEY.exec(line) ?? [];
+    // In braces the next key ends it, or the brace.
+    const isInBraces = /[{,]/.test(before);
+    const [first = '', ...others] = isInBraces ? rest.split(/, {0,4}\w{1,40}:\s/) : [rest];
+    const end = first.trimEnd();
+    const written = isInBraces && others.length === 0 ? end.replace(/\}$/, '').trimEnd() : end;
+    if (NEEDS_QUOTES.test(written)) {
+      return {
+        at: start + line.length - found.length + before.length,
+        end: start + line.length,
+        message: `${key} is not in quotes, expected quotes around a text with {{ }} or a colon`,
+        hint: `Put the text in quotes: ${key}: ${quote(cut(written))}`,
+      };
+    }
+    start += line.length + 1;
+  }
+  return undefined;
+}
+
+function quote(text: string): string {
+  return text.includes('"') ? `'${text.replaceAll("'", "''")}'` : `"${text.replaceAll('\\', '\\\\')}"`;
 }

@@ -1,65 +1,125 @@
 import { z } from 'zod';
 import { REGIONS } from '../../domain/service-facts.js';
-import { findBaseFault, normalizeBase } from '../base-address.js';
-import { DEFAULT_GIVE_UP_AFTER_SECONDS, DEFAULT_TIMEOUTS, SUB_ACCOUNT_ID } from '../defaults.js';
-import { findPathFault } from '../gateway-paths.js';
-import { findPlatformFault } from '../platforms.js';
-import { writtenCredentials } from './credentials.js';
-import { lineOfText } from './values.js';
+import { findBaseFault, findPathFault, findPlatformFault, normalizeBase } from '../service-address.js';
+import { lineOfText, pathText, switchedOff } from './values.js';
+import { expected, rule } from './words.js';
 
-/** Documented, of the contacts area: a UUID with or without its dashes. */
-const ACCOUNT_ID = /^[0-9A-Fa-f]{8}-?(?:[0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}$/;
+export const SECRET_EXPECTED = '{ env: NAME } or { file: PATH }: a job file must not contain secrets';
+
+/** Where to read a secret. A literal secret is refused. */
+export function writtenSecret(what: string) {
+  return z
+    .union(
+      [
+        z.strictObject({
+          env: z
+            .string()
+            .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable')
+            .describe('Name of the environment variable that contains the secret.'),
+        }),
+        z.strictObject({
+          file: pathText().describe('File that contains only the secret; relative to the job file.'),
+        }),
+      ],
+      { error: expected(SECRET_EXPECTED) },
+    )
+    .describe(`Where to find the ${what}: { env: NAME } or { file: PATH }. Never the ${what} itself.`);
+}
+
+/** Of the API tokens for campaigns. */
+export function tokenUser() {
+  return lineOfText().refine((text) => !text.includes(':'), 'expected text without a colon');
+}
+
+const ownKey = z.strictObject({ apiKey: writtenSecret('API key') }).optional();
+
+/** The contract, "Authentication": each area has a scheme of its own; sms, contacts and verification share one. */
+export const writtenCredentials = z
+  .strictObject({
+    apiKey: writtenSecret('API key').optional(),
+    sms: ownKey.describe('The key for SMS, if it has its own.'),
+    contacts: ownKey.describe('The key for contacts, if they have their own.'),
+    verification: ownKey.describe('The key for verification, if it has its own.'),
+    gateway: ownKey.describe('The key for the chat gateway, which always has its own.'),
+    campaign: z
+      .strictObject({
+        username: tokenUser().describe('User name of the API tokens, usually the name of the tenant.'),
+        dataToken: writtenSecret('Data Request Token'),
+        actionToken: writtenSecret('Action Request Token')
+          .optional()
+          .describe('Where to find the Action Request Token; needed if a step sets a status.'),
+      })
+      .optional()
+      .describe('The API tokens for campaigns: user name, Data Request Token and Action Request Token.'),
+    chat: ownKey.describe('The key for the workplace chat, which always has its own.'),
+  })
+  .describe(
+    'One key for sms, contacts and verification (apiKey), or one for each, which takes precedence; gateway, campaign and chat have their own.',
+  );
+
+const base = lineOfText().superRefine(rule(findBaseFault)).transform(normalizeBase).optional();
 
 const writtenBases = z
   .strictObject({
-    sms: baseAddress().optional().describe('Address of the SMS area.'),
-    contacts: baseAddress().optional().describe('Address of the contacts area; a path prefix may be part of it.'),
-    verification: baseAddress().optional().describe('Address of the verification area.'),
-    gateway: baseAddress().optional().describe('Address of the chat gateway.'),
-    campaign: baseAddress().optional().describe('Address of the contact center; overrides ccPlatform.'),
-    chat: baseAddress().optional().describe('Address of the workplace chat.'),
+    sms: base.describe('Address of the SMS area.'),
+    contacts: base.describe('Address of the contacts area; a path prefix may be part of it.'),
+    verification: base.describe('Address of the verification area.'),
+    gateway: base.describe('Address of the chat gateway.'),
+    campaign: base.describe('Address of the contact center; overrides ccPlatform.'),
+    chat: base.describe('Address of the workplace chat.'),
   })
   .describe('Addresses that override those of the region: https, or http for this machine.');
 
+function gatewayPath(form: 'plain' | 'of-conversation') {
+  return lineOfText()
+    .superRefine(rule((text) => findPathFault(text, form)))
+    .optional();
+}
+
 const writtenGatewayPaths = z
   .strictObject({
-    webhooks: gatewayPath('plain').optional().describe('Path where webhooks are created.'),
-    channels: gatewayPath('plain').optional().describe('Path where channels are created.'),
-    conversation: gatewayPath('of-conversation')
-      .optional()
-      .describe('Path where a conversation is updated; {conversationId} is replaced by its id.'),
-    messages: gatewayPath('of-conversation')
-      .optional()
-      .describe('Path where a message is sent into a conversation; {conversationId} is replaced by its id.'),
+    webhooks: gatewayPath('plain').describe('Path where webhooks are created.'),
+    channels: gatewayPath('plain').describe('Path where channels are created.'),
+    conversation: gatewayPath('of-conversation').describe(
+      'Path where a conversation is updated; {conversationId} is replaced by its id.',
+    ),
+    messages: gatewayPath('of-conversation').describe(
+      'Path where a message is sent into a conversation; {conversationId} is replaced by its id.',
+    ),
   })
   .describe('Paths of the chat gateway that override the known ones. Each begins with / and follows the address.');
 
+function seconds(min: number, max: number) {
+  return z.number().min(min).max(max);
+}
+
+/** Volley's choice: a batch of 10,000 messages takes the service under a second, the rest is margin. */
 export const timeouts = z
   .strictObject({
-    connectSeconds: z
-      .number()
-      .min(0.1)
-      .max(300)
-      .default(DEFAULT_TIMEOUTS.connectSeconds)
-      .describe('Seconds to wait for a connection.'),
-    answerSeconds: z
-      .number()
-      .min(1)
-      .max(3600)
-      .default(DEFAULT_TIMEOUTS.answerSeconds)
+    connectSeconds: seconds(0.1, 300).default(10).describe('Seconds to wait for a connection.'),
+    answerSeconds: seconds(1, 3600)
+      .default(60)
       .describe('Seconds from the last byte sent to the last byte of the answer. After that, the request is in doubt.'),
   })
   .describe('How long to wait for the service.');
 
+/** The contract, "Resources": the subaccount that each account has by default. */
+export const DEFAULT_SUB_ACCOUNT_SUFFIX = '_hq';
+/** The service's public documentation, path parameter subAccountId. */
+export const SUB_ACCOUNT_ID = /^[A-Za-z0-9\-._&]{3,50}$/;
+export const SUB_ACCOUNT_EXPECTED = 'expected 3 to 50 of A-Z a-z 0-9 - . _ &';
+/** Documented, of the contacts area: a UUID with or without its dashes. */
+const ACCOUNT_ID = /^[0-9A-Fa-f]{8}-?(?:[0-9A-Fa-f]{4}-?){3}[0-9A-Fa-f]{12}$/;
+
 /** Which service, which account, and how long to keep trying. */
 export const writtenService = z
   .strictObject({
-    sandbox: z
-      .boolean()
-      .default(false)
-      .describe('Send to the embedded sandbox instead of the service; needs no account and no credentials.'),
+    sandbox: switchedOff().describe(
+      'Send to the embedded sandbox instead of the service; needs no account and no credentials.',
+    ),
     region: z.enum(REGIONS).default(REGIONS[0]).describe('Region that the account was provisioned in.'),
-    ccPlatform: checkedText(findPlatformFault)
+    ccPlatform: lineOfText()
+      .superRefine(rule(findPlatformFault))
       .optional()
       .describe('Platform of the contact center, such as na12: its address is https://vcc-<ccPlatform>.8x8.com.'),
     bases: writtenBases.optional(),
@@ -76,38 +136,17 @@ export const writtenService = z
       .describe('UUID of the account, for the addresses of contacts; account by default.'),
     subAccountId: z
       .string()
-      .regex(SUB_ACCOUNT_ID, 'expected 3 to 50 of A-Z a-z 0-9 - . _ &')
+      .regex(SUB_ACCOUNT_ID, SUB_ACCOUNT_EXPECTED)
       .optional()
       .describe('Subaccount that messages are sent from; <account>_hq by default.'),
     credentials: writtenCredentials.optional(),
     timeouts: timeouts.prefault({}),
-    giveUpAfterSeconds: z
-      .number()
-      .min(0)
-      .max(604_800)
-      .default(DEFAULT_GIVE_UP_AFTER_SECONDS)
+    // Volley's choice: long enough for a proxy to restart, short enough that a nightly job ends in the night.
+    giveUpAfterSeconds: seconds(0, 604_800)
+      .default(900)
       .describe('Seconds that a run keeps trying while the service cannot be reached or refuses every request.'),
-    trustUnavailable: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Take every HTTP 503 to mean that the request was not processed. Otherwise one from a proxy puts rows in doubt, because the service may have processed them.',
-      ),
+    trustUnavailable: switchedOff().describe(
+      'Take every HTTP 503 to mean that the request was not processed. Otherwise one from a proxy puts rows in doubt, because the service may have processed them.',
+    ),
   })
   .describe('The service that the job calls, and the account it uses.');
-
-function baseAddress() {
-  return checkedText(findBaseFault).transform(normalizeBase);
-}
-
-function gatewayPath(form: 'plain' | 'of-conversation') {
-  return checkedText((text) => findPathFault(text, form));
-}
-
-/** `findFault` says what is wrong as "expected …", or undefined. */
-function checkedText(findFault: (text: string) => string | undefined) {
-  return lineOfText().superRefine((text, context) => {
-    const fault = findFault(text);
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-  });
-}

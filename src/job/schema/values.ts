@@ -2,16 +2,12 @@ import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import type { StatedTime } from '../../domain/stated-time.js';
 import { parseDecimal } from '../../prices/decimal.js';
-import { parseAge } from '../age.js';
-import { isLoopback } from '../base-address.js';
 import { findEncodingName } from '../encoding-name.js';
-import { findLocalTimeFault, isLocalTime, readLocalTime } from '../local-time.js';
-import { isTimeZone, suggestTimeZone } from '../time-zone.js';
-import { expected, withHint } from './words.js';
+import { isLocalTime, isTimeZone, readLocalTime, suggestTimeZone } from '../local-time.js';
+import { isLoopback } from '../service-address.js';
+import { expected, rule } from './words.js';
 
-/**
- * The values that a job file is made of.
- */
+/** The values that a job file is made of. */
 
 /** One line of text: not empty, no control characters. */
 export function lineOfText() {
@@ -22,32 +18,49 @@ export function lineOfText() {
 }
 
 /** The name of a column, as the header writes it. */
-export function columnName() {
-  return lineOfText();
+export const columnName = lineOfText;
+/** Relative to the job file. */
+export const pathText = lineOfText;
+
+export function switchedOff() {
+  return z.boolean().default(false);
 }
 
-/** A path, relative to the job file. */
-export function pathText() {
-  return lineOfText();
+/** A whole number from 1. */
+export function count(most = Number.MAX_SAFE_INTEGER) {
+  return z.int().min(1).max(most);
 }
 
-/** Sender id of an SMS. */
+/** A whole number between two bounds, both allowed. */
+export function within({ min, max }: { readonly min: number; readonly max: number }) {
+  return z.int().min(min).max(max);
+}
+
+export function percent() {
+  return z.number().min(0).max(100);
+}
+
+/** Numbers or words of which each is allowed once. */
+export function distinct<T extends z.ZodType>(item: T, expectation: string) {
+  return z
+    .array(item)
+    .min(1)
+    .refine((list) => new Set(list).size === list.length, expectation)
+    .meta({ uniqueItems: true });
+}
+
+/** Sender id of an SMS. The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
 export function senderId() {
   return lineOfText()
-    .superRefine((source, context) => {
-      const fault = findSourceFault(source);
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-    })
+    .superRefine(
+      rule((source) => {
+        const isNumber = /^\+?\d+$/.test(source);
+        if (isNumber && source.length > 16) return 'expected a number of 16 characters at most';
+        if (isNumber || source.length <= 11) return undefined;
+        return `expected a sender name of 11 characters at most, not ${source.length}`;
+      }),
+    )
     .describe('Sender id: a number of 16 digits at most, or a name of 11 characters at most.');
-}
-
-/** Off by default. Absent where it is off: plans keep their ids, and those made before there was such a key lack it. */
-export function switchedOn() {
-  return z
-    .boolean()
-    .default(false)
-    .transform((isOn) => isOn || undefined)
-    .optional();
 }
 
 /** What to do with a repeated number. */
@@ -58,14 +71,21 @@ export function duplicates() {
     .describe('What to do with a number that occurs twice in the files of this step.');
 }
 
+const AGE = /^(\d{1,5})([hdw])$/;
+const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24 };
+
+/** Milliseconds of an age such as `36h`, `90d` or `12w`; undefined for any other text. */
+export function parseAge(text: string): number | undefined {
+  const [, count, unit = ''] = AGE.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (HOURS[unit] ?? 0) * 3_600_000;
+}
+
 /** How old a file may be; it becomes milliseconds. */
 export function age() {
-  return z.string().transform((text, context) => {
-    const ageMs = parseAge(text);
-    if (ageMs !== undefined) return ageMs;
-    context.addIssue({ code: 'custom', message: 'expected a number of hours, days or weeks, such as 26h' });
-    return z.NEVER;
-  });
+  return z
+    .string()
+    .regex(AGE, 'expected a number of hours, days or weeks, such as 26h')
+    .transform((text) => parseAge(text) ?? 0);
 }
 
 /** ISO 3166-1 alpha-2 in either case, of a country that has telephone numbers; it becomes upper case. */
@@ -73,12 +93,14 @@ export function countryCode() {
   return z
     .string()
     .regex(/^[A-Za-z]{2}$/, 'expected a two-letter country code such as SG')
-    .superRefine((code, context) => {
-      const fault = findCountryFault(code.toUpperCase());
-      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-    })
+    .superRefine(rule((code) => findCountryFault(code.toUpperCase())))
     .meta({ examples: ['SG'] })
     .transform((code) => code.toUpperCase());
+}
+
+function findCountryFault(code: string): string | undefined {
+  if (code === 'UK') return 'expected GB, the code of the United Kingdom';
+  return isSupportedCountry(code) ? undefined : 'expected the two-letter code of a country (ISO 3166-1), such as SG';
 }
 
 /** A number of one's own: with +, as a job file may be read anywhere. */
@@ -88,6 +110,8 @@ export function ownNumber() {
     .refine((text) => isValidPhoneNumber(text), 'expected a number with + and its country code, in quotes')
     .meta({ examples: ['+6591234567'] });
 }
+
+const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
 
 /** Of a price list: ISO 4217 in either case; it becomes upper case. */
 export function currencyCode() {
@@ -99,7 +123,51 @@ export function currencyCode() {
     .transform((code) => code.toUpperCase());
 }
 
-const EXPECTED_CURRENCY = 'expected the three-letter code of a currency (ISO 4217), such as EUR';
+const EXPECTED_AMOUNT = 'an amount with a point and at most 9 decimals, such as "120.00"';
+
+/** An amount of money, in quotes or without; it becomes text. */
+export function amount() {
+  return z
+    .union([z.string(), z.number()], { error: expected(EXPECTED_AMOUNT) })
+    .refine((written) => {
+      // As many digits as a number in YAML certainly keeps.
+      const isLong = typeof written === 'number' && String(written).length > 15;
+      return !isLong && parseDecimal(String(written)).ok;
+    }, `expected ${EXPECTED_AMOUNT}`)
+    .transform(String);
+}
+
+/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here; it becomes lower case. */
+export function encodingLabel() {
+  return z
+    .string()
+    .refine(
+      (label) => findEncodingName(label) !== undefined,
+      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
+    )
+    .transform((label) => label.trim().toLowerCase());
+}
+
+export function delimiter() {
+  return z.enum([',', ';', '\t', '|', 'tab']).transform((sign) => (sign === 'tab' ? '\t' : sign));
+}
+
+/** An address that the service can post to. `URL` would drop blanks and control characters, and post somewhere else. */
+export function webAddress() {
+  return z
+    .string()
+    .refine((text) => !/[\p{C}\p{Z}]/u.test(text), 'expected an address without blanks and control characters')
+    .refine(
+      isPostable,
+      'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
+    );
+}
+
+function isPostable(text: string): boolean {
+  if (!URL.canParse(text) || !/^https?:\/\/[^/]/i.test(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || isLoopback(hostname);
+}
 
 /** ISO 8601 with offset, such as `2026-12-01T09:00:00+08:00`; or a local time and its zone. Both become a `StatedTime`. */
 export function instant() {
@@ -128,96 +196,21 @@ const zonedTime = z
       .describe('Local time: 2026-12-01 10:00 or 01.12.2026 10:00.'),
     timeZone: z
       .string()
-      .superRefine((name, context) => {
-        if (isTimeZone(name)) return;
-        const meant = suggestTimeZone(name);
-        const message = 'expected the name of a time zone such as Asia/Singapore';
-        context.addIssue({ code: 'custom', message: withHint(message, meant && `Did you mean ${meant}?`) });
-      })
+      .superRefine(
+        rule((name) => {
+          if (isTimeZone(name)) return undefined;
+          const meant = suggestTimeZone(name);
+          const hint = meant && `Did you mean ${meant}?`;
+          return { message: 'expected the name of a time zone such as Asia/Singapore', hint };
+        }),
+      )
       .describe('Name of the time zone: Asia/Singapore.'),
   })
-  .superRefine(({ at, timeZone }, context) => {
-    if (!isLocalTime(at) || !isTimeZone(timeZone)) return;
-    const fault = findLocalTimeFault(at, timeZone);
-    if (fault !== undefined) context.addIssue({ code: 'custom', message: `says ${fault}` });
-  })
-  .transform(({ at, timeZone }): StatedTime => {
+  .transform(({ at, timeZone }, context): StatedTime => {
     const reading = readLocalTime(at, timeZone);
-    return { at: reading.kind === 'one' ? reading.instant : at, timeZone };
+    if (reading.kind === 'one') return { at: reading.instant, timeZone };
+    const so = reading.kind === 'none' ? 'does not exist' : 'exists twice';
+    const message = `says ${at}, which ${so} in ${timeZone}, as clocks change; expected ${reading.readings.join(' or ')}`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
   });
-
-/** A label of the WHATWG Encoding Standard, or the number of a code page, that can be read here; it becomes lower case. */
-export function encodingLabel() {
-  return z
-    .string()
-    .refine(
-      (label) => findEncodingName(label) !== undefined,
-      'expected the name of an encoding, such as utf-8, windows-1252, utf-16le, big5, shift_jis or gbk',
-    )
-    .transform((label) => label.trim().toLowerCase());
-}
-
-/** An address that the service can post to. `URL` would drop blanks and control characters, and post somewhere else. */
-export function webAddress() {
-  return z
-    .string()
-    .refine((text) => !/[\p{C}\p{Z}]/u.test(text), 'expected an address without blanks and control characters')
-    .refine(
-      isPostable,
-      'expected an address that begins with https:// (http:// only for this machine, such as http://127.0.0.1:8080)',
-    );
-}
-
-function isPostable(text: string): boolean {
-  if (!URL.canParse(text) || !/^https?:\/\/[^/]/i.test(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || isLoopback(hostname);
-}
-
-/** A rate per second; a fraction is one in several seconds. */
-export function perSecond(ceiling?: number) {
-  const rate = z.number().min(0.01);
-  return ceiling === undefined ? rate : rate.max(ceiling);
-}
-
-/** A whole number from 1. */
-export function count(most = Number.MAX_SAFE_INTEGER) {
-  return z.int().min(1).max(most);
-}
-
-/** A whole number between two bounds, both allowed. */
-export function within({ min, max }: { readonly min: number; readonly max: number }) {
-  return z.int().min(min).max(max);
-}
-
-export function percent() {
-  return z.number().min(0).max(100);
-}
-
-/** An amount of money: a decimal number in quotes or without, of at most 9 decimals; it becomes text. */
-export function amount() {
-  return z
-    .union([z.string(), z.number()], { error: expected(EXPECTED_AMOUNT) })
-    .superRefine((written, context) => {
-      const amount = parseDecimal(String(written));
-      // As many digits as a number in YAML certainly keeps.
-      const isLong = typeof written === 'number' && String(written).length > 15;
-      if (!amount.ok || isLong) context.addIssue({ code: 'custom', message: `expected ${EXPECTED_AMOUNT}` });
-    })
-    .transform(String);
-}
-
-const EXPECTED_AMOUNT = 'an amount with a point and at most 9 decimals, such as "120.00"';
-
-/** The service's public documentation: source has 16 characters at most, an alphanumeric sender 11. */
-function findSourceFault(source: string): string | undefined {
-  const isNumber = /^\+?\d+$/.test(source);
-  if (isNumber && source.length > 16) return 'expected a number of 16 characters at most';
-  if (!isNumber && source.length > 11) return `expected a sender name of 11 characters at most, not ${source.length}`;
-  return undefined;
-}
-
-function findCountryFault(code: string): string | undefined {
-  if (code === 'UK') return 'expected GB, the code of the United Kingdom';
-  return isSupportedCountry(code) ? undefined : 'expected the two-letter code of a country (ISO 3166-1), such as SG';
-}

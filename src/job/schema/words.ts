@@ -49,17 +49,30 @@ export function whenSound(...keys: readonly string[]): z.core.$ZodSuperRefinePar
   };
 }
 
-/** Of a text that is no template: the first of its faults. Throws any other error. */
-export function addTemplateFault(
-  error: unknown,
-  so: string,
-  context: z.core.$RefinementCtx,
-  path: string[] = [],
-): void {
+/** What is wrong with a value: "expected …", or what is so of the key. */
+export interface ValueFault {
+  readonly message: string;
+  readonly hint?: string | undefined;
+  /** Below the value that has the rule. */
+  readonly path?: readonly string[];
+}
+
+/** A rule of a value, for `superRefine`: `find` says what is wrong with it. */
+export function rule<T>(find: (value: T) => ValueFault | string | undefined) {
+  return (value: T, context: z.core.$RefinementCtx): void => {
+    const fault = find(value);
+    if (fault === undefined) return;
+    const { message, hint, path = [] } = typeof fault === 'string' ? { message: fault } : fault;
+    context.addIssue({ code: 'custom', path: [...path], message: withHint(message, hint) });
+  };
+}
+
+/** The first fault of a text that is no template; throws any other error. */
+export function describeTemplateFault(error: unknown, so: string): ValueFault {
   if (!(error instanceof UserError)) throw error;
   const { message, hint } = error.problems[0] ?? error;
   const more = error.problems.length > 1 ? `, and ${error.problems.length - 1} more` : '';
-  context.addIssue({ code: 'custom', path, message: withHint(`${so}: ${message}${more}`, hint) });
+  return { message: `${so}: ${message}${more}`, hint };
 }
 
 /** A message with a hint, where there is one. */

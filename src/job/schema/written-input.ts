@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_READ_LIMITS } from '../defaults.js';
-import { age, columnName, count, countryCode, encodingLabel, pathText, switchedOn } from './values.js';
+import { age, columnName, count, countryCode, delimiter, encodingLabel, pathText } from './values.js';
 import { expected } from './words.js';
 import { writtenWhere } from './written-where.js';
 
@@ -9,22 +8,23 @@ const files = z
   .describe('Files to read: paths or globs (*.csv), relative to the job file; "-" is standard input. *.gz is unpacked.')
   .transform((written) => [written].flat());
 
+const MIB = 1024 * 1024;
+
+/** Volley's choice: generous for exported files, small enough that one bad file cannot exhaust memory. */
 export const readLimits = z
   .strictObject({
-    maxFieldBytes: count().default(DEFAULT_READ_LIMITS.maxFieldBytes).describe('Longest field, in bytes.'),
-    maxColumns: count().default(DEFAULT_READ_LIMITS.maxColumns).describe('Largest number of columns in a file.'),
+    maxFieldBytes: count().default(MIB).describe('Longest field, in bytes.'),
+    maxColumns: count().default(1000).describe('Largest number of columns in a file.'),
     maxLineBytes: count()
-      .default(DEFAULT_READ_LIMITS.maxLineBytes)
+      .default(16 * MIB)
       .describe('Longest line, in bytes; for CSV the whole record, which may span lines.'),
     maxFileBytes: count()
-      .default(DEFAULT_READ_LIMITS.maxFileBytes)
+      .default(64 * 1024 * MIB)
       .describe('Longest file, in bytes, after unpacking.'),
   })
   .describe('Limits for what is read. A file that exceeds them is refused.');
 
-export function delimiter() {
-  return z.enum([',', ';', '\t', '|', 'tab']).transform((sign) => (sign === 'tab' ? '\t' : sign));
-}
+export const DEFAULT_READ_LIMITS = readLimits.parse({});
 
 /** Files, and how they are to be read: those of a suppression list. */
 export const writtenList = z
@@ -57,20 +57,20 @@ export const writtenList = z
   })
   .describe('The files to read, and how.');
 
-/** The same for a suppression list. */
 export const writtenSuppression = writtenList.extend({
   column: columnName()
     .optional()
     .describe('Column with the numbers. By default each column that holds numbers counts.'),
 });
 
-/** The same for the rows of a step. */
+/** The rows of a step. */
 export const writtenInput = writtenList
   .extend({
     where: writtenWhere.optional().describe('Which rows take part; the others are skipped.'),
-    required: switchedOn().describe(
-      'Whether it is a failure (exit code 2) if there is no file that the job has not taken yet.',
-    ),
+    required: z
+      .boolean()
+      .optional()
+      .describe('Whether it is a failure (exit code 2) if there is no file that the job has not taken yet.'),
     newerThan: age()
       .optional()
       .describe(

@@ -1,23 +1,61 @@
 import { z } from 'zod';
-import { DEFAULT_MAX_FAILED_PERCENT, DEFAULT_OUTPUT_DIRECTORY, JOB_NAME, MAX_TEST_NUMBERS } from '../defaults.js';
-import { writtenCluster } from './cluster-settings.js';
-import { writtenNotify } from './notify.js';
-import { writtenService } from './service.js';
-import { writtenStep } from './steps/steps.js';
+import type { Kind } from '../../domain/areas.js';
+import { checkJob } from '../job-rules.js';
+import { sharedLimits } from '../limits.js';
+import { writtenSecret, writtenService } from './service.js';
+import { campaignStep } from './steps/campaign.js';
+import { chatStep } from './steps/chat.js';
+import { contactsStep } from './steps/contacts.js';
+import { conversationsStep } from './steps/conversations.js';
+import { smsStep } from './steps/sms.js';
+import { verificationCheckStep, verificationStartStep } from './steps/verification.js';
 import {
   amount,
   count,
   currencyCode,
+  delimiter,
   encodingLabel,
   instant,
   ownNumber,
   pathText,
   percent,
-  switchedOn,
+  switchedOff,
+  webAddress,
 } from './values.js';
-import { expected } from './words.js';
-import { delimiter } from './written-input.js';
-import { writtenLimits } from './written-limits.js';
+import { expected, whenSound, withHint } from './words.js';
+
+/** The schema of each kind. */
+export const stepSchemas = {
+  contacts: contactsStep,
+  sms: smsStep,
+  'verification.start': verificationStartStep,
+  'verification.check': verificationCheckStep,
+  conversations: conversationsStep,
+  campaign: campaignStep,
+  chat: chatStep,
+} satisfies Readonly<Record<Kind, z.ZodObject>>;
+
+type StepSchema = (typeof stepSchemas)[Kind];
+
+/** One stage of the job; `kind` says which. */
+const writtenStep = z.discriminatedUnion('kind', Object.values(stepSchemas) as [StepSchema, ...StepSchema[]]);
+
+/** A job's name is the name of a directory. */
+export const JOB_NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const NAME_EXPECTED =
+  'expected the name of a directory: up to 64 of a-z 0-9 . _ - that begin with a letter or digit';
+
+/** The nearest valid name for a job. */
+export function suggestName(text: string): string {
+  const name = text
+    .slice(0, 64)
+    .normalize('NFD')
+    .toLowerCase()
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+  return name === '' ? 'spring-sale' : name;
+}
 
 const writtenGuards = z
   .strictObject({
@@ -29,11 +67,11 @@ const writtenGuards = z
     maxCost: amount()
       .optional()
       .describe('Highest cost of the job, in the currency of its price list. Above it, nothing is sent.'),
-    /** Per step, once 100 rows are answered. */
+    // Volley's choice: when every second answer is a refusal, the job is wrong and not its rows. Per step, once 100 rows are answered.
     maxFailedPercent: percent()
-      .default(DEFAULT_MAX_FAILED_PERCENT)
+      .default(50)
       .describe('Highest share of refused rows in a step, in percent of the rows answered. Above it, sending stops.'),
-    requireTest: switchedOn().describe(
+    requireTest: switchedOff().describe(
       'Whether a plan is sent only once a test of it, by `volley test`, was accepted.',
     ),
   })
@@ -61,18 +99,66 @@ const writtenPrices = z
   })
   .describe('What messages cost: the plan and the report say it.');
 
+/** How `run` and `apply` can end. */
+const NOTIFY_EVENTS = ['failure', 'in-doubt', 'success', 'missing-input'] as const;
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+/** Where the end of a run is posted to. It may be a secret: an address is all that one needs to post to a chat. */
+export const notifyAddress = webAddress().refine(
+  (text) => !/^https?:\/\/[^/?#\\]*@/i.test(text),
+  'expected an address without user name and password',
+);
+
+const writtenNotify = z
+  .strictObject({
+    url: z
+      .union([notifyAddress, writtenSecret('address')], {
+        error: expected('an address that begins with https://, or { env: NAME } or { file: PATH } where one is kept'),
+      })
+      .describe('Address that is posted to: https (http for this machine), or { env: NAME } or { file: PATH }.'),
+    on: z
+      .array(z.enum(NOTIFY_EVENTS))
+      .min(1)
+      .default(['failure', 'in-doubt'])
+      .describe('Ends that are posted. missing-input is a failure too; named alone, other failures are not posted.'),
+  })
+  .describe('Where the figures of `run` and `apply` are posted as JSON once they end.');
+
+const writtenCluster = z
+  .strictObject({
+    database: writtenSecret('address of the database'),
+    share: z
+      .enum(['requests', 'lane'])
+      .default('requests')
+      .describe(
+        'requests: workers of the database send the requests of this job. lane: this process sends alone, and shares the limits of the account with the others.',
+      ),
+    // A worker stops ten seconds before its lease ends.
+    leaseSeconds: z
+      .int()
+      .min(15)
+      .max(3600)
+      .default(30)
+      .describe('Time after the death of the leader from which workers begin no more requests of its run.'),
+    sendHere: z
+      .boolean()
+      .default(true)
+      .describe('Whether the process that leads the run sends too, beside its workers.'),
+  })
+  .describe('A PostgreSQL database over which several processes send one job, or share the limits of an account.');
+
 const csvSettings = z
   .strictObject({
     delimiter: z
       .enum([',', ';'])
       .default(',')
       .describe('What separates the fields: Excel in German, French and other languages expects ;'),
-    bom: z.boolean().default(false).describe('Begin with a byte order mark, by which Excel knows UTF-8.'),
+    bom: switchedOff().describe('Begin with a byte order mark, by which Excel knows UTF-8.'),
   })
   .describe('How CSV outputs are written.');
 
 const outputSettings = z.strictObject({
-  directory: pathText().default(DEFAULT_OUTPUT_DIRECTORY).describe('Directory of the runs.'),
+  directory: pathText().default('out').describe('Directory of the runs.'),
   format: z
     .enum(['csv', 'ndjson', 'xlsx'])
     .default('csv')
@@ -82,49 +168,64 @@ const outputSettings = z.strictObject({
 
 const writtenOutput = z
   .union([pathText(), outputSettings], { error: expected('a directory, or { directory, format }') })
-  .default(DEFAULT_OUTPUT_DIRECTORY)
+  .default('out')
   .describe('Directory for the runs, relative to the job file; or { directory, format }.')
   .transform((written) => (typeof written === 'string' ? outputSettings.parse({ directory: written }) : written));
 
-/** A job file as a person writes it. Rules across its parts are in job-rules.ts. */
-export const writtenJob = z
-  .strictObject({
-    $schema: z.string().optional().describe('Address of this schema, for editors.'),
-    name: z
-      .string()
-      .regex(JOB_NAME, 'expected up to 64 of a-z 0-9 . _ - that begin with a letter or digit')
-      .optional()
-      .describe("Names the directory of the job's runs; by default the name of the file."),
-    service: writtenService,
-    limits: writtenLimits.optional(),
-    steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
-    guards: writtenGuards.prefault({}),
-    prices: writtenPrices.optional(),
-    failOn: z
-      .enum(['rejections', 'in-doubt', 'nothing'])
-      .default('rejections')
-      .describe(
-        'What makes the exit code other than 0: rejected rows (1) and rows in doubt (3), only rows in doubt, or neither.',
-      ),
-    repeat: z
-      .enum(['never', 'per-day', 'always'])
-      .default('never')
-      .describe('Whether to send a file again that the job has already sent.'),
-    notBefore: instant()
-      .optional()
-      .describe('Nothing is sent before this time; `run --wait` waits for it, and otherwise exits with 75.'),
-    notAfter: instant().optional().describe('Nothing is sent after this time: a run that is still sending stops.'),
-    testNumbers: z
-      .array(ownNumber())
-      .min(1)
-      .max(MAX_TEST_NUMBERS)
-      .optional()
-      .describe('Your own numbers, to which `volley test` sends; each with + and its country code.'),
-    notify: writtenNotify.optional(),
-    cluster: writtenCluster.optional(),
-    output: writtenOutput,
-  })
+/** Volley's choice: a team, and no audience. */
+export const MAX_TEST_NUMBERS = 20;
+
+const jobKeys = z.strictObject({
+  $schema: z.string().optional().describe('Address of this schema, for editors.'),
+  name: z
+    .string()
+    .regex(JOB_NAME, { error: ({ input }) => withHint(NAME_EXPECTED, `Write name: ${suggestName(String(input))}.`) })
+    .optional()
+    .describe("Names the directory of the job's runs; by default the name of the file."),
+  service: writtenService,
+  limits: sharedLimits.optional(),
+  steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
+  guards: writtenGuards.prefault({}),
+  prices: writtenPrices.optional(),
+  failOn: z
+    .enum(['rejections', 'in-doubt', 'nothing'])
+    .default('rejections')
+    .describe(
+      'What makes the exit code other than 0: rejected rows (1) and rows in doubt (3), only rows in doubt, or neither.',
+    ),
+  repeat: z
+    .enum(['never', 'per-day', 'always'])
+    .default('never')
+    .describe('Whether to send a file again that the job has already sent.'),
+  notBefore: instant()
+    .optional()
+    .describe('Nothing is sent before this time; `run --wait` waits for it, and otherwise exits with 75.'),
+  notAfter: instant().optional().describe('Nothing is sent after this time: a run that is still sending stops.'),
+  testNumbers: z
+    .array(ownNumber())
+    .min(1)
+    .max(MAX_TEST_NUMBERS)
+    .optional()
+    .describe('Your own numbers, to which `volley test` sends; each with + and its country code.'),
+  notify: writtenNotify.optional(),
+  cluster: writtenCluster.optional(),
+  output: writtenOutput,
+});
+
+/** A job file as a person writes it. */
+export const writtenJob = jobKeys
+  .superRefine(checkJob, whenSound())
   .describe('A Volley job: which files to read, and what to send from them.');
+
+/** The same for a single call: its steps may be faulty or missing, and are not read. */
+export const writtenJobWithoutSteps = jobKeys
+  .extend({
+    steps: z
+      .unknown()
+      .optional()
+      .transform((): CheckedStep[] => []),
+  })
+  .superRefine(checkJob, whenSound());
 
 /** What a person may write: keys with defaults are optional. */
 export type WrittenJob = z.input<typeof writtenJob>;

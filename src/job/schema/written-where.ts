@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type CellTest, type Condition, DAYS_AGO, type Where } from '../../domain/where.js';
+import { type CellTest, DAYS_AGO, type Where } from '../../domain/where.js';
 import { normalizeCountry } from '../../normalize/country.js';
 import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
 import { findBadNumberFormat } from '../../template/number-input.js';
 import { columnName } from './values.js';
-import { expected } from './words.js';
+import { expected, rule, type ValueFault } from './words.js';
 
 /** Larger numbers of a job file may have lost digits already. */
 const MAX_EXACT = 1e15;
@@ -16,6 +16,7 @@ const scalars = [
   z.boolean(),
 ] as const;
 const value = z.union(scalars, { error: expected('text, a number, true or false') });
+type Value = z.output<typeof value>;
 
 const values = z
   .array(value)
@@ -27,13 +28,11 @@ const values = z
 
 /** Alone they say something of the cell; in a list, or behind `not`, one could not tell. */
 const CELL_WORDS: readonly unknown[] = ['blank', 'present'];
-const PLAIN_WORD =
-  'expected blank and present alone, as in email: present; for cells that hold the word write equals: ';
 
 function withoutWords<T extends z.ZodType>(schema: T): T {
   return schema.refine(
     (written) => ![written].flat().some((each) => CELL_WORDS.includes(each)),
-    `${PLAIN_WORD}present`,
+    'expected blank and present alone, as in email: present; for cells that hold the word write equals: present',
   );
 }
 
@@ -52,8 +51,7 @@ const moment = z
 /** Of 30 February, V8 makes 2 March. */
 function exists(text: string): boolean {
   const day = text.slice(0, '2026-01-31'.length);
-  const date = new Date(day);
-  return Number.isFinite(Date.parse(text)) && date.toISOString().startsWith(day);
+  return Number.isFinite(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
 }
 
 const comparisonKeys = z.strictObject({
@@ -77,49 +75,39 @@ const comparisonKeys = z.strictObject({
 });
 
 type Comparison = z.output<typeof comparisonKeys>;
-type Fault = { readonly message: string; readonly path?: string[] };
 
 const comparison = comparisonKeys.superRefine((written, context) => {
   // What is no key has been named.
   if (context.issues.length > 0) return;
-  const fault = written.as === undefined ? findFault(written) : findCountryFault(written);
-  if (fault !== undefined) context.addIssue({ code: 'custom', ...fault });
+  rule(written.as === undefined ? findFault : findCountryFault)(written, context);
 });
 
-function findFault(written: Comparison): Fault | undefined {
+function findFault(written: Comparison): ValueFault | string | undefined {
   const { equals, not, atLeast, atMost, before, after, format, exact } = written;
   const moments = [before, after].filter((each) => each !== undefined);
   const values = [equals, not].flat().filter((each) => each !== undefined);
   const texts = values.filter((each) => typeof each !== 'number');
   const hasNumbers = texts.length < values.length || atLeast !== undefined || atMost !== undefined;
   if (Object.keys(written).every((key) => key === 'format' || key === 'exact'))
-    return { message: 'expected at least one of equals, not, atLeast, atMost, before, after' };
-  if (format !== undefined && hasNumbers === moments.length > 0)
-    return { message: 'expected either before or after beside format, or a comparison with a number' };
-  if (format !== undefined && moments.some((each) => each.includes('T')))
-    return { message: 'expected before and after as days: a format has no offset' };
-  const findBad = hasNumbers ? findBadNumberFormat : findBadInputFormat;
-  const fault = format === undefined ? undefined : findBad(format);
-  if (fault !== undefined)
-    return { message: hasNumbers ? fault : `is ${JSON.stringify(format)}, ${fault}`, path: ['format'] };
-  if (exact === true && texts.length === 0) return { message: 'expected equals or not with a text beside exact' };
-  return undefined;
+    return 'expected at least one of equals, not, atLeast, atMost, before, after';
+  if (exact === true && texts.length === 0) return 'expected equals or not with a text beside exact';
+  if (format === undefined) return undefined;
+  if (hasNumbers === moments.length > 0)
+    return 'expected either before or after beside format, or a comparison with a number';
+  if (moments.some((each) => each.includes('T'))) return 'expected before and after as days: a format has no offset';
+  const fault = (hasNumbers ? findBadNumberFormat : findBadInputFormat)(format);
+  if (fault === undefined) return undefined;
+  return { message: hasNumbers ? fault : `is ${JSON.stringify(format)}, ${fault}`, path: ['format'] };
 }
 
-function findCountryFault({ as: _as, equals, not, ...others }: Comparison): Fault | undefined {
+function findCountryFault({ as: _as, equals, not, ...others }: Comparison): ValueFault | string | undefined {
   if ((equals ?? not) === undefined || Object.keys(others).length > 0)
-    return { message: 'expected equals or not beside as, and nothing else' };
+    return 'expected equals or not beside as, and nothing else';
   for (const [key, values] of Object.entries({ equals, not })) {
-    const message = findUnknownCountry([values ?? []].flat());
-    if (message !== undefined) return { message: `cannot be compared: ${message}`, path: [key] };
-  }
-  return undefined;
-}
-
-function findUnknownCountry(values: readonly unknown[]): string | undefined {
-  for (const value of values) {
-    const found = normalizeCountry(String(value));
-    if (!found.ok) return found.reason.replace(/\.$/, '');
+    for (const value of [values ?? []].flat()) {
+      const found = normalizeCountry(String(value));
+      if (!found.ok) return { message: `cannot be compared: ${found.reason.replace(/\.$/, '')}`, path: [key] };
+    }
   }
   return undefined;
 }
@@ -132,8 +120,9 @@ const group = z
   .record(columnName(), condition)
   .refine((map) => Object.keys(map).length > 0, 'expected at least one column')
   .meta({ id: 'conditions' });
+type Group = z.output<typeof group>;
 
-/** Which rows of an input take part, as a person writes it. */
+/** Which rows of an input take part, as a person writes it: it becomes a list of groups, with what is written short written out. */
 export const writtenWhere = z
   .union([group, z.array(group).min(1)], { error: expected('a map of columns, or a list of such maps') })
   // Once in the schema, not in each kind of step.
@@ -141,64 +130,47 @@ export const writtenWhere = z
     id: 'where',
     description: 'A map of conditions, which must all hold, or a list of such maps, of which one must.',
   })
-  .transform(fillWhere);
+  .transform((written): Where => [written].flat().map(fillGroup));
 
-type Group = z.output<typeof group>;
-type Value = z.output<typeof value>;
-
-/** A list of groups, of which one must hold; what is written short is written out. */
-function fillWhere(written: Group | Group[]): Where {
-  return [written]
-    .flat()
-    .map((group) =>
-      Object.entries(group).map(([column, condition]): Condition => ({ column, tests: fillTests(condition) })),
-    );
+function fillGroup(group: Group): Where[number] {
+  return Object.entries(group).map(([column, condition]) => ({ column, tests: listTests(condition) }));
 }
 
-function fillTests(written: Group[string]): CellTest[] {
+function listTests(written: Group[string]): CellTest[] {
   if (written === 'blank' || written === 'present') return [{ op: written }];
-  if (typeof written === 'object' && !Array.isArray(written)) return fillComparison(written);
-  return [{ op: 'equals', values: fillValues(written), exact: false }];
-}
-
-function fillComparison({
-  equals,
-  not,
-  atLeast,
-  atMost,
-  before,
-  after,
-  format,
-  exact = false,
-  as,
-}: z.output<typeof comparison>): CellTest[] {
-  const tests: CellTest[] = [];
-  if (as !== undefined) {
-    if (equals !== undefined) tests.push({ op: 'equals', as, values: fillCountries(equals) });
-    if (not !== undefined) tests.push({ op: 'not', as, values: fillCountries(not) });
-    return tests;
-  }
-  const ofNumbers = format === undefined ? {} : { format };
-  if (equals !== undefined) tests.push({ op: 'equals', values: fillValues(equals), exact, ...ofNumbers });
-  if (not !== undefined) tests.push({ op: 'not', values: fillValues(not), exact, ...ofNumbers });
-  if (atLeast !== undefined) tests.push({ op: 'atLeast', bound: atLeast, ...ofNumbers });
-  if (atMost !== undefined) tests.push({ op: 'atMost', bound: atMost, ...ofNumbers });
-  if (before !== undefined) tests.push({ op: 'before', bound: before, format });
-  if (after !== undefined) tests.push({ op: 'after', bound: after, format });
-  return tests;
+  const {
+    as,
+    equals,
+    not,
+    atLeast,
+    atMost,
+    before,
+    after,
+    format,
+    exact = false,
+  }: Comparison = typeof written === 'object' && !Array.isArray(written) ? written : { equals: written };
+  const compare = (op: 'equals' | 'not', values: Value | Value[]): CellTest =>
+    as === undefined ? { op, values: fillValues(values), exact, format } : { op, as, values: fillCountries(values) };
+  const tests: (CellTest | undefined)[] = [
+    equals === undefined ? undefined : compare('equals', equals),
+    not === undefined ? undefined : compare('not', not),
+    atLeast === undefined ? undefined : { op: 'atLeast', bound: atLeast, format },
+    atMost === undefined ? undefined : { op: 'atMost', bound: atMost, format },
+    before === undefined ? undefined : { op: 'before', bound: before, format },
+    after === undefined ? undefined : { op: 'after', bound: after, format },
+  ];
+  return tests.filter((test) => test !== undefined);
 }
 
 /** The schema holds that each is one. */
-function fillCountries(written: Value | readonly Value[]): string[] {
-  return [written].flat().flatMap((value) => {
-    const found = normalizeCountry(String(value));
-    return found.ok ? [found.country] : [];
-  });
+function fillCountries(written: Value | Value[]): string[] {
+  const found = [written].flat().map((value) => normalizeCountry(String(value)));
+  return found.flatMap((each) => (each.ok ? [each.country] : []));
 }
 
 /** The schema holds that all are numbers, or none. */
-function fillValues(written: Value | readonly Value[]): readonly string[] | readonly number[] {
-  const values = [written].flat() as Value[];
+function fillValues(written: Value | Value[]): readonly string[] | readonly number[] {
+  const values = [written].flat();
   const numbers = values.filter((value) => typeof value === 'number');
   return numbers.length > 0 ? numbers : values.map(String);
 }

@@ -12,19 +12,21 @@ export interface BoundAttributes extends BindProblems {
 
 /** Finds the columns of a contact's attributes; `taken` are those that the step names for something else. */
 export function bindAttributes(
-  { customAttributes, rest }: Pick<ContactsStep, 'customAttributes' | 'rest'>,
+  customAttributes: ContactsStep['customAttributes'],
   columns: readonly string[],
   { find, taken }: { readonly find: ColumnSearch['find']; readonly taken: ReadonlySet<number> },
 ): BoundAttributes {
-  if (customAttributes !== 'rest') {
+  const { rest } = customAttributes;
+  // An attribute may be called so.
+  if (rest === undefined || typeof rest === 'string') {
     const attributes = Object.entries(customAttributes).map(([name, column]) => ({
       name,
       index: find(column, `customAttributes.${name}`),
     }));
     return { attributes, problems: [] };
   }
-  const except = new Set(rest?.except.map((column) => find(column, 'customAttributes.rest.except')));
-  const names = Object.entries(rest?.rename ?? {}).map(([column, name]) => ({
+  const except = new Set(rest.except.map((column) => find(column, 'customAttributes.rest.except')));
+  const names = Object.entries(rest.rename).map(([column, name]) => ({
     name,
     index: find(column, 'customAttributes.rest.rename'),
   }));

@@ -42,7 +42,7 @@ function bindColumns(
   const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
   const groupsIndex = step.groupsColumn === undefined ? undefined : find(step.groupsColumn, 'groupsColumn');
   const taken = new Set([...Object.values(fieldColumns), ...(groupsIndex === undefined ? [] : [groupsIndex])]);
-  const bound = bindAttributes(step, columns, { find, taken });
+  const bound = bindAttributes(step.customAttributes, columns, { find, taken });
   const allProblems = [...problems, ...bound.problems];
   if (allProblems.length > 0) return { problems: allProblems };
 

@@ -96,7 +96,10 @@ describe('contacts bound to the columns of a file', () => {
   };
 
   it('take every column that no field names as an attribute, where the job says rest', () => {
-    const step = { fields: { msisdn: 'Mobile', firstName: 'name' }, customAttributes: 'rest' } as const;
+    const step = {
+      fields: { msisdn: 'Mobile', firstName: 'name' },
+      customAttributes: { rest: { except: [], rename: {} } },
+    };
     expect(bodyOf(step, ['tier', 'mobile', 'name', '', 'town'], ['gold', '90000000', 'Ann', 'x', ' '])).toEqual({
       firstName: 'Ann',
       addresses: { msisdn: '+6590000000' },
@@ -113,7 +116,7 @@ describe('contacts bound to the columns of a file', () => {
 
   it('take no column as an attribute that the job omits or reads groups from', () => {
     const rest = { except: ['Notes'], rename: { tier: 'level' } };
-    const step = { customAttributes: 'rest', rest, groups: [7], groupsColumn: 'Teams' } as const;
+    const step = { customAttributes: { rest }, groups: [7], groupsColumn: 'Teams' } as const;
     const columns = ['mobile', 'tier', 'notes', 'teams', 'town'];
     expect(bodyOf(step, columns, ['90000000', 'gold', 'x', '1042; 7', 'Jurong'])).toEqual({
       groups: [{ id: 7 }, { id: 1042 }],

@@ -1,11 +1,33 @@
 import { z } from 'zod';
 import { suggestNearest } from '../../../domain/suggest.js';
-import { parseTemplate, type Template } from '../../../template/parse.js';
-import { CHAT_FIGURES } from '../../chat-figures.js';
+import { parseTemplate } from '../../../template/parse.js';
 import { cut } from '../../explain/finding.js';
+import { actionLimits } from '../../limits.js';
 import { lineOfText } from '../values.js';
-import { addTemplateFault, withHint } from '../words.js';
-import { actionLimits } from '../written-limits.js';
+import { describeTemplateFault, rule, type ValueFault } from '../words.js';
+
+/**
+ * What the text of a chat step may name, each a text when the run renders it: the job and the plan by name, how the run
+ * ended (`state`, and `reason` and `detail` where it stopped), the rows of all steps as jobs/reference/job-file.md says, how long it
+ * took and since when, and where its files are.
+ */
+export const CHAT_FIGURES = [
+  'job',
+  'plan',
+  'state',
+  'reason',
+  'detail',
+  'read',
+  'accepted',
+  'rejected',
+  'skipped',
+  'inDoubt',
+  'unprocessed',
+  'seconds',
+  'startedAt',
+  'directory',
+] as const;
+export type ChatFigure = (typeof CHAT_FIGURES)[number];
 
 export const chatStep = z
   .strictObject({
@@ -13,7 +35,7 @@ export const chatStep = z
     text: z
       .string()
       .min(1)
-      .superRefine(checkText)
+      .superRefine(rule(findTextFault))
       .describe(`The message, in LiquidJS; it can use the counts of the run: ${CHAT_FIGURES.join(', ')}.`),
     room: lineOfText().optional().describe('Name of the room; by default the room of the key.'),
     when: z
@@ -25,21 +47,20 @@ export const chatStep = z
   .describe('Posts a message with the counts of the run.');
 
 /** The text is rendered after the work is done, so its faults must be found before. */
-function checkText(text: string, context: z.core.$RefinementCtx): void {
-  let template: Template;
+function findTextFault(text: string): ValueFault | undefined {
+  let variables: readonly string[];
   try {
-    template = parseTemplate(text);
+    ({ variables } = parseTemplate(text));
   } catch (error) {
-    addTemplateFault(error, 'cannot be posted', context);
-    return;
+    return describeTemplateFault(error, 'cannot be posted');
   }
-  const unknown = template.variables.filter((name) => !CHAT_FIGURES.some((figure) => figure === name));
+  const unknown = variables.filter((name) => !CHAT_FIGURES.some((figure) => figure === name));
   const [first] = unknown;
-  if (first === undefined) return;
-  const named = unknown.map((name) => JSON.stringify(cut(name))).join(', ');
+  if (first === undefined) return undefined;
   const nearest = suggestNearest(first, CHAT_FIGURES);
-  const hint =
-    nearest === undefined ? 'A chat message is posted once and cannot use columns.' : `Did you mean ${nearest}?`;
-  const message = withHint(`names ${named}, expected counts of the run: ${CHAT_FIGURES.join(', ')}`, hint);
-  context.addIssue({ code: 'custom', message });
+  const named = unknown.map((name) => JSON.stringify(cut(name))).join(', ');
+  return {
+    message: `names ${named}, expected counts of the run: ${CHAT_FIGURES.join(', ')}`,
+    hint: nearest ? `Did you mean ${nearest}?` : 'A chat message is posted once and cannot use columns.',
+  };
 }

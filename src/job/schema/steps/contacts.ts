@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { addressFields } from '../../../domain/contact-fields.js';
-import { isObject } from '../../../domain/is-object.js';
-import { omitUndefined } from '../../omit-undefined.js';
-import { columnName } from '../values.js';
-import { expected, whenSound, withHint } from '../words.js';
+import { addressFields, MAX_CUSTOM_ATTRIBUTES, MAX_GROUPS } from '../../../domain/contact-fields.js';
+import { isObject, omitUndefined } from '../../../domain/is-object.js';
+import { rowLimits } from '../../limits.js';
+import { columnName, distinct } from '../values.js';
+import { expected, rule, whenSound } from '../words.js';
 import { writtenInput } from '../written-input.js';
-import { rowLimits } from '../written-limits.js';
 
 const fields = z
   .strictObject({
@@ -24,7 +23,7 @@ const fields = z
   .describe('The column for each field of the contact. At least one address is required.')
   .transform(omitUndefined);
 
-export const restOfColumns = z
+const restOfColumns = z
   .strictObject({
     except: z.array(columnName()).default([]).describe('Columns to omit.'),
     rename: z
@@ -44,38 +43,42 @@ export const contactsStep = z
     customAttributes: z
       .union(
         [
-          z.literal('rest'),
+          z.literal('rest').transform(() => ({ rest: restOfColumns.parse({}) })),
           z.strictObject({ rest: restOfColumns }),
           z
             .record(z.string().min(1), columnName())
-            .refine((map) => Object.keys(map).length <= 50, 'expected 50 attributes at most'),
+            .refine(
+              (map) => Object.keys(map).length <= MAX_CUSTOM_ATTRIBUTES,
+              `expected ${MAX_CUSTOM_ATTRIBUTES} attributes at most`,
+            ),
         ],
         { error: expected('a map of attribute: column, the word rest, or { rest: { except, rename } }') },
       )
-      .default({})
+      .prefault({})
       .describe(
         'Attribute: column. Or rest: every column that no field uses, under its own name; { rest: { except: [column], rename: { column: attribute } } } omits some and renames others.',
       ),
-    groups: z
-      .array(z.int().min(1))
-      .min(1)
-      .max(10)
-      .refine((ids) => new Set(ids).size === ids.length, 'expected every group once')
-      .meta({ uniqueItems: true })
+    groups: distinct(z.int().min(1), 'expected every group once')
+      .max(MAX_GROUPS)
       .optional()
-      .describe('Ids of the groups that every contact joins, 10 at most.')
+      .describe(`Ids of the groups that every contact joins, ${MAX_GROUPS} at most.`)
       .transform((ids = []) => ids),
     groupsColumn: columnName()
       .optional()
       .describe(
-        'Column with the ids of further groups, split by ; or , (a contact joins at most 10 groups, including those of the step).',
+        `Column with the ids of further groups, split by ; or , (a contact joins at most ${MAX_GROUPS} groups, including those of the step).`,
       ),
     limits: rowLimits('contacts', 'a contact').optional(),
   })
-  .superRefine(({ fields }, context) => {
-    if (!isObject(fields) || addressFields.some((field) => field in fields)) return;
-    const message = `maps no address, expected at least one of ${addressFields.join(', ')}`;
-    const hint = 'The service refuses a contact without an address. Write, for example, msisdn: mobile.';
-    context.addIssue({ code: 'custom', path: ['fields'], message: withHint(message, hint) });
-  }, whenSound())
+  .superRefine(
+    rule(({ fields }) => {
+      if (!isObject(fields) || addressFields.some((field) => field in fields)) return undefined;
+      return {
+        path: ['fields'],
+        message: `maps no address, expected at least one of ${addressFields.join(', ')}`,
+        hint: 'The service refuses a contact without an address. Write, for example, msisdn: mobile.',
+      };
+    }),
+    whenSound(),
+  )
   .describe('Creates contacts, or merges each into the contact that has the same address.');

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { isObject } from '../../../domain/is-object.js';
+import { isObject, omitUndefined } from '../../../domain/is-object.js';
 import { MAX_ADDITIONAL_PROPERTIES, MAX_CHANNEL_NAME, MAX_WEBHOOK_NAME } from '../../../domain/service-facts.js';
+import { rowLimits } from '../../limits.js';
 import { columnName, lineOfText, webAddress } from '../values.js';
-import { expected, whenSound, withHint } from '../words.js';
+import { expected, rule, whenSound } from '../words.js';
 import { writtenInput } from '../written-input.js';
-import { rowLimits } from '../written-limits.js';
 
-export const newChannel = z.strictObject({
+const newChannel = z.strictObject({
   name: lineOfText().max(MAX_CHANNEL_NAME).describe('Name of the channel.'),
   description: lineOfText().optional().describe('What the channel is for.'),
   queue: lineOfText().describe('Id of the queue for conversations that name none.'),
@@ -38,11 +38,9 @@ export const userColumns = z
   })
   .meta({ minProperties: 1 });
 
-function languageCode() {
-  return z
-    .string()
-    .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
-}
+const languageCode = z
+  .string()
+  .regex(/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/, 'expected the code of a language, such as id or pt-BR');
 
 export const conversationsStep = z
   .strictObject({
@@ -67,19 +65,24 @@ export const conversationsStep = z
       .default('user')
       .describe('Column with the user as a JSON object. Or a map of its fields, each with its column.'),
     languages: z
-      .array(languageCode())
+      .array(languageCode)
       .min(1)
       .optional()
       .describe("Language codes to allow in addition to those in the service's documentation."),
     history: columnName().optional().describe('Column with the history as a JSON object.'),
     limits: rowLimits('gateway', 'a conversation').optional(),
   })
-  .superRefine(({ user }, context) => {
-    if (!isObject(user)) return;
-    const { additionalProperties: more, ...columns } = user;
-    if (Object.values(columns).some((column) => column !== undefined) || Object.keys(more ?? {}).length > 0) return;
-    const message = 'names no column, expected at least one of language, name, email, phone, additionalProperties';
-    const hint = 'Write, for example, name: <column>. Without this key, the column user is read as a JSON object.';
-    context.addIssue({ code: 'custom', path: ['user'], message: withHint(message, hint) });
-  }, whenSound('user'))
+  .superRefine(
+    rule(({ user }) => {
+      if (!isObject(user)) return undefined;
+      const { additionalProperties: more, ...columns } = user;
+      if ([columns, more ?? {}].some((map) => Object.keys(omitUndefined(map)).length > 0)) return undefined;
+      return {
+        path: ['user'],
+        message: 'names no column, expected at least one of language, name, email, phone, additionalProperties',
+        hint: 'Write, for example, name: <column>. Without this key, the column user is read as a JSON object.',
+      };
+    }),
+    whenSound('user'),
+  )
   .describe('Creates conversations in the chat gateway.');

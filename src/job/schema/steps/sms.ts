@@ -1,19 +1,18 @@
 import { z } from 'zod';
-import { checkText as checkMessage } from '../../../template/check-text.js';
+import { checkText } from '../../../template/check-text.js';
 import { replaceTypography } from '../../../template/gsm7.js';
 import { parseTemplate } from '../../../template/parse.js';
-import { DEFAULT_BATCH_SIZE, MAX_BATCH_SIZE } from '../../defaults.js';
-import { columnName, count, duplicates, instant, senderId, switchedOn, webAddress } from '../values.js';
-import { addTemplateFault, expected, whenSound, withHint } from '../words.js';
+import { smsLimits } from '../../limits.js';
+import { columnName, count, duplicates, instant, senderId, switchedOff, webAddress } from '../values.js';
+import { describeTemplateFault, expected, rule, type ValueFault, whenSound } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
-import { smsLimits } from '../written-limits.js';
 
 export const smsTemplate = z
   .strictObject({
     source: senderId().optional(),
     text: z.string().min(1).describe('The message, in LiquidJS over the columns: Hi {{ first_name }}.'),
     encoding: z.enum(['AUTO', 'GSM7', 'UCS2']).default('AUTO').describe('AUTO uses GSM7 if every character allows it.'),
-    smartReplace: switchedOn().describe(
+    smartReplace: switchedOff().describe(
       'true: typographic quotes, dashes, ellipses and blanks become plain ones where GSM7 is then enough.',
     ),
     scheduled: instant()
@@ -26,7 +25,7 @@ export const smsTemplate = z
     path: ['smartReplace'],
     error: 'expected it without encoding: UCS2, which has every character',
   })
-  .superRefine(checkText, whenSound('text'))
+  .superRefine(rule(findTextFault), whenSound('text'))
   .describe('What to send, and how.');
 
 export const smsStep = z
@@ -35,7 +34,8 @@ export const smsStep = z
     input: writtenInput,
     destination: columnName().describe("Column of the recipient's number."),
     template: smsTemplate,
-    batchSize: count(MAX_BATCH_SIZE).default(DEFAULT_BATCH_SIZE).describe('Messages per request.'),
+    // Contract, "Batch SMS": up to 10,000 messages a request. The default is Volley's choice: a lost answer leaves that many rows in doubt.
+    batchSize: count(10_000).default(1000).describe('Messages per request.'),
     duplicates: duplicates(),
     suppress: z
       .union([writtenSuppression, z.array(writtenSuppression).min(1)], {
@@ -47,31 +47,37 @@ export const smsStep = z
     limits: smsLimits.optional(),
   })
   .superRefine(
-    ({ input, suppress = [] }, context) => {
-      const isRead = ({ files }: { readonly files: readonly string[] }) => files.includes('-');
-      if (!isRead(input) || !suppress.some(isRead)) return;
-      const message = 'reads standard input, and so does the input of the step, expected one of them';
-      const hint = 'Put one of them into a file.';
-      context.addIssue({ code: 'custom', path: ['suppress'], message: withHint(message, hint) });
-    },
+    rule(({ input, suppress = [] }) => {
+      if (!input.files.includes('-') || !suppress.some(({ files }) => files.includes('-'))) return undefined;
+      return {
+        path: ['suppress'],
+        message: 'reads standard input, and so does the input of the step, expected one of them',
+        hint: 'Put one of them into a file.',
+      };
+    }),
     whenSound('input', 'suppress'),
   )
   .describe('Sends SMS in batches.');
 
 /** A fault of the text that affects every row is a fault of the job file: one of the template, or what would reject each row that has a number. */
-function checkText(
-  { text, encoding, smartReplace }: { text: string; encoding: string; smartReplace?: boolean | undefined },
-  context: z.core.$RefinementCtx,
-): void {
+function findTextFault({
+  text,
+  encoding,
+  smartReplace,
+}: {
+  text: string;
+  encoding: string;
+  smartReplace: boolean;
+}): ValueFault | undefined {
   const path = ['text'];
   let constant: string | undefined;
   try {
     constant = text === '' ? undefined : parseTemplate(text).constant;
   } catch (error) {
-    addTemplateFault(error, '', context, path);
+    return { ...describeTemplateFault(error, ''), path };
   }
-  if (constant === undefined) return;
+  if (constant === undefined) return undefined;
   const sent = smartReplace === true ? (replaceTypography(constant)?.text ?? constant) : constant;
-  const check = checkMessage(sent, encoding === 'GSM7' || encoding === 'UCS2' ? encoding : 'AUTO');
-  if (!check.ok) context.addIssue({ code: 'custom', path, message: `: ${check.rejection.reason}` });
+  const check = checkText(sent, encoding === 'GSM7' || encoding === 'UCS2' ? encoding : 'AUTO');
+  return check.ok ? undefined : { path, message: `: ${check.rejection.reason}` };
 }

@@ -5,10 +5,10 @@ import {
   MAX_BRAND_LENGTH,
   RESENDING_INTERVAL_SECONDS,
 } from '../../../domain/service-facts.js';
+import { rowLimits } from '../../limits.js';
 import { columnName, duplicates, lineOfText, senderId, within } from '../values.js';
-import { whenSound, withHint } from '../words.js';
+import { rule, whenSound } from '../words.js';
 import { writtenInput } from '../written-input.js';
-import { rowLimits } from '../written-limits.js';
 
 /** Without a brand the service does not replace {brand}. */
 export const verificationStartStep = z
@@ -23,10 +23,7 @@ export const verificationStartStep = z
     template: z
       .string()
       .min(1)
-      .superRefine((text, context) => {
-        const fault = findPlaceholderFault(text);
-        if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
-      })
+      .superRefine(rule(findPlaceholderFault))
       .optional()
       .describe('The SMS, with {code} and optionally {brand}; the text of the service by default.'),
     source: senderId().optional(),
@@ -50,12 +47,17 @@ export const verificationStartStep = z
     duplicates: duplicates(),
     limits: rowLimits('verification', 'a session').optional(),
   })
-  .superRefine(({ template, brand }, context) => {
-    if (!String(template ?? '').includes('{brand}') || brand !== undefined) return;
-    const message = 'expected the name that replaces {brand} in the template';
-    const hint = 'Write brand: <name>, or remove {brand} from the template.';
-    context.addIssue({ code: 'custom', path: ['brand'], message: withHint(message, hint) });
-  }, whenSound('template'))
+  .superRefine(
+    rule(({ template, brand }) => {
+      if (!String(template ?? '').includes('{brand}') || brand !== undefined) return undefined;
+      return {
+        path: ['brand'],
+        message: 'expected the name that replaces {brand} in the template',
+        hint: 'Write brand: <name>, or remove {brand} from the template.',
+      };
+    }),
+    whenSound('template'),
+  )
   .describe('Starts a verification session for each row.');
 
 export const verificationCheckStep = z

@@ -1,0 +1,81 @@
+import {
+  BELL_CANADA_BASE,
+  basesByRegion,
+  CAMPAIGN_BASE_FORM,
+  CAMPAIGN_PLATFORMS,
+  CC_PLATFORM,
+  GATEWAY_BASE,
+} from '../domain/service-facts.js';
+import { trimEndOf } from '../domain/trim-end.js';
+
+/**
+ * Addresses of the service, as a job may write them. What finds a fault says what is expected, and is undefined where
+ * there is none.
+ */
+
+/** Placeholder until the sandbox reports its address: nothing can listen on port 0, so nothing can be sent by mistake. */
+export const NO_BASE = 'http://127.0.0.1:0';
+
+/** Whether requests with rows go there by default, in any region. */
+export function isServiceOrigin(origin: string): boolean {
+  return [GATEWAY_BASE, ...Object.values(basesByRegion).flatMap((bases) => Object.values(bases))].includes(origin);
+}
+
+/** Whether a host is this machine itself. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+}
+
+/** A base address is https, or http to this machine only. */
+export function findBaseFault(text: string): string | undefined {
+  if (!URL.canParse(text)) return 'expected an address such as https://sms.example.com';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback(url.hostname))) {
+    return 'expected https:// (http:// only for this machine itself)';
+  }
+  if (url.username !== '' || url.password !== '') return 'expected an address without user name and password';
+  if (/[?#]/.test(text)) return 'expected an address without ? and #';
+  return undefined;
+}
+
+/** Origin and path prefix, without a slash at the end; the address must be valid. */
+export function normalizeBase(text: string): string {
+  const url = new URL(text);
+  return trimEndOf(`${url.origin}${url.pathname}`, '/');
+}
+
+const CONVERSATION_ID = '{conversationId}';
+/** Characters that a URL path may hold unescaped: RFC 3986, "Path". */
+const PATH = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/;
+
+/** A path of the chat gateway is put behind its address; that of a conversation holds the id once. */
+export function findPathFault(text: string, form: 'plain' | 'of-conversation'): string | undefined {
+  if (!text.startsWith('/')) return 'expected a path that begins with /';
+  const ids = text.split(CONVERSATION_ID).length - 1;
+  if (form === 'of-conversation' && ids !== 1) return `expected a path with ${CONVERSATION_ID} in it once`;
+  const path = form === 'plain' ? text : text.replace(CONVERSATION_ID, 'ID-0');
+  // A segment of dots would change the resolved address.
+  if (PATH.test(path) && !path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) return undefined;
+  const braces = form === 'plain' ? 'braces' : 'other braces';
+  return `expected a path such as /chat-gateway/v1/channels, without blanks, ${braces}, ? and #, empty parts and parts of dots`;
+}
+
+/** The platform of a contact center. */
+export function findPlatformFault(text: string): string | undefined {
+  if (CC_PLATFORM.test(text)) return undefined;
+  const regions = Object.keys(CAMPAIGN_PLATFORMS).join(' ');
+  return `expected one of ${regions} followed by up to 21 letters, digits or hyphens, such as na12`;
+}
+
+/** The address of a contact center; undefined without a platform, and for Bell Canada, whose addresses follow no rule. */
+export function buildCampaignBase(platform: string | undefined): string | undefined {
+  if (platform === undefined || isOfBellCanada(platform)) return undefined;
+  return CAMPAIGN_BASE_FORM.replace('{ccPlatform}', platform.toLowerCase());
+}
+
+export function isOfBellCanada(platform: string): boolean {
+  return /^BC/i.test(platform);
+}
+
+/** For a hint. */
+export const DOCUMENTED_ADDRESS = `the documentation has ${BELL_CANADA_BASE} for BC2`;
