@@ -27,8 +27,10 @@ export function textOf(max: number, text: RefusalText, code?: ErrorCode) {
 
 /** The whole body: an object with these fields; others are dropped. */
 export function bodyOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  return anObject('Request body must be a JSON object').pipe(z.object(shape));
+  return anObject(NO_OBJECT).pipe(z.object(shape));
 }
+
+export const NO_OBJECT = 'Request body must be a JSON object';
 
 export function anObject(text: RefusalText, code?: ErrorCode) {
   return aValue<Record<string, unknown>>(isObject, text, code);
@@ -43,11 +45,34 @@ export function isWebAddress(value: unknown): boolean {
   return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** The body as the schema makes it, or why it is refused. */
-export function checkBody<Body>(schema: z.ZodType<Body>, body: unknown): { body: Body } | RefusedRequest {
-  const checked = schema.safeParse(body);
-  if (checked.success) return { body: checked.data };
-  const [issue] = checked.error.issues;
-  const code = issue?.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
-  return { status: 400, code, message: issue?.message };
+export function isCountry(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z]{2}$/.test(value);
+}
+
+export function isEncoding(value: unknown): boolean {
+  return value === 'AUTO' || value === 'GSM7' || value === 'UCS2';
+}
+
+const MSISDN = /^\+?[1-9][0-9]{6,14}$/;
+
+export function isMsisdn(value: unknown): boolean {
+  return typeof value === 'string' && MSISDN.test(value);
+}
+
+const NUMERIC = /^\+?\d+$/;
+
+/** Above 11 characters, or 16 of a number: limits of the service's documentation. */
+export function isTooLongSource(source: string): boolean {
+  return source.length > (NUMERIC.test(source) ? 16 : 11);
+}
+
+/** Gives the body as the schema makes it, or says why it is refused. */
+export function checkedBy<Schema extends z.ZodType>(schema: Schema) {
+  return (body: unknown): { body: z.output<Schema> } | RefusedRequest => {
+    const checked = schema.safeParse(body);
+    if (checked.success) return { body: checked.data };
+    const [issue] = checked.error.issues;
+    const code = issue?.code === 'custom' ? (issue.params?.code as ErrorCode | undefined) : undefined;
+    return { status: 400, code, message: issue?.message };
+  };
 }

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { type AreaCall, defineRoute, omit, type SandboxArea } from './area.js';
+import { isObject } from '../domain/is-object.js';
+import { type AreaCall, defineRoute, type EntryHead, omit, type SandboxArea } from './area.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
-import type { EntryHead } from './ledger/entry-head.js';
 
 /** A campaign that was changed: by a request, or by a person through `/_sandbox`. */
-export interface CampaignEntry extends EntryHead {
+export interface CampaignEntry extends EntryHead, CampaignRow {
   readonly area: 'campaign';
+}
+
+interface CampaignRow {
   readonly campaignId: number;
   /** Null when it came through `/_sandbox`. */
   readonly requested: RequestedStatus | null;
@@ -22,7 +25,10 @@ export function createCampaignArea(): SandboxArea {
   const campaigns = new Map<number, KeptCampaign>();
   const reset = () => {
     campaigns.clear();
-    for (const campaign of FIRST_CAMPAIGNS) campaigns.set(campaign['campaign-id'], campaign);
+    for (const given of FIRST_CAMPAIGNS) {
+      const campaign = campaignSchema.parse(given);
+      campaigns.set(campaign['campaign-id'], campaign);
+    }
   };
   reset();
 
@@ -33,27 +39,36 @@ export function createCampaignArea(): SandboxArea {
     name: 'campaign',
     errors: CAMPAIGN_ERRORS,
     routes: [
-      defineRoute({
-        method: 'GET',
-        path: '/api/stats/campaigns/:campaignId.json',
-        who: 'dataToken',
-        distortions: {
-          partial: ({ body }) => ({ campaign: omit(campaignIn(body), 'campaign-id', 'status') }),
-          foreign: ({ body }) => ({ campaign: makeAnother(campaignIn(body)) }),
+      defineRoute(
+        {
+          method: 'GET',
+          path: '/api/stats/campaigns/:campaignId.json',
+          who: 'dataToken',
+          distortions: {
+            partial: ({ campaign }: { campaign: KeptCampaign }) => ({
+              campaign: omit(campaign, 'campaign-id', 'status'),
+            }),
+            // An unrelated campaign, in another status.
+            foreign: ({ campaign: { 'campaign-id': id, status, ...rest } }: { campaign: KeptCampaign }) => ({
+              campaign: { ...rest, 'campaign-id': id + 1_000_000, status: status === 0 ? 5 : 0 },
+            }),
+          },
         },
-        handle: (call) => {
+        (call) => {
           const campaign = findCampaign(call);
-          return campaign === undefined ? NO_CAMPAIGN : { status: 200, body: { campaign } };
+          return campaign === undefined ? { status: 404 } : { status: 200, body: { campaign } };
         },
-      }),
-      defineRoute({
-        method: 'POST',
-        path: '/api/tstats/campaigns/:campaignId',
-        who: 'actionToken',
-        distortions: { partial: () => ({}) },
-        handle: (call) => {
+      ),
+      defineRoute(
+        {
+          method: 'POST',
+          path: '/api/tstats/campaigns/:campaignId',
+          who: 'actionToken',
+          distortions: { partial: () => ({}) },
+        },
+        (call) => {
           const campaign = findCampaign(call);
-          if (campaign === undefined) return NO_CAMPAIGN;
+          if (campaign === undefined) return { status: 404 };
           const asked = requestSchema.safeParse(call.body);
           if (!asked.success) return refused('Invalid status.');
           const requested = asked.data.status;
@@ -69,43 +84,44 @@ export function createCampaignArea(): SandboxArea {
           const entries = [toCampaignRow(changed, requested, campaign.status)];
           return { status: 200, body: { message: 'Campaign status changed.' }, entries };
         },
-      }),
-    ],
-    control: [
-      defineRoute({
-        method: 'GET',
-        path: '/_sandbox/campaigns',
-        who: 'anyone',
-        handle: () => ({ status: 200, body: [...campaigns.values()] }),
-      }),
+      ),
+      defineRoute(
+        {
+          method: 'GET',
+          path: '/_sandbox/campaigns',
+          who: 'anyone',
+        },
+        () => ({ status: 200, body: [...campaigns.values()] }),
+      ),
       /** Sets any field of one, even if the service would refuse; a missing one is created. */
-      defineRoute({
-        method: 'PUT',
-        path: '/_sandbox/campaigns/:campaignId',
-        who: 'anyone',
-        handle: ({ params: { campaignId = '' }, body }) => {
+      defineRoute(
+        {
+          method: 'PUT',
+          path: '/_sandbox/campaigns/:campaignId',
+          who: 'anyone',
+        },
+        ({ params: { campaignId = '' }, body }) => {
           if (!/^[1-9]\d{0,8}$/.test(campaignId)) {
             return refused('Cannot set campaign: its id is not a number, expected 1 to 9 digits');
           }
-          const written = writtenSchema.safeParse(body);
+          const id = Number(campaignId);
+          const known = campaigns.get(id);
+          const named = { 'campaign-name': `campaign ${id}`, ...(known && omit(known, 'campaign-id')) };
+          const written = campaignSchema
+            .omit({ 'campaign-id': true })
+            .safeParse(isObject(body) ? { ...named, ...body } : body);
           if (!written.success) {
             const problems = written.error.issues.map(
               ({ path, message }) => `${path.join('.') || 'the body'}: ${message}`,
             );
             return refused(`Cannot set campaign: ${problems.join('; ')}`);
           }
-          const id = Number(campaignId);
-          const known = campaigns.get(id);
-          // JSON has no undefined: written fields replace, the others stay.
-          const campaign = { ...(known ?? aCampaign(id)), ...written.data } as KeptCampaign;
+          const campaign = { ...written.data, 'campaign-id': id };
           return { status: 200, body: campaign, entries: [toCampaignRow(campaign, null, known?.status ?? null)] };
         },
-      }),
+      ),
     ],
-    apply: (entry) => {
-      const { campaign } = entry as unknown as CampaignEntry;
-      campaigns.set(campaign['campaign-id'], campaign);
-    },
+    apply: ({ campaign }: CampaignRow) => void campaigns.set(campaign['campaign-id'], campaign),
     clear: reset,
   };
 }
@@ -157,90 +173,54 @@ function findNextStatus(campaign: KeptCampaign, requested: RequestedStatus): num
   return phase !== undefined && from.includes(phase) ? status : 'Invalid state transition.';
 }
 
-const yesOrNo = z.enum(['Y', 'N']);
+const text = (usual = '') => z.string().default(usual);
+const count = (usual: number) => z.int().min(0).default(usual);
+const yesOrNo = (usual: 'Y' | 'N') => z.enum(['Y', 'N']).default(usual);
 
-/** A campaign as the contract's read shows it, names and types. Texts are empty when unset. */
+/** A campaign as the contract's read shows it, names and types; by default one that was never started. Texts are empty when unset. */
 const campaignSchema = z.strictObject({
   'campaign-name': z.string(),
   'campaign-id': z.int().min(1),
-  enabled: yesOrNo,
-  status: z
-    .int()
-    .min(0)
-    .max(PHASES.length - 1),
-  'no-of-records': z.int().min(0),
-  'caller-id': z.number(),
-  'queue-id': z.int(),
-  'start-time': z.string(),
-  'end-time': z.string(),
-  'actual-stop-time': z.string(),
-  'daily-start-time': z.string(),
-  'daily-end-time': z.string(),
-  /** ISO 8601 with offset. */
-  'actual-run-time': z.iso.datetime({ offset: true }),
-  'retry-interval': z.int().min(0),
-  'max-retry': z.int().min(0),
-  'abandon-max-retry': z.string(),
-  'max-ring-time': z.int().min(0),
-  'integration-type': z.string(),
-  'calling-window': z.int().min(0),
-  'schedule-name': z.string(),
-  timezone: z.string(),
-  'dynamic-campaign': yesOrNo,
-  sequential: yesOrNo,
+  enabled: yesOrNo('Y'),
+  status: count(0).pipe(z.int().max(PHASES.length - 1)),
+  'no-of-records': count(1200),
+  'caller-id': z.number().default(6560000000),
+  'queue-id': z.int().default(201),
+  'start-time': text(),
+  'end-time': text(),
+  'actual-stop-time': text(),
+  'daily-start-time': text(),
+  'daily-end-time': text(),
+  'actual-run-time': z.iso.datetime({ offset: true }).default('2026-01-05T09:00:00+00:00'),
+  'retry-interval': count(300),
+  'max-retry': count(3),
+  'abandon-max-retry': text(),
+  'max-ring-time': count(30),
+  'integration-type': text('Local CRM'),
+  'calling-window': count(0),
+  'schedule-name': text('always'),
+  timezone: text('UTC'),
+  'dynamic-campaign': yesOrNo('Y'),
+  sequential: yesOrNo('N'),
 });
 
 type KeptCampaign = z.output<typeof campaignSchema>;
 
-const writtenSchema = campaignSchema.omit({ 'campaign-id': true }).partial();
-
-/** A campaign that was never started: enabled, dynamic, status 0. */
-function aCampaign(id: number, more: Partial<KeptCampaign> = {}): KeptCampaign {
-  return {
-    'campaign-name': `campaign ${id}`,
-    'campaign-id': id,
-    enabled: 'Y',
-    status: 0,
-    'no-of-records': 1200,
-    'caller-id': 6560000000,
-    'queue-id': 201,
-    'start-time': '',
-    'end-time': '',
-    'actual-stop-time': '',
-    'daily-start-time': '',
-    'daily-end-time': '',
-    'actual-run-time': '2026-01-05T09:00:00+00:00',
-    'retry-interval': 300,
-    'max-retry': 3,
-    'abandon-max-retry': '',
-    'max-ring-time': 30,
-    'integration-type': 'Local CRM',
-    'calling-window': 0,
-    'schedule-name': 'always',
-    timezone: 'UTC',
-    'dynamic-campaign': 'Y',
-    sequential: 'N',
-    ...more,
-  };
-}
-
 /** The initial campaigns of a sandbox: one for each case to try. */
-const FIRST_CAMPAIGNS = [
-  aCampaign(101, { 'campaign-name': 'running', status: 3 }),
-  aCampaign(102, { 'campaign-name': 'paused', status: 8 }),
-  aCampaign(103, { 'campaign-name': 'new' }),
-  aCampaign(104, { 'campaign-name': 'stopped', status: 5, 'actual-stop-time': '2026-01-05T17:00:00+00:00' }),
-  aCampaign(105, { 'campaign-name': 'purged', status: 10 }),
-  aCampaign(106, { 'campaign-name': 'not dynamic', status: 3, 'dynamic-campaign': 'N' }),
-  aCampaign(107, { 'campaign-name': 'not enabled', status: 3, enabled: 'N' }),
+const FIRST_CAMPAIGNS: readonly z.input<typeof campaignSchema>[] = [
+  { 'campaign-id': 101, 'campaign-name': 'running', status: 3 },
+  { 'campaign-id': 102, 'campaign-name': 'paused', status: 8 },
+  { 'campaign-id': 103, 'campaign-name': 'new' },
+  { 'campaign-id': 104, 'campaign-name': 'stopped', status: 5, 'actual-stop-time': '2026-01-05T17:00:00+00:00' },
+  { 'campaign-id': 105, 'campaign-name': 'purged', status: 10 },
+  { 'campaign-id': 106, 'campaign-name': 'not dynamic', status: 3, 'dynamic-campaign': 'N' },
+  { 'campaign-id': 107, 'campaign-name': 'not enabled', status: 3, enabled: 'N' },
 ];
 
 /** `from` is the number of the status before. */
-function toCampaignRow(campaign: KeptCampaign, requested: RequestedStatus | null, from: number | null) {
+function toCampaignRow(campaign: KeptCampaign, requested: RequestedStatus | null, from: number | null): CampaignRow {
   return { campaignId: campaign['campaign-id'], requested, from, status: campaign.status, campaign };
 }
-
-const NO_CAMPAIGN: RefusedRequest = { status: 404, message: 'Campaign not found.' };
 
 function refused(message: string): RefusedRequest {
   return { status: 400, message };
@@ -258,13 +238,3 @@ const CAMPAIGN_ERRORS: ErrorForm = {
   },
   body: (_, message) => ({ message }),
 };
-
-function campaignIn(body: unknown): KeptCampaign {
-  return (body as { campaign: KeptCampaign }).campaign;
-}
-
-/** An unrelated campaign, in another status. */
-function makeAnother(campaign: KeptCampaign): KeptCampaign {
-  const status = campaign.status === 0 ? 5 : 0;
-  return { ...campaign, 'campaign-id': campaign['campaign-id'] + 1_000_000, status };
-}

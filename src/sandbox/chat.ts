@@ -1,11 +1,13 @@
-import { defineRoute, distortId, omit, type SandboxArea } from './area.js';
-import { bodyOf, isText, textOf } from './body-schema.js';
+import { defineRoute, distortId, type EntryHead, omit, type SandboxArea } from './area.js';
+import { bodyOf, checkedBy, isText, textOf } from './body-schema.js';
 import type { ErrorForm } from './http-answer.js';
-import type { EntryHead } from './ledger/entry-head.js';
 
 /** A message that was posted. */
-export interface ChatEntry extends EntryHead {
+export interface ChatEntry extends EntryHead, ChatRow {
   readonly area: 'chat';
+}
+
+interface ChatRow {
   readonly room: string;
   readonly messageId: string;
   /** Microseconds since 1970, 16 digits; no two messages have the same. */
@@ -14,14 +16,12 @@ export interface ChatEntry extends EntryHead {
   readonly messageRaw: string;
 }
 
-type ChatRow = Omit<ChatEntry, keyof EntryHead | 'area'>;
-
 const MESSAGES = '/chat/api/chat/v1/messages';
 
 /** Where a test key writes when no room is named. */
 const DEFAULT_ROOM = 'sandbox';
 /** Default of the service's documentation, which names no bounds. */
-const DEFAULT_PAGE_SIZE = 30;
+const DEFAULT_PAGE_SIZE = '30';
 const ROOM_TEXT = 'room must be a text';
 
 const postSchema = bodyOf({
@@ -31,7 +31,7 @@ const postSchema = bodyOf({
 
 /** Workplace chat: messages in rooms. A room exists as soon as it is named. */
 export function createChatArea(newId: () => string, requestsPerSecond: number): SandboxArea {
-  const messagesOf = new Map<string, ReturnType<typeof toRoomMessage>[]>();
+  const messagesOf = new Map<string, object[]>();
   let lastTimestamp = 0;
 
   return {
@@ -40,40 +40,43 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
     // The contract names the rate and not what happens above it: refused, so that pacing can be tested.
     rates: [{ perSecond: requestsPerSecond, of: () => 'the one key' }],
     routes: [
-      defineRoute({
-        method: 'GET',
-        path: MESSAGES,
-        who: 'chatKey',
-        distortions: {
-          partial: ({ body }) => (body as readonly unknown[]).map((message) => omit(message, 'id')),
-          foreign: ({ previousBody }) => previousBody ?? [],
+      defineRoute(
+        {
+          method: 'GET',
+          path: MESSAGES,
+          who: 'chatKey',
+          distortions: {
+            partial: (messages: readonly object[]) => messages.map((message) => omit(message, 'id')),
+            foreign: (_: unknown, previous: unknown) => previous ?? [],
+          },
         },
-        handle: ({ query: { room = DEFAULT_ROOM, pageSize = String(DEFAULT_PAGE_SIZE) } }) => {
+        ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
           if (!isText(room)) return { status: 400, message: ROOM_TEXT };
           if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
             return { status: 400, message: 'pageSize must be a whole number from 1' };
           }
           return { status: 200, body: (messagesOf.get(room) ?? []).slice(-Number(pageSize)).reverse() };
         },
-      }),
-      defineRoute({
-        method: 'POST',
-        path: MESSAGES,
-        who: 'chatKey',
-        body: postSchema,
-        // One message, to a room and not to a number.
-        recipients: () => [''],
-        distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
-        handle: ({ at, body: { messageRaw, room } }) => {
+      ),
+      defineRoute(
+        {
+          method: 'POST',
+          path: MESSAGES,
+          who: 'chatKey',
+          check: checkedBy(postSchema),
+          // One message, to a room and not to a number.
+          recipients: () => [''],
+          distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
+        },
+        ({ at, body: { messageRaw, room } }) => {
           // Later than the last, whatever the clock says: its milliseconds are coarser than messages are frequent.
           const timestamp = Math.max(at * 1000, lastTimestamp + 1);
           const row: ChatRow = { room, messageId: newId(), timestamp, messageRaw };
-          return { status: 200, body: toRoomMessage(row), entries: [{ ...row }] };
+          return { status: 200, body: toRoomMessage(row), entries: [row] };
         },
-      }),
+      ),
     ],
-    apply: (entry) => {
-      const row = entry as unknown as ChatRow;
+    apply: (row: ChatRow) => {
       const messages = messagesOf.get(row.room) ?? [];
       messagesOf.set(row.room, messages);
       messages.push(toRoomMessage(row));
@@ -84,17 +87,11 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
   };
 }
 
-/** The author: the holder of the test key. */
-const AUTHOR = {
-  avatarUrl: 'https://chat.example/avatars/sandbox.png',
-  email: 'sandbox@acme.example',
-  id: 'sandbox-user',
-  name: 'Sandbox',
-};
-
-/** A message as it is read. */
+/** A message as it is read; its author is the holder of the test key. */
 function toRoomMessage({ messageId: id, timestamp, messageRaw: parsed }: ChatRow) {
-  return { authorUser: AUTHOR, parsed, id, timestamp };
+  const avatarUrl = 'https://chat.example/avatars/sandbox.png';
+  const authorUser = { avatarUrl, email: 'sandbox@acme.example', id: 'sandbox-user', name: 'Sandbox' };
+  return { authorUser, parsed, id, timestamp };
 }
 
 /** Text and code of each status. The contract shows the 401 only; the others follow its form. */

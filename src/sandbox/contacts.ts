@@ -1,21 +1,32 @@
 import { z } from 'zod';
-import { defineRoute, distortId, type SandboxArea } from './area.js';
-import { anObject, aValue, bodyOf, refusedBy, textOf } from './body-schema.js';
-import { ERROR_CODE, type RefusedRequest } from './http-answer.js';
-import type { EntryHead, Fields } from './ledger/entry-head.js';
+import { defineRoute, distortId, type EntryHead, type Fields, type SandboxArea } from './area.js';
+import { anObject, aValue, bodyOf, checkedBy, isCountry, isMsisdn, refusedBy, textOf } from './body-schema.js';
+import { ERROR_CODE, INVALID_MSISDN } from './http-answer.js';
 
 /** A contact that was created, or merged into one that had one of its addresses. */
-export interface ContactEntry extends EntryHead {
+export interface ContactEntry extends EntryHead, ContactRow {
   readonly area: 'contacts';
+}
+
+interface ContactRow {
   readonly account: string;
   readonly contactId: number;
   readonly outcome: 'created' | 'merged';
   readonly externalId: string | null;
   /** The resulting state at the service. */
-  readonly contact: Fields;
+  readonly contact: Fields & KeptContact;
 }
 
-const MSISDN = /^\+?[1-9][0-9]{6,14}$/;
+/** A contact as an account holds it. Its msisdn has no plus; groups are ids. */
+interface KeptContact {
+  readonly id: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly groups: readonly number[];
+  readonly addresses: Addresses;
+  readonly customAttributes: Readonly<Record<string, string>>;
+}
+
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 const FIRST_CONTACT_ID = 41_000_001;
 
@@ -24,11 +35,7 @@ const id = (channel: string) => shortText(`addresses.${channel}`, 128).optional(
 
 /** The four of the reference and three that the service's documentation adds. */
 const addressesSchema = z.object({
-  msisdn: aValue<string>(
-    (value) => typeof value === 'string' && MSISDN.test(value),
-    'Invalid MSISDN format (not E.164 international number)',
-    ERROR_CODE.invalidMsisdn,
-  ).optional(),
+  msisdn: aValue<string>(isMsisdn, INVALID_MSISDN, ERROR_CODE.invalidMsisdn).optional(),
   email: shortText('addresses.email', 320)
     .refine((value) => EMAIL.test(value), refusedBy('addresses.email must be an e-mail address'))
     .optional(),
@@ -50,7 +57,7 @@ const contactSchema = bodyOf({
   lastName: shortText('lastName', 200).optional(),
   externalId: shortText('externalId', 50).optional(),
   country: aValue<string>(
-    (value) => typeof value === 'string' && /^[A-Za-z]{2}$/.test(value),
+    isCountry,
     'Invalid country: must be a two-letter country code',
     ERROR_CODE.country,
   ).optional(),
@@ -69,44 +76,35 @@ const contactSchema = bodyOf({
     .refine((given) => Object.keys(given).length > 0, 'addresses: at least one address should be provided'),
 });
 
-/** A contact as an account holds it. Its msisdn has no plus; groups are ids. */
-interface KeptContact {
-  readonly id: number;
-  /** ISO 8601. */
-  readonly createdAt: string;
-  readonly groups: readonly number[];
-  readonly addresses: Addresses;
-  readonly customAttributes: Readonly<Record<string, string>>;
-  readonly [text: string]: unknown;
-}
-
-/** Contacts: a contact is created, or merged into the one that has one of its addresses. */
+/** Contacts: a contact is created, or merged into the one of its account that has one of its addresses. */
 export function createContactsArea(): SandboxArea {
-  const books = new Map<string, ContactBook>();
+  const rows = new Map<number, ContactRow>();
+  const idOfAddress = new Map<string, number>();
   let nextId = FIRST_CONTACT_ID;
-  const bookOf = (account = '') => {
-    const book = books.get(account) ?? new ContactBook();
-    books.set(account, book);
-    return book;
-  };
 
   return {
     name: 'contacts',
     // The reference has the path without a prefix, the service's documentation with one.
     routes: ['', '/api/v1'].flatMap((prefix) => [
-      defineRoute({
-        method: 'POST',
-        path: `${prefix}/accounts/:accountId/contacts`,
-        who: 'accountId',
-        body: contactSchema,
-        recipients: readNumber,
-        distortions: distortId('id', { id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }),
-        handle: ({ at, path, params: { accountId: account = '' }, body }) => {
-          const book = bookOf(account);
-          const [known, other] = book.match(body.addresses);
-          if (other !== undefined) return SEVERAL_MATCH;
+      defineRoute(
+        {
+          method: 'POST',
+          path: `${prefix}/accounts/:accountId/contacts`,
+          who: 'accountId',
+          check: checkedBy(contactSchema),
+          recipients: readNumber,
+          distortions: distortId('id', { id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }),
+        },
+        ({ at, path, params: { accountId: account = '' }, body }) => {
+          const matching = toKeys(account, body.addresses).flatMap((key) => idOfAddress.get(key) ?? []);
+          const [knownId, otherId] = new Set(matching);
+          if (otherId !== undefined) {
+            const message = 'More than one contact was found based on a provided set of addresses';
+            return { status: 409, code: ERROR_CODE.conflict, message };
+          }
+          const known = knownId === undefined ? undefined : rows.get(knownId)?.contact;
           const { groups = [], addresses, customAttributes, ...texts } = body;
-          const contact: KeptContact = {
+          const contact = {
             id: nextId,
             createdAt: new Date(at).toISOString(),
             ...known,
@@ -116,81 +114,53 @@ export function createContactsArea(): SandboxArea {
             customAttributes: { ...known?.customAttributes, ...customAttributes },
           };
           const outcome = known === undefined ? 'created' : 'merged';
-          return {
-            ...(known === undefined
-              ? { status: 201, headers: { location: `${path}/${contact.id}` } }
-              : { status: 200 }),
-            body: book.show(contact),
-            entries: [{ account, contactId: contact.id, outcome, externalId: body.externalId ?? null, contact }],
-          };
+          const externalId = body.externalId ?? null;
+          const row: ContactRow = { account, contactId: contact.id, outcome, externalId, contact };
+          const answer = { body: toBody(contact), entries: [row] };
+          return known === undefined
+            ? { status: 201, headers: { location: `${path}/${contact.id}` }, ...answer }
+            : { status: 200, ...answer };
         },
-      }),
-      defineRoute({
-        method: 'GET',
-        path: `${prefix}/accounts/:accountId/contacts/:contactId`,
-        who: 'accountId',
-        handle: ({ params: { accountId, contactId } }) => {
-          const book = bookOf(accountId);
-          const contact = book.contacts.get(Number(contactId));
-          return contact === undefined ? NO_CONTACT : { status: 200, body: book.show(contact) };
+      ),
+      defineRoute(
+        {
+          method: 'GET',
+          path: `${prefix}/accounts/:accountId/contacts/:contactId`,
+          who: 'accountId',
         },
-      }),
+        ({ params: { accountId, contactId } }) => {
+          const row = rows.get(Number(contactId));
+          return row === undefined || row.account !== accountId
+            ? { status: 404, message: 'Contact not found' }
+            : { status: 200, body: toBody(row.contact) };
+        },
+      ),
     ]),
-    apply: (entry) => {
-      const { account, contactId, contact } = entry as unknown as ContactEntry;
-      bookOf(account).put(contact as KeptContact);
+    apply: (row: ContactRow) => {
+      const { account, contactId, contact } = row;
+      const before = rows.get(contactId)?.contact.addresses ?? {};
+      for (const key of toKeys(account, before)) idOfAddress.delete(key);
+      for (const key of toKeys(account, contact.addresses)) idOfAddress.set(key, contactId);
+      rows.set(contactId, row);
       nextId = Math.max(nextId, contactId + 1);
     },
-    clear: () => books.clear(),
+    clear: () => {
+      rows.clear();
+      idOfAddress.clear();
+    },
   };
 }
 
-/** The contacts of one account, found by address. */
-class ContactBook {
-  readonly contacts = new Map<number, KeptContact>();
-  readonly #idOfAddress = new Map<string, number>();
-  readonly #sizeOfGroup = new Map<number, number>();
-
-  /** All contacts that have one of the addresses. */
-  match(addresses: Addresses): KeptContact[] {
-    const ids = new Set(toKeys(addresses).map((key) => this.#idOfAddress.get(key)));
-    return [...ids].flatMap((id) => (id === undefined ? [] : (this.contacts.get(id) ?? [])));
-  }
-
-  /** Takes a contact as it is, in place of the one with its id. */
-  put(contact: KeptContact): void {
-    const known = this.contacts.get(contact.id);
-    for (const key of toKeys(known?.addresses ?? {})) this.#idOfAddress.delete(key);
-    for (const group of known?.groups ?? []) this.#sizeOfGroup.set(group, this.#sizeOf(group) - 1);
-    this.contacts.set(contact.id, contact);
-    for (const key of toKeys(contact.addresses)) this.#idOfAddress.set(key, contact.id);
-    for (const group of contact.groups) this.#sizeOfGroup.set(group, this.#sizeOf(group) + 1);
-  }
-
-  /** A contact as it is answered, also before it is put there: with the sizes of its groups. */
-  show(contact: KeptContact): Fields {
-    const { groups: ids, ...rest } = contact;
-    if (ids.length === 0) return rest;
-    const before = this.contacts.get(contact.id)?.groups ?? [];
-    const groups = ids.map((id) => ({
-      id,
-      contacts: this.#sizeOf(id) + (before.includes(id) ? 0 : 1),
-      createdAt: contact.createdAt,
-      name: `group ${id}`,
-      isBlacklist: false,
-    }));
-    return { ...rest, groups };
-  }
-
-  #sizeOf(group: number): number {
-    return this.#sizeOfGroup.get(group) ?? 0;
-  }
+/** A contact as it is answered. */
+function toBody({ groups: ids, createdAt, ...rest }: KeptContact): Fields {
+  const groups = ids.map((id) => ({ id, createdAt, name: `group ${id}`, isBlacklist: false }));
+  return { createdAt, ...rest, ...(ids.length > 0 && { groups }) };
 }
 
 /** One key for each address; a number is the same with and without plus, an e-mail address in any case. */
-function toKeys(addresses: Addresses): string[] {
+function toKeys(account: string, addresses: Addresses): string[] {
   return Object.entries(withoutPlus(addresses)).map(
-    ([channel, address]) => `${channel} ${channel === 'email' ? address?.toLowerCase() : address}`,
+    ([channel, address]) => `${account} ${channel} ${channel === 'email' ? address?.toLowerCase() : address}`,
   );
 }
 
@@ -203,11 +173,3 @@ function readNumber(body: unknown): readonly string[] {
   const msisdn = (body as { addresses?: { msisdn?: unknown } } | null | undefined)?.addresses?.msisdn;
   return [typeof msisdn === 'string' ? msisdn : ''];
 }
-
-const NO_CONTACT: RefusedRequest = { status: 404, message: 'Contact not found' };
-
-const SEVERAL_MATCH: RefusedRequest = {
-  status: 409,
-  code: ERROR_CODE.conflict,
-  message: 'More than one contact was found based on a provided set of addresses',
-};

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { UserError } from '../domain/errors.js';
 import { systemClock } from '../ports/clock.js';
-import { answerError, ERROR_CODE } from './http-answer.js';
+import { answerRefused, CODED_ERRORS } from './http-answer.js';
 import { parseControlBody, type SandboxParts } from './sandbox-server.js';
 
 /** Most seconds to wait for an absent receiver. */
@@ -13,25 +13,24 @@ interface Asked {
 }
 
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
-export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedger: () => Promise<void>): void {
+export function addControl(app: FastifyInstance, parts: SandboxParts): void {
   const { clock, ledger, requests, faults, webhooks } = parts;
+  const refuse = (reply: FastifyReply, message: string) =>
+    reply.code(400).send(answerRefused({ status: 400, message }, CODED_ERRORS, clock.now()).body);
+
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,
     requests: requests.entries.length,
     faults: faults.list().length,
   }));
 
-  app.get('/_sandbox/ledger', (_, reply) =>
-    reply.type('application/x-ndjson').send(Readable.from(toNdjson(ledger.readPages()))),
-  );
+  app.get('/_sandbox/ledger', (_, reply) => sendNdjson(reply, ledger.readPages()));
   app.delete('/_sandbox/ledger', async (_, reply) => {
-    await clearLedger();
+    await ledger.clear();
     return reply.code(204).send();
   });
 
-  app.get('/_sandbox/requests', (_, reply) =>
-    reply.type('application/x-ndjson').send(Readable.from(toNdjson(inPages([...requests.entries])))),
-  );
+  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, inPages([...requests.entries])));
   app.delete('/_sandbox/requests', (_, reply) => {
     requests.clear();
     return reply.code(204).send();
@@ -39,12 +38,15 @@ export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedge
 
   app.get('/_sandbox/faults', async () => faults.list());
   app.post('/_sandbox/faults', (request, reply) => {
+    const written = parseControlBody(request.body);
+    if (written === undefined) {
+      return refuse(reply, 'Cannot set faults: the body is not JSON, expected a fault or a list of them');
+    }
     try {
-      faults.set(parseFaultsBody(request.body));
+      faults.set(written);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      const refusal = { code: ERROR_CODE.invalidParameter, message: error.message };
-      return reply.code(400).send(answerError(400, refusal, clock.now()).body);
+      return refuse(reply, error.message);
     }
     return reply.send(faults.list());
   });
@@ -59,8 +61,7 @@ export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedge
     if (until !== 'settled') return webhooks.counts;
     const limit = seconds === undefined ? SETTLE_SECONDS.usual : Number(seconds);
     if (!(limit > 0 && limit <= SETTLE_SECONDS.most)) {
-      const message = `Cannot wait: seconds is not a number above 0 and up to ${SETTLE_SECONDS.most}`;
-      return reply.code(400).send(answerError(400, { code: ERROR_CODE.invalidParameter, message }, clock.now()).body);
+      return refuse(reply, `Cannot wait: seconds is not a number above 0 and up to ${SETTLE_SECONDS.most}`);
     }
     const isOver = new AbortController();
     // Real time, even if the sandbox runs on a simulated clock.
@@ -73,16 +74,14 @@ export function addControl(app: FastifyInstance, parts: SandboxParts, clearLedge
   app.get('/_sandbox/webhooks/outside', async () => webhooks.kept);
 }
 
-function parseFaultsBody(body: unknown): unknown {
-  const written = parseControlBody(body);
-  if (written !== undefined) return written;
-  throw new UserError('bad-flag', 'Cannot set faults: the body is not JSON, expected a fault or a list of them');
+type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;
+
+function sendNdjson(reply: FastifyReply, pages: Pages): FastifyReply {
+  return reply.type('application/x-ndjson').send(Readable.from(toNdjson(pages)));
 }
 
-async function* toNdjson(pages: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>) {
-  for await (const page of pages) {
-    yield Buffer.from(page.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-  }
+async function* toNdjson(pages: Pages): AsyncGenerator<Buffer> {
+  for await (const page of pages) yield Buffer.from(page.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
 }
 
 function* inPages<T>(entries: readonly T[]): Generator<T[]> {

@@ -37,14 +37,17 @@ export const ERROR_CODE = {
   quotaExceeded: 429,
 } as const;
 
+export const INVALID_MSISDN = 'Invalid MSISDN format (not E.164 international number)';
+
 /** A number in the areas whose errors look like those of SMS, a word in others. */
 export type ErrorCode = number | string;
 
 /** A request that is refused; code and text are the usual ones of the status where they are missing. */
 export interface RefusedRequest {
+  /** From 400 on. */
   readonly status: number;
   readonly code?: ErrorCode | undefined;
-  readonly message: string | undefined;
+  readonly message?: string | undefined;
 }
 
 /** How the errors of an area look. */
@@ -52,46 +55,52 @@ export interface ErrorForm {
   /** Its own statuses; any other comes from something between client and service. */
   readonly statuses: Readonly<Record<number, { readonly code?: ErrorCode; readonly message: string }>>;
   readonly contentType?: string;
-  body(code: ErrorCode | undefined, message: string): unknown;
+  /** `now` in ms since 1970. */
+  body(code: ErrorCode | undefined, message: string, now: number): unknown;
 }
 
-/** The usual code and text of a status, in SMS, contacts and verification, and of a path that is no area's. */
-const CODED_STATUSES: ErrorForm['statuses'] = {
-  400: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
-  401: { code: ERROR_CODE.notAuthenticated, message: 'Request was not authenticated properly' },
-  404: { code: ERROR_CODE.notFound, message: 'Not found' },
-  413: { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' },
-  429: { code: ERROR_CODE.quotaExceeded, message: 'Quota exceeded. Please try again in 1 second(s).' },
-  500: { code: ERROR_CODE.internal, message: 'Internal server error' },
+/** Errors of SMS, contacts and verification, and of a path that is no area's. */
+export const CODED_ERRORS: ErrorForm = {
+  statuses: {
+    400: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
+    401: { code: ERROR_CODE.notAuthenticated, message: 'Request was not authenticated properly' },
+    403: { code: ERROR_CODE.forbidden, message: 'Forbidden' },
+    404: { code: ERROR_CODE.notFound, message: 'Not found' },
+    410: { code: ERROR_CODE.notFound, message: 'Not found any more' },
+    413: { code: ERROR_CODE.bulkLimit, message: 'Request body is too large' },
+    422: { code: ERROR_CODE.invalidParameter, message: 'Invalid request' },
+    426: { code: 1014, message: 'Upgrade required' },
+    429: { code: ERROR_CODE.quotaExceeded, message: 'Quota exceeded. Please try again in 1 second(s).' },
+    500: { code: ERROR_CODE.internal, message: 'Internal server error' },
+    503: { code: ERROR_CODE.internal, message: 'Service unavailable' },
+  },
+  body: (code, message, now) => ({
+    code: code ?? ERROR_CODE.invalidParameter,
+    message,
+    errorId: randomUUID(),
+    timestamp: new Date(now).toISOString(),
+  }),
 };
 
-/** The answer to a refused request, in the area's own form. `now` in ms since 1970. */
-export function answerRefused(refused: RefusedRequest, form: ErrorForm | undefined, now: number): HttpAnswer {
-  const { status } = refused;
-  const usual = (form?.statuses ?? CODED_STATUSES)[status];
-  const code = refused.code ?? usual?.code;
-  const message = refused.message ?? usual?.message ?? '';
-  if (form === undefined) return answerError(status, { code: code ?? ERROR_CODE.invalidParameter, message }, now);
-  return answerJson(status, form.body(code, message), contentTypeOf(form));
+export function isRefused(outcome: { readonly status: number }): outcome is RefusedRequest {
+  return outcome.status >= 400;
 }
 
-export function contentTypeOf({ contentType }: ErrorForm): Record<string, string> {
-  return contentType === undefined ? {} : { 'content-type': contentType };
+/** The answer to a refused request, in the form of its area. `now` in ms since 1970. */
+export function answerRefused(
+  { status, code, message }: RefusedRequest,
+  form: ErrorForm,
+  now: number,
+  headers: Readonly<Record<string, string>> = {},
+): HttpAnswer {
+  const usual = form.statuses[status];
+  const body = form.body(code ?? usual?.code, message ?? usual?.message ?? '', now);
+  const { contentType } = form;
+  return answerJson(status, body, { ...(contentType && { 'content-type': contentType }), ...headers });
 }
 
 export function answerJson(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): HttpAnswer {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8', ...headers }, body };
-}
-
-/** The error body of SMS, contacts and verification: code, message, errorId, timestamp. `now` in ms since 1970. */
-export function answerError(
-  status: number,
-  refusal: { readonly code: ErrorCode; readonly message: string },
-  now: number,
-  headers: Readonly<Record<string, string>> = {},
-): HttpAnswer {
-  const body = { ...refusal, errorId: randomUUID(), timestamp: new Date(now).toISOString() };
-  return answerJson(status, body, headers);
 }
 
 /** A page as a proxy in front of the service sends it. */

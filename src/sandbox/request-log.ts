@@ -31,15 +31,13 @@ export class RequestLog {
 
   /** Returns the request's number. */
   begin(request: Pick<RequestEntry, 'at' | 'atMs' | 'area' | 'method' | 'path'>): number {
-    const number = this.#nextNumber++;
-    this.entries.push({ number, ...request, status: 0, messages: 0, fault: null });
-    return number;
+    this.entries.push({ number: this.#nextNumber, ...request, status: 0, messages: 0, fault: null });
+    return this.#nextNumber++;
   }
 
   /** Ignored if the request was cleared meanwhile. */
   finish(number: number, came: Partial<Pick<RequestEntry, 'status' | 'messages' | 'fault'>>): void {
-    const place = number - (this.entries[0]?.number ?? Number.POSITIVE_INFINITY);
-    const entry = this.entries[place];
+    const entry = this.entries[number - (this.entries[0]?.number ?? Number.POSITIVE_INFINITY)];
     if (entry !== undefined) Object.assign(entry, came);
   }
 

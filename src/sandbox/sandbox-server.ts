@@ -2,20 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Area } from '../domain/areas.js';
 import type { Clock } from '../ports/clock.js';
-import type { AreaCall, RatedRequest, Route, SandboxArea } from './area.js';
-import { checkBody } from './body-schema.js';
+import type { AreaCall, Route, SandboxArea } from './area.js';
 import type { Keyring } from './check-credentials.js';
 import { answerOfFault, deliver } from './faults/deliver.js';
-import { isDistortion, type SandboxFault } from './faults/fault.js';
-import type { AppliedFaults, FaultSet } from './faults/fault-set.js';
-import { type ChosenFault, chooseRows, findRowFault } from './faults/fault-set.js';
+import { type AppliedFaults, chooseRows, type FaultSet, findRowFault, isDistortion } from './faults/fault.js';
 import {
-  answerError,
   answerJson,
   answerRefused,
+  CODED_ERRORS,
   ERROR_CODE,
-  type ErrorForm,
   type HttpAnswer,
+  isRefused,
   type RefusedRequest,
 } from './http-answer.js';
 import type { Ledger } from './ledger/ledger.js';
@@ -42,6 +39,8 @@ export interface SandboxParts {
   readonly host: string;
 }
 
+type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<unknown>;
+
 /**
  * A request is served in this order: log it, parse the body, choose its faults, delay, fault before processing, check
  * key and rate, refuse a bad body, decide by the area's state, write what is accepted to the ledger, apply it, send what
@@ -56,8 +55,11 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
     frameworkErrors: (_, request, reply) => void sendError(request, reply as FastifyReply, 400),
   });
   // What no route answers has the form of the area that the path would be of.
-  const sendError = ({ url }: Pick<FastifyRequest, 'url'>, reply: FastifyReply, status: number) =>
-    sendAnswer(reply, answerRefused({ status, message: undefined }, findArea(areas, pathOf(url))?.errors, clock.now()));
+  const sendError = ({ url }: Pick<FastifyRequest, 'url'>, reply: FastifyReply, status: number) => {
+    const path = pathOf(url);
+    const form = (isControl(path) ? undefined : findArea(areas, path)?.errors) ?? CODED_ERRORS;
+    return sendAnswer(reply, answerRefused({ status }, form, clock.now()));
+  };
   const isForeign = createForeignCheck(parts.host);
   const areaOfPath = new Map<string, Area>();
   const numbers = new WeakMap<object, number>();
@@ -70,8 +72,10 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
     const path = pathOf(request.url);
     // Of a path in percent encoding the route says what it is.
     const { url: route = path } = request.routeOptions;
-    if (route.startsWith('/_sandbox')) {
-      return isForeign(request.headers) ? sendAnswer(reply, answerError(404, FOREIGN, clock.now())) : undefined;
+    if (isControl(route)) {
+      return isForeign(request.headers)
+        ? sendAnswer(reply, answerRefused(FOREIGN, CODED_ERRORS, clock.now()))
+        : undefined;
     }
     const area = areaOfPath.get(route) ?? null;
     const at = new Date(clock.now()).toISOString();
@@ -85,22 +89,14 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
   for (const area of areas) {
     const isWithinRates = createRateCheck(area, clock);
     for (const route of area.routes) {
-      areaOfPath.set(route.path, area.name);
-      const serve = createService(area, route, isWithinRates, parts);
+      const serve = isControl(route.path)
+        ? serveControl(area, route, parts)
+        : serveRoute(area, route, isWithinRates, parts);
+      if (!isControl(route.path)) areaOfPath.set(route.path, area.name);
       app.route({
         method: route.method,
         url: route.path,
         handler: (request, reply) => serve(request, reply, numbers.get(request) ?? 0),
-      });
-    }
-    for (const route of area.control ?? []) {
-      app.route({
-        method: route.method,
-        url: route.path,
-        handler: async (request, reply) => {
-          const call = toCall(request, 0, clock.now(), parseControlBody(request.body));
-          return sendAnswer(reply, await processCall(area, route, undefined, call, parts));
-        },
       });
     }
   }
@@ -108,6 +104,10 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(request, reply, 404));
   app.setErrorHandler((error, request, reply) => sendError(request, reply, statusOfThrown(error)));
   return app;
+}
+
+function isControl(path: string): boolean {
+  return path.startsWith('/_sandbox');
 }
 
 /** The body of a request under `/_sandbox`, which arrives as bytes whatever its content type; undefined when it is not JSON. */
@@ -119,152 +119,122 @@ export function parseControlBody(body: unknown): unknown {
   }
 }
 
-type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<void>;
+function serveControl(area: SandboxArea, route: Route, { ledger, clock }: SandboxParts): Serve {
+  const ofControl = { ...area, errors: CODED_ERRORS };
+  return async (request, reply) => {
+    const call = toCall(request, 0, clock.now(), parseControlBody(request.body));
+    return sendAnswer(reply, await process(ofControl, route, call, undefined, ledger));
+  };
+}
 
-function createService(
+function serveRoute(
   area: SandboxArea,
   route: Route,
-  isWithinRates: (request: RatedRequest) => boolean,
-  parts: SandboxParts,
+  isWithinRates: (request: FastifyRequest, call: AreaCall) => boolean,
+  { clock, keyring, ledger, requests, faults, closing }: SandboxParts,
 ): Serve {
-  const { clock, keyring, requests, faults, closing } = parts;
-  const { errors } = area;
+  const { errors = CODED_ERRORS } = area;
   let lastGoodBody: unknown;
 
-  const answerFault = (fault: SandboxFault, url: string): HttpAnswer =>
-    answerOfFault(fault, { url, now: clock.now(), form: errors });
-
-  const process = async (
-    request: FastifyRequest,
-    number: number,
-    { body, fault: bodyFault }: ParsedBody,
-    applied: AppliedFaults,
-  ): Promise<HttpAnswer> => {
-    const at = clock.now();
-    const call = toCall(request, number, at, body, applied);
+  const admit = async (request: FastifyRequest, call: AreaCall, bodyFault: string | undefined): Promise<HttpAnswer> => {
     const refused = keyring(route.who, request.headers, call.params);
-    if (refused !== undefined) return answerRefused(refused, errors, at);
-    if (!isWithinRates({ ip: request.ip, params: call.params })) {
-      const { status, body, headers } = answerRefused({ status: 429, message: undefined }, errors, at);
-      return { status, body, headers: { ...headers, 'retry-after': '1' } };
-    }
-    // An area with errors of its own says itself that it wants an object.
-    if (route.body !== undefined && bodyFault !== undefined && errors === undefined) {
-      return answerRefused({ status: 400, message: bodyFault }, errors, at);
-    }
-    return processCall(area, route, errors, call, parts);
+    if (refused !== undefined) return answerRefused(refused, errors, call.at);
+    if (isWithinRates(request, call)) return process(area, route, call, bodyFault, ledger);
+    return answerRefused({ status: 429 }, errors, call.at, { 'retry-after': '1' });
   };
 
-  const afflict = (answer: HttpAnswer, after: ChosenFault | undefined, url: string): HttpAnswer => {
-    const previousBody = lastGoodBody;
+  const afflict = (answer: HttpAnswer, after: AppliedFaults['after'], url: string): HttpAnswer => {
+    const previous = lastGoodBody;
     const isGood = answer.status < 300;
     if (isGood) lastGoodBody = answer.body;
     if (after === undefined) return answer;
     const { kind } = after.fault;
-    if (kind === 'status-after') return answerFault(after.fault, url);
+    if (kind === 'status-after') return answerOfFault(after.fault, url, clock.now(), errors);
     const distort = isDistortion(kind) && isGood ? route.distortions[kind] : undefined;
     if (distort === undefined) return answer;
-    const choose = (recipients: readonly string[]) => chooseRows(after, recipients);
-    return answerJson(
-      answer.status,
-      distort({ body: answer.body, previousBody, choose, random: after.random }),
-      kind === 'partial' ? {} : answer.headers,
-    );
+    const body = distort(answer.body as never, previous as never, (recipients) => chooseRows(after, recipients));
+    return answerJson(answer.status, body, kind === 'partial' ? {} : answer.headers);
   };
 
   return async (request, reply, number) => {
-    const parsed = parseBody(request);
-    const recipients = route.recipients(parsed.body);
+    const { body, fault: bodyFault } = parseBody(request);
+    const recipients = route.recipients(body);
     const applied = faults.choose(area.name, route.distortions, recipients);
-    requests.finish(number, { messages: recipients.length, fault: nameFault(applied) });
-    if (applied.delayMs > 0) await clock.sleep(applied.delayMs, closing);
+    const { before, after, rows, delayMs } = applied;
+    const fault = (before ?? after)?.fault;
+    const name = fault?.kind ?? rows[0]?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
+    requests.finish(number, { messages: recipients.length, fault: name });
+    if (delayMs > 0) await clock.sleep(delayMs, closing);
     if (closing.aborted) {
       // The ledger is about to close: unprocessed requests are dropped with their connections.
       reply.hijack();
       reply.raw.destroy();
       return;
     }
-    const { before, after } = applied;
+    const at = clock.now();
     const answer =
       before === undefined
-        ? afflict(await process(request, number, parsed, applied), after, request.url)
-        : answerFault(before.fault, request.url);
-    const status = await deliver(reply, answer, (before ?? after)?.fault);
-    requests.finish(number, { status });
+        ? afflict(await admit(request, toCall(request, number, at, body, rows), bodyFault), after, request.url)
+        : answerOfFault(before.fault, request.url, at, errors);
+    requests.finish(number, { status: await deliver(reply, answer, fault) });
   };
 }
 
-function toCall(request: FastifyRequest, number: number, at: number, body: unknown, applied?: AppliedFaults): AreaCall {
-  return {
-    number,
-    at,
-    path: pathOf(request.url),
-    params: request.params as Record<string, string>,
-    query: request.query as Record<string, unknown>,
-    body,
-    rowFaults: applied?.rows ?? [],
-  };
+function toCall(
+  request: FastifyRequest,
+  number: number,
+  at: number,
+  body: unknown,
+  rowFaults: AppliedFaults['rows'] = [],
+): AreaCall {
+  const params = request.params as Record<string, string>;
+  const query = request.query as Record<string, unknown>;
+  return { number, at, path: pathOf(request.url), params, query, body, rowFaults };
 }
 
 /** Checks the body, decides, writes, applies, sends: one request after the other. */
-async function processCall(
-  area: SandboxArea,
+async function process(
+  { name, errors = CODED_ERRORS }: SandboxArea,
   route: Route,
-  errors: ErrorForm | undefined,
   call: AreaCall,
-  { ledger, webhooks }: SandboxParts,
+  bodyFault: string | undefined,
+  ledger: Ledger,
 ): Promise<HttpAnswer> {
-  const { at, number: request } = call;
-  const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, at);
-  const checked = route.body === undefined ? call : checkBody(route.body, call.body);
-  if (!('body' in checked)) return refuse(checked);
+  const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, call.at);
+  const checked = route.check === undefined ? call : route.check(call.body, call.at);
+  if (!('body' in checked)) return refuse({ ...checked, message: bodyFault ?? checked.message });
   const [recipient] = route.isBatch ? [] : route.recipients(call.body);
   const fault = recipient === undefined ? undefined : findRowFault(call.rowFaults, recipient);
-  if (fault?.kind === 'internal-rows') return refuse({ status: 500, message: undefined });
+  if (fault?.kind === 'internal-rows') return refuse({ status: 500 });
   if (fault !== undefined) {
-    const code = errors === undefined ? ERROR_CODE.invalidMsisdn : undefined;
+    const code = errors === CODED_ERRORS ? ERROR_CODE.invalidMsisdn : undefined;
     return refuse({ status: 400, code, message: fault.description });
   }
-  return ledger.accept({ at, area: area.name, request }, () => {
-    const handled = route.handle({ ...call, body: checked.body });
-    if ('message' in handled) return { answer: () => refuse(handled) };
-    const { status, body, headers, entries = [], cancels, posts } = handled;
-    const answer = () => {
-      posts?.(webhooks);
-      if (body === undefined) return { status, headers: {}, body };
-      return answerJson(status, typeof body === 'function' ? body() : body, headers);
-    };
-    return { rows: entries, answer, ...(cancels === undefined ? {} : { cancels }) };
-  });
+  const handle = () => route.handle({ ...call, body: checked.body });
+  const handled = await ledger.accept(name, call.number, call.at, handle);
+  if (isRefused(handled)) return refuse(handled);
+  const { status, body, headers } = handled;
+  return body === undefined ? { status, headers: {}, body } : answerJson(status, body, headers);
 }
 
 /** Takes a request of the area; false when there were too many in the second before. */
-function createRateCheck({ rates = [] }: SandboxArea, clock: Clock): (request: RatedRequest) => boolean {
-  const counters = rates.map(({ perSecond, of }) => ({ counter: createRateCounter(perSecond), of }));
-  return (request) => counters.every(({ counter, of }) => counter.take(of(request), clock.monotonicMs()));
+function createRateCheck({ rates = [] }: SandboxArea, clock: Clock) {
+  const counters = rates.map(({ perSecond, of }) => ({ take: createRateCounter(perSecond), of }));
+  return ({ ip }: FastifyRequest, { params }: AreaCall) =>
+    counters.every(({ take, of }) => take(of(ip, params), clock.monotonicMs()));
 }
 
-interface ParsedBody {
-  readonly body: unknown;
-  readonly fault: string | undefined;
-}
-
-function parseBody(request: FastifyRequest): ParsedBody {
-  const { body, headers } = request;
-  if (!(body instanceof Buffer) || body.length === 0) return { body: undefined, fault: 'Request body is missing' };
+/** The body, or why it is not JSON. */
+function parseBody({ body, headers }: FastifyRequest): { body?: unknown; fault?: string } {
+  if (!(body instanceof Buffer) || body.length === 0) return { fault: 'Request body is missing' };
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-    return { body: undefined, fault: 'Content-Type must be application/json' };
+    return { fault: 'Content-Type must be application/json' };
   }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-    return { body: JSON.parse(text), fault: undefined };
+    return { body: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)) };
   } catch {
-    return { body: undefined, fault: 'Request body is not valid JSON' };
+    return { fault: 'Request body is not valid JSON' };
   }
-}
-
-function nameFault({ before, after, rows, delayMs }: AppliedFaults): string | null {
-  return (before ?? after ?? rows[0])?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
 }
 
 function pathOf(url: string): string {
@@ -283,8 +253,8 @@ function findArea(areas: readonly SandboxArea[], path: string): SandboxArea | un
   return areas.reduce((best, area) => (sharedOf(area) > sharedOf(best) ? area : best), areas[0] as SandboxArea);
 }
 
-const FOREIGN = {
-  code: ERROR_CODE.notFound,
+const FOREIGN: RefusedRequest = {
+  status: 404,
   message: 'Not found: the sandbox answers here neither web pages nor requests to a name that is not of this machine',
 };
 

@@ -8,8 +8,7 @@ import { createChatArea } from './chat.js';
 import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './check-credentials.js';
 import { createContactsArea } from './contacts.js';
 import { addControl } from './control-api.js';
-import type { FaultInput } from './faults/fault.js';
-import { FaultSet } from './faults/fault-set.js';
+import { type FaultInput, FaultSet } from './faults/fault.js';
 import { createGatewayArea } from './gateway/gateway.js';
 import { Ledger } from './ledger/ledger.js';
 import { createMemoryLog, openFileLog } from './ledger/line-log.js';
@@ -67,71 +66,57 @@ export interface Sandbox {
 
 /** Serves every area on one origin, as README.md beside this file describes. Sandboxes share nothing. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const {
-    clock = systemClock,
-    files = nodeFiles,
-    newId = randomUUID,
-    dataDirectory,
-    accounts = [],
-    host = HOST,
-  } = options;
+  const { clock = systemClock, files = nodeFiles, newId = randomUUID, dataDirectory } = options;
+  const { accounts = [], host = HOST, webhookRetryScale = 1, deliversOutside = false } = options;
   const faults = new FaultSet();
   faults.set(options.faults ?? []);
   const log = dataDirectory === undefined ? createMemoryLog() : await openFileLog(files, dataDirectory);
-  const ledger = new Ledger(log);
-  const keyring = createKeyring(accounts);
   const rateLimits = toRateLimits(options.rateLimits ?? true);
-  const { webhookRetryScale: retryScale = 1, deliversOutside = false } = options;
-  const webhooks = new WebhookSender(clock, retryScale, deliversOutside);
+  const webhooks = new WebhookSender(clock, webhookRetryScale, deliversOutside);
   const areas = [
-    createSmsArea(clock, newId, rateLimits, (batchId) => ledger.isCancelled(batchId)),
+    createSmsArea(clock, newId, rateLimits),
     createContactsArea(),
     createVerificationArea(newId),
     createGatewayArea(newId),
     createCampaignArea(),
     createChatArea(newId, rateLimits.perChatKey),
   ];
-  await ledger.open(new Map(areas.map((area) => [area.name, area])), webhooks).catch(async (error) => {
-    await webhooks.close();
-    await log.close();
-    throw error;
-  });
-
-  const requests = new RequestLog(ledger.lastRequest + 1);
+  const ledger = new Ledger(log, areas, webhooks);
   const closing = new AbortController();
-  const parts = { areas, clock, keyring, ledger, requests, faults, webhooks, closing: closing.signal, host };
-  const clearLedger = async () => {
-    await ledger.clear();
-    webhooks.clear();
-  };
-  const app = createSandboxServer(parts);
-  addControl(app, parts, clearLedger);
+  let app: FastifyInstance | undefined;
   const close = async () => {
     closing.abort();
     await webhooks.close();
-    await app.close();
+    await app?.close();
     await ledger.close();
   };
-  const origin = await listen(app, options).catch(async (error) => {
+
+  try {
+    await ledger.open();
+    const requests = new RequestLog(ledger.lastRequest + 1);
+    const keyring = createKeyring(accounts);
+    const parts = { areas, clock, keyring, ledger, requests, faults, webhooks, closing: closing.signal, host };
+    app = createSandboxServer(parts);
+    addControl(app, parts);
+    return {
+      origin: await listen(app, options.port ?? 0, host),
+      credentials: TEST_CREDENTIALS,
+      readLedger: () => ledger.read(),
+      readRequests: () => requests.entries,
+      readWebhooks: () => webhooks.counts,
+      flushWebhooks: async (withinMs) => {
+        const flushed = new AbortController();
+        await Promise.race([webhooks.rest(), clock.sleep(withinMs, flushed.signal)]);
+        flushed.abort();
+      },
+      setFaults: (written) => faults.set(written),
+      clearLedger: () => ledger.clear(),
+      close,
+    };
+  } catch (error) {
     await close();
     throw error;
-  });
-
-  return {
-    origin,
-    credentials: TEST_CREDENTIALS,
-    readLedger: () => ledger.read(),
-    readRequests: () => requests.entries,
-    readWebhooks: () => webhooks.counts,
-    flushWebhooks: async (withinMs) => {
-      const flushed = new AbortController();
-      await Promise.race([webhooks.rest(), clock.sleep(withinMs, flushed.signal)]);
-      flushed.abort();
-    },
-    setFaults: (written) => faults.set(written),
-    clearLedger,
-    close,
-  };
+  }
 }
 
 function toRateLimits(asked: boolean | Partial<RateLimits>): RateLimits {
@@ -139,7 +124,7 @@ function toRateLimits(asked: boolean | Partial<RateLimits>): RateLimits {
   return asked === true ? DOCUMENTED_RATE_LIMITS : { ...NO_RATE_LIMITS, ...asked };
 }
 
-async function listen(app: FastifyInstance, { port = 0, host = HOST }: SandboxOptions): Promise<string> {
+async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {
   try {
     return await app.listen({ port, host });
   } catch (error) {

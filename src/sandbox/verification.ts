@@ -1,14 +1,26 @@
 import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { defineRoute, distortId, type SandboxArea } from './area.js';
-import { anObject, aValue, bodyOf, isText, refusedBy, textOf } from './body-schema.js';
-import { ERROR_CODE, type RefusedRequest } from './http-answer.js';
-import type { EntryHead } from './ledger/entry-head.js';
+import { defineRoute, distortId, type EntryHead, type SandboxArea } from './area.js';
+import {
+  anObject,
+  aValue,
+  bodyOf,
+  checkedBy,
+  isEncoding,
+  isText,
+  isTooLongSource,
+  refusedBy,
+  textOf,
+} from './body-schema.js';
+import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */
-export interface VerificationEntry extends EntryHead, KeptSession {
+export interface VerificationEntry extends EntryHead, SessionRow {
   readonly area: 'verification';
+}
+
+interface SessionRow extends KeptSession {
   readonly event: 'code-sent' | 'code-checked';
 }
 
@@ -49,17 +61,22 @@ export function createVerificationArea(newId: () => string): SandboxArea {
   return {
     name: 'verification',
     routes: [
-      defineRoute({
-        method: 'POST',
-        path: SESSIONS,
-        who: 'subAccountId',
-        body: creationSchema,
-        recipients: readDestination,
-        distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
-        handle: ({ at, params: { subAccountId = '' }, body }) => {
+      defineRoute(
+        {
+          method: 'POST',
+          path: SESSIONS,
+          who: 'subAccountId',
+          check: checkedBy(creationSchema),
+          recipients: readDestination,
+          distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
+        },
+        ({ at, params: { subAccountId = '' }, body }) => {
           const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
           const waiting = last !== undefined && statusAt(last, at) === 'WAITING' ? last : undefined;
-          if (waiting !== undefined && at < Date.parse(waiting.nextSmsAfter)) return refuseResend(waiting);
+          if (waiting !== undefined && at < Date.parse(waiting.nextSmsAfter)) {
+            const message = `Resending interval has not passed, another SMS is allowed after ${waiting.nextSmsAfter}`;
+            return { status: 403, code: ERROR_CODE.resendInterval, message };
+          }
           // Sent again, a session keeps code and attempts; its validity restarts.
           const isAgain = waiting !== undefined && !body.resetSession;
           const session: KeptSession = {
@@ -70,40 +87,44 @@ export function createVerificationArea(newId: () => string): SandboxArea {
             attempt: isAgain ? waiting.attempt : 0,
             ...describeSms(isAgain ? waiting.code : createCode(newId(), body.codeLength), body, at),
           };
-          return { status: 200, body: toCreationBody(session), entries: [{ event: 'code-sent', ...session }] };
+          const row: SessionRow = { event: 'code-sent', ...session };
+          return { status: 200, body: toCreationBody(session), entries: [row] };
         },
-      }),
-      defineRoute({
-        method: 'GET',
-        path: `${SESSIONS}/:sessionId`,
-        who: 'subAccountId',
-        distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
-        handle: ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
+      ),
+      defineRoute(
+        {
+          method: 'GET',
+          path: `${SESSIONS}/:sessionId`,
+          who: 'subAccountId',
+          distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
+        },
+        ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;
           if (code === undefined) return { status: 200, body: toReadBody(session, at) };
           // A refused code is not an attempt.
-          if (!isText(code, 10) || code.length < 3) return NO_CODE;
+          if (!isText(code, 10) || code.length < 3) {
+            return { status: 400, message: 'code must be a text of 3 to 10 characters' };
+          }
           const checked = tryCode(session, code, at);
-          const entries = checked === session ? [] : [{ event: 'code-checked', ...checked }];
-          return { status: 200, body: toReadBody(checked, at), entries };
+          const row: SessionRow = { event: 'code-checked', ...checked };
+          return { status: 200, body: toReadBody(checked, at), entries: checked === session ? [] : [row] };
         },
-      }),
-    ],
-    control: [
-      defineRoute({
-        method: 'GET',
-        path: '/_sandbox/sessions/:sessionId',
-        who: 'anyone',
-        handle: ({ at, params: { sessionId = '' } }) => {
+      ),
+      defineRoute(
+        {
+          method: 'GET',
+          path: '/_sandbox/sessions/:sessionId',
+          who: 'anyone',
+        },
+        ({ at, params: { sessionId = '' } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined) return NO_SESSION;
           return { status: 200, body: { ...session, status: statusAt(session, at) } };
         },
-      }),
+      ),
     ],
-    apply: (entry) => {
-      const { event: _, ...session } = entry as unknown as KeptSession & Pick<VerificationEntry, 'event'>;
+    apply: ({ event: _, ...session }: SessionRow) => {
       sessions.set(session.sessionId, session);
       lastIdOf.set(`${session.subAccountId} ${session.destination}`, session.sessionId);
     },
@@ -114,9 +135,6 @@ export function createVerificationArea(newId: () => string): SandboxArea {
   };
 }
 
-const MAX_ALPHANUMERIC_SOURCE = 11;
-const MAX_NUMERIC_SOURCE = 16;
-
 /** An integer between the bounds that the service's documentation has, and its default. */
 const between = (field: string, min: number, max: number, otherwise: number) =>
   aValue<number>(Number.isInteger, `${field} must be an integer`)
@@ -126,20 +144,14 @@ const between = (field: string, min: number, max: number, otherwise: number) =>
     )
     .default(otherwise);
 
-const ENCODINGS: readonly unknown[] = ['AUTO', 'GSM7', 'UCS2'];
-
 const smsSchema = anObject('sms must be an object').pipe(
   z.object({
     source: aValue<string>(
-      (value) => isText(value, /^\+?\d+$/.test(String(value)) ? MAX_NUMERIC_SOURCE : MAX_ALPHANUMERIC_SOURCE),
+      (value) => isText(value) && !isTooLongSource(value),
       'Invalid Source value. Reached max allowed limit',
       ERROR_CODE.source,
     ).optional(),
-    encoding: aValue(
-      (value) => ENCODINGS.includes(value),
-      `Invalid encoding: must be one of ${ENCODINGS.join(', ')}`,
-      ERROR_CODE.encoding,
-    ).optional(),
+    encoding: aValue(isEncoding, 'Invalid encoding: must be one of AUTO, GSM7, UCS2', ERROR_CODE.encoding).optional(),
   }),
 );
 
@@ -166,8 +178,8 @@ const creationSchema = bodyOf({
 }).transform((body, { issues }) => {
   const destination = toNumber(body.destination, body.country?.toUpperCase() as CountryCode | undefined);
   if (destination !== undefined) return { ...body, destination };
-  const message = 'Invalid MSISDN format (not E.164 international number)';
-  issues.push({ code: 'custom', message, params: { code: ERROR_CODE.invalidMsisdn }, input: body.destination });
+  const params = { code: ERROR_CODE.invalidMsisdn };
+  issues.push({ code: 'custom', message: INVALID_MSISDN, params, input: body.destination });
   return z.NEVER;
 });
 
@@ -245,11 +257,4 @@ function readDestination(body: unknown): readonly string[] {
   return [typeof destination === 'string' ? destination : ''];
 }
 
-function refuseResend({ nextSmsAfter }: KeptSession): RefusedRequest {
-  const message = `Resending interval has not passed, another SMS is allowed after ${nextSmsAfter}`;
-  return { status: 403, code: ERROR_CODE.resendInterval, message };
-}
-
 const NO_SESSION: RefusedRequest = { status: 404, message: 'Session not found' };
-
-const NO_CODE: RefusedRequest = { status: 400, message: 'code must be a text of 3 to 10 characters' };

@@ -5,8 +5,8 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   {
     name: 'a batch of 10,001 messages is taken',
     file: 'src/sandbox/sms/batch-schema.ts',
-    find: 'list.length <= MAX_MESSAGES',
-    replace: 'list.length <= MAX_MESSAGES + 1',
+    find: 'sizeOf(value) <= MAX_MESSAGES',
+    replace: 'sizeOf(value) <= MAX_MESSAGES + 1',
     tests: ['test/contract/sms.test.ts'],
   },
   {

@@ -6,13 +6,13 @@ import { aBatch, aClient, aClock, BATCH_PATH } from './sandbox-client.js';
 test('rate counter takes exactly the limit in any sliding second', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.integer({ min: 0, max: 700 })), (limit, gaps) => {
-      const counter = createRateCounter(limit);
+      const take = createRateCounter(limit);
       const taken: number[] = [];
       let now = 0;
       for (const gap of gaps) {
         now += gap;
         const inTheSecondBefore = taken.filter((time) => now - time < 1000).length;
-        const isTaken = counter.take('a', now);
+        const isTaken = take('a', now);
         expect(isTaken).toBe(inTheSecondBefore < limit);
         if (isTaken) taken.push(now);
       }
@@ -21,8 +21,8 @@ test('rate counter takes exactly the limit in any sliding second', () => {
 });
 
 test('rate counter counts names apart', () => {
-  const counter = createRateCounter(1);
-  expect([counter.take('a', 0), counter.take('b', 0), counter.take('a', 1)]).toEqual([true, true, false]);
+  const take = createRateCounter(1);
+  expect([take('a', 0), take('b', 0), take('a', 1)]).toEqual([true, true, false]);
 });
 
 test('sandbox answers 429 with Retry-After 1 above the rate of a subaccount, and again 200 a second later', async () => {

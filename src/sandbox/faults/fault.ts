@@ -1,55 +1,36 @@
 import { z } from 'zod';
-import { AREAS } from '../../domain/areas.js';
+import { AREAS, type Area } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
+import { INVALID_MSISDN } from '../http-answer.js';
+import { choosePlaces, createRandom, type Random } from '../random.js';
 
-/**
- * The faults of the sandbox by when they happen. `delay`: before anything else. `before`: in the place of processing,
- * so that nothing is accepted; so is `status-<code>`, any from 200 to 599. `rows`: some rows are refused. `after`:
- * what was accepted stays in the ledger, whatever answer leaves.
- */
-const PHASE_OF_KIND = {
-  latency: 'delay',
-  'reset-before': 'before',
-  'close-before': 'before',
-  stall: 'before',
-  'reject-rows': 'rows',
-  'internal-rows': 'rows',
-  'strict-numbers': 'rows',
-  'status-after': 'after',
-  'reset-after': 'after',
-  'close-after': 'after',
-  'stall-after': 'after',
-  truncated: 'after',
-  empty: 'after',
-  html: 'after',
-  partial: 'after',
-  foreign: 'after',
-  repeated: 'after',
-  'null-messages': 'after',
-  'wrong-count': 'after',
+/** Kinds of faults by when they happen; beside them stands `status-<code>`, any from 200 to 599, which is `before`. */
+const KINDS = {
+  /** Before anything else; adds to whatever follows. */
+  delay: ['latency'],
+  /** In the place of processing: nothing is accepted. */
+  before: ['reset-before', 'close-before', 'stall'],
+  /** While processing: some rows are refused. */
+  rows: ['reject-rows', 'internal-rows', 'strict-numbers'],
+  /** Once processed: what was accepted stays in the ledger, whatever leaves. */
+  after: ['status-after', 'reset-after', 'close-after', 'stall-after', 'truncated', 'empty', 'html'],
+  /** After, too: a 2xx body that is well formed and yet wrong. */
+  distortion: ['partial', 'foreign', 'repeated', 'null-messages', 'wrong-count'],
 } as const;
 
-export type Phase = (typeof PHASE_OF_KIND)[NamedKind];
-type NamedKind = keyof typeof PHASE_OF_KIND;
-type StatusKind = `status-${number}`;
-export type FaultKind = NamedKind | StatusKind;
+type Phase = keyof typeof KINDS;
+type NamedKind = (typeof KINDS)[Phase][number];
+export type Distortion = (typeof KINDS)['distortion'][number];
 
-/** Ways in which a 2xx body can be well formed and yet wrong. */
-const DISTORTIONS = ['partial', 'foreign', 'repeated', 'null-messages', 'wrong-count'] as const satisfies NamedKind[];
-export type Distortion = (typeof DISTORTIONS)[number];
-
-/** Kinds by name; beside them stands `status-<code>`. */
-export const FAULT_KINDS = Object.keys(PHASE_OF_KIND) as NamedKind[];
+export const FAULT_KINDS: readonly NamedKind[] = Object.values(KINDS).flat();
 
 const STATUS_KIND = /^status-([2-5]\d\d)$/;
 
-const kindSchema = z.custom<FaultKind>(
-  (value) => typeof value === 'string' && (Object.hasOwn(PHASE_OF_KIND, value) || STATUS_KIND.test(value)),
-  `expected status-<200 to 599> or one of ${FAULT_KINDS.join(', ')}`,
-);
-
 const faultSchema = z.strictObject({
-  kind: kindSchema,
+  kind: z.custom<NamedKind | `status-${number}`>(
+    (value) => FAULT_KINDS.includes(value as NamedKind) || (typeof value === 'string' && STATUS_KIND.test(value)),
+    `expected status-<200 to 599> or one of ${FAULT_KINDS.join(', ')}`,
+  ),
   /** The area; all by default. */
   area: z.enum(AREAS).optional(),
   /** Share of the requests, 0 to 1. */
@@ -76,41 +57,117 @@ const faultSchema = z.strictObject({
   /** For status-after. */
   status: z.int().min(200).max(599).default(500),
   /** For reject-rows: what the row's status says. */
-  description: z.string().default('Invalid MSISDN format (not E.164 international number)'),
+  description: z.string().default(INVALID_MSISDN),
 });
 
 /** A fault as it is written: everything but `kind` is optional. */
 export type FaultInput = z.input<typeof faultSchema>;
 export type SandboxFault = z.output<typeof faultSchema>;
 
-const faultsSchema = z.preprocess((value) => (Array.isArray(value) ? value : [value]), z.array(faultSchema));
-
-/** Reads one fault or a list of them; throws a UserError with all problems. */
-export function parseFaults(written: unknown): SandboxFault[] {
-  const parsed = faultsSchema.safeParse(written);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => ({ where: `faults[${path.join('.')}]`, message }));
-  const list = problems.map(({ where, message }) => `${where}: ${message}`).join('; ');
-  throw new UserError('bad-flag', `Cannot set faults: ${list}`, {
-    problems,
-    hint: 'src/sandbox/README.md lists the kinds and their parameters.',
-  });
+/** A fault applied to a request, with its own random numbers for that request. */
+export interface ChosenFault {
+  readonly fault: SandboxFault;
+  readonly random: Random;
 }
 
-export function phaseOf(kind: FaultKind): Phase {
-  return isNamed(kind) ? PHASE_OF_KIND[kind] : 'before';
+/** All faults applied to one request: at most one that decides the answer, and any number of delays and row faults. */
+export interface AppliedFaults {
+  readonly delayMs: number;
+  readonly before: ChosenFault | undefined;
+  readonly rows: readonly ChosenFault[];
+  readonly after: ChosenFault | undefined;
+}
+
+/** The faults that are set. Deterministic: the same faults and the same order of requests give the same result. */
+export class FaultSet {
+  #faults: (SandboxFault & { applied: number })[] = [];
+  readonly #requestsOf = new Map<Area, number>();
+
+  /** Replaces all faults and begins to count requests anew. Throws a UserError with all problems when one makes no sense. */
+  set(written: unknown): void {
+    const parsed = z.array(faultSchema).safeParse([written].flat());
+    if (!parsed.success) {
+      const problems = parsed.error.issues.map(({ path, message }) => ({
+        where: `faults[${path.join('.')}]`,
+        message,
+      }));
+      const list = problems.map(({ where, message }) => `${where}: ${message}`).join('; ');
+      const hint = 'src/sandbox/README.md lists the kinds and their parameters.';
+      throw new UserError('bad-flag', `Cannot set faults: ${list}`, { problems, hint });
+    }
+    this.#faults = parsed.data.map((fault) => ({ ...fault, applied: 0 }));
+    this.#requestsOf.clear();
+  }
+
+  /** With how often each was applied. */
+  list(): readonly (SandboxFault & { readonly applied: number })[] {
+    return this.#faults;
+  }
+
+  /** Call once for each request, in the order of arrival. `distortions` are those that its answer can have. */
+  choose(area: Area, distortions: object, recipients: readonly string[]): AppliedFaults {
+    const nth = (this.#requestsOf.get(area) ?? 0) + 1;
+    this.#requestsOf.set(area, nth);
+    let delayMs = 0;
+    let decisive: ChosenFault | undefined;
+    const rows: ChosenFault[] = [];
+    for (const fault of this.#faults) {
+      const phase = phaseOf(fault.kind);
+      const isDecisive = phase !== 'delay' && phase !== 'rows';
+      if (isDecisive && decisive !== undefined) continue;
+      if (!strikes(fault, area, nth) || !concerns(fault, distortions, recipients)) continue;
+      fault.applied += 1;
+      const chosen = { fault, random: createRandom(fault.seed, -nth) };
+      if (phase === 'delay') delayMs += fault.delayMs;
+      else if (phase === 'rows') rows.push(chosen);
+      else decisive = chosen;
+    }
+    const isBefore = decisive !== undefined && phaseOf(decisive.fault.kind) === 'before';
+    return { delayMs, rows, before: isBefore ? decisive : undefined, after: isBefore ? undefined : decisive };
+  }
+}
+
+function strikes(fault: SandboxFault & { readonly applied: number }, area: Area, nth: number): boolean {
+  if (fault.area !== undefined && fault.area !== area) return false;
+  if (fault.times !== undefined && fault.applied >= fault.times) return false;
+  if (fault.nth !== undefined && ![fault.nth].flat().includes(nth)) return false;
+  return createRandom(fault.seed, nth)() < fault.rate;
+}
+
+/** Skips distortions that the route's answers cannot have, and number faults for requests without such numbers. */
+function concerns({ endingWith, kind }: SandboxFault, distortions: object, recipients: readonly string[]): boolean {
+  if (endingWith !== undefined && !recipients.some((recipient) => recipient.endsWith(endingWith))) return false;
+  return !isDistortion(kind) || kind in distortions;
+}
+
+/** The rows of a request that a fault is about: those whose number ends so, or a share of them, one at least. */
+export function chooseRows({ fault, random }: ChosenFault, recipients: readonly string[]): boolean[] {
+  const { endingWith } = fault;
+  if (endingWith !== undefined) return recipients.map((recipient) => recipient.endsWith(endingWith));
+  const count = fault.rows === 0 ? 0 : Math.max(1, Math.round(fault.rows * recipients.length));
+  return choosePlaces(count, recipients.length, random);
+}
+
+/**
+ * The first row fault that applies to a request about one row; `strict-numbers` depends on the number's form alone, and
+ * is not among them.
+ */
+export function findRowFault(chosen: readonly ChosenFault[], recipient: string): SandboxFault | undefined {
+  return chosen.find((each) => each.fault.kind !== 'strict-numbers' && chooseRows(each, [recipient])[0] === true)
+    ?.fault;
 }
 
 /** Undefined for a kind that is not `status-<code>`. */
-export function statusOf(kind: FaultKind): number | undefined {
+export function statusOf(kind: SandboxFault['kind']): number | undefined {
   const code = STATUS_KIND.exec(kind)?.[1];
   return code === undefined ? undefined : Number(code);
 }
 
-export function isDistortion(kind: FaultKind): kind is Distortion {
-  return DISTORTIONS.some((distortion) => distortion === kind);
+export function isDistortion(kind: SandboxFault['kind']): kind is Distortion {
+  return phaseOf(kind) === 'distortion';
 }
 
-function isNamed(kind: FaultKind): kind is NamedKind {
-  return Object.hasOwn(PHASE_OF_KIND, kind);
+function phaseOf(kind: SandboxFault['kind']): Phase {
+  const phases = Object.keys(KINDS) as Phase[];
+  return phases.find((phase) => KINDS[phase].some((named) => named === kind)) ?? 'before';
 }

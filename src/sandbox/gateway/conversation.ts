@@ -1,12 +1,12 @@
-import type { EntryHead, Fields } from '../ledger/entry-head.js';
-import type { Posting } from '../webhook/sender.js';
+import type { EntryHead, Fields } from '../area.js';
+import type { PostKind } from '../webhook/sender.js';
 
 /** What the gateway accepted: `body` is the whole body of the request. What agents do has no HTTP request of the service: its `request` is 0. */
 export type GatewayEntry = EntryHead & { readonly area: 'gateway' } & GatewayRow;
 
 export type GatewayRow = WebhookRow | ChannelRow | CreationRow | ChangeRow;
 
-export interface WebhookRow {
+interface WebhookRow {
   readonly kind: 'webhook';
   readonly webhookId: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface WebhookRow {
   readonly version: string;
 }
 
-export interface ChannelRow {
+interface ChannelRow {
   readonly kind: 'channel';
   readonly channelId: string;
   readonly name: string;
@@ -40,12 +40,6 @@ export type ChangeRow = { readonly conversationId: string } & (
 /** The initial queues, each with an agent: the contract has no operation that creates one. */
 export const QUEUES: Readonly<Record<string, string>> = { '100': 'Sales', '101': 'Support', '102': 'Billing' };
 
-export interface Channel {
-  readonly queueId: string;
-  /** Where its events go; null for the channel without a webhook. */
-  readonly uri: string | null;
-}
-
 export interface Conversation {
   readonly conversationId: string;
   readonly channelId: string;
@@ -62,14 +56,18 @@ export interface Conversation {
   readonly messages: readonly { readonly authorType: 'user' | 'agent'; readonly text: string; readonly at: string }[];
 }
 
-export function openConversation({ conversationId, body }: CreationRow, channel: Channel, at: string): Conversation {
+export function openConversation(
+  { conversationId, body }: CreationRow,
+  queueOfChannel: string,
+  at: string,
+): Conversation {
   const history = body.history as { messages: readonly unknown[] } | undefined;
   return {
     conversationId,
     channelId: body.channelId as string,
     createdAt: at,
     state: 'queued',
-    queueId: queueIn(body) ?? channel.queueId,
+    queueId: queueIn(body) ?? queueOfChannel,
     user: body.user as Fields,
     historyMessages: history?.messages.length ?? 0,
     agent: null,
@@ -125,21 +123,15 @@ function queueIn({ assignment }: Fields): string | undefined {
 const RETRY_DELAYS_MS = [1_000, 2_000, 5_000];
 const LAST_RETRY_DELAY_MS = 10_000;
 
-/** The events of a conversation leave in order. `id` is the event's own: every attempt carries the same. */
-export function postEvent(url: string, id: string, conversationId: string, event: Fields): Posting {
-  const retryDelayMs = (attempt: number) => RETRY_DELAYS_MS[attempt - 1] ?? LAST_RETRY_DELAY_MS;
-  return { ...postOnce(url, id, event), lane: conversationId, retryDelayMs };
-}
-
-/** The check event to a new webhook, sent once: the webhook exists, whatever the answer. It has no conversation and no time. */
-export function postCheck(url: string, id: string, version: string): Posting {
-  return postOnce(url, id, { notificationVersion: version, eventType: 'WEB_HOOK_VERIFY' });
-}
-
-function postOnce(url: string, id: string, event: Fields): Posting {
-  const post = (attempt: number) => ({
+/** An event; every attempt carries the same `id`. */
+export const EVENT: PostKind<{ readonly id: string; readonly event: object }> = {
+  count: 1,
+  retryDelayMs: (attempt) => RETRY_DELAYS_MS[attempt - 1] ?? LAST_RETRY_DELAY_MS,
+  build: ({ id, event }, _, attempt) => ({
     headers: { 'x-8x8-event-id': id, 'x-8x8-retry': String(attempt) },
     body: event,
-  });
-  return { url, posts: [post], retryDelayMs: () => undefined };
-}
+  }),
+};
+
+/** The check event to a new webhook, sent once: the webhook exists, whatever the answer. */
+export const CHECK: typeof EVENT = { ...EVENT, retryDelayMs: () => undefined };

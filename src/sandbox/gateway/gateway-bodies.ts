@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../domain/is-object.js';
-import { anObject, aValue, isText, isWebAddress, textOf } from '../body-schema.js';
-import type { Fields } from '../ledger/entry-head.js';
+import type { Fields } from '../area.js';
+import { anObject, aValue, isText, isWebAddress, NO_OBJECT, textOf } from '../body-schema.js';
 
 /** The bodies of the gateway, with the limits of the service's documentation. Fields that it does not know are kept. */
 
@@ -11,7 +11,7 @@ const QUEUE = z.object({ type: z.literal('queue'), id: z.string().min(1) });
 const aQueue = (text: string) => aValue<z.output<typeof QUEUE>>((value) => QUEUE.safeParse(value).success, text);
 
 const aBody = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  anObject('Request body must be a JSON object', 'invalid_json_object').pipe(z.looseObject(shape));
+  anObject(NO_OBJECT, 'invalid_json_object').pipe(z.looseObject(shape));
 
 /** As the contract calls it, and as the service's documentation writes it on the wire. */
 const WEBHOOK_VERSIONS: readonly unknown[] = ['Chat Gateway', 'Chat Gateway v1.0'];

@@ -1,22 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import { type AreaCall, defineRoute, distortId, type Handled, type Route, type SandboxArea } from '../area.js';
+import {
+  type AreaCall,
+  defineRoute,
+  distortId,
+  type Fields,
+  type Handled,
+  type Route,
+  type RouteHead,
+  type SandboxArea,
+} from '../area.js';
+import { checkedBy } from '../body-schema.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
-import type { Fields } from '../ledger/entry-head.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import {
   buildEvent,
+  CHECK,
   type ChangeRow,
-  type Channel,
-  type ChannelRow,
   type Conversation,
   type CreationRow,
+  EVENT,
   type GatewayRow,
   makeChange,
   openConversation,
-  postCheck,
-  postEvent,
   QUEUES,
-  type WebhookRow,
 } from './conversation.js';
 import {
   agentMessageSchema,
@@ -29,13 +35,17 @@ import {
 } from './gateway-bodies.js';
 
 const BASE = '/chat-gateway/v1';
+const CONVERSATION = `${BASE}/conversations/:conversationId`;
+/** Where agents are played. */
+const CONTROL = '/_sandbox/conversations';
 const FIRST_WEBHOOK_ID = 1001;
 const FIRST_CHANNEL_ID = 2001;
 
 /** Chat gateway: hands a customer's conversation over to a queue; agents are played through `/_sandbox/conversations`. */
 export function createGatewayArea(newId: () => string): SandboxArea {
   const uriOfWebhook = new Map<string, string>();
-  const channels = new Map<string, Channel>();
+  /** The default queue of its conversations, and where their events go: null for the channel without a webhook. */
+  const channels = new Map<string, { readonly queueId: string; readonly uri: string | null }>();
   const conversations = new Map<string, Conversation>();
 
   const clear = () => {
@@ -45,51 +55,40 @@ export function createGatewayArea(newId: () => string): SandboxArea {
   };
   clear();
 
-  const tell = (webhooks: WebhookSender, { conversationId, channelId }: Conversation, event: Fields) => {
+  const tell = (webhooks: WebhookSender, { conversationId, channelId }: Conversation, event: object) => {
     const url = channels.get(channelId)?.uri ?? null;
-    if (url !== null) webhooks.send(postEvent(url, newId(), conversationId, event));
+    if (url !== null) webhooks.send(EVENT, url, { id: newId(), event }, conversationId);
   };
 
   /** Accepts what happens to a conversation, and tells its webhook. */
-  const accept = (
-    row: CreationRow | ChangeRow,
-    after: Conversation,
-    { at, ...answer }: { at: number; status: number; body?: unknown; headers?: Record<string, string> },
-  ): Handled => {
+  const accept = (row: CreationRow | ChangeRow, after: Conversation, at: number, answer: Handled): Handled => {
     const event = buildEvent(row, after, at);
-    return {
-      ...answer,
-      entries: [{ ...row }],
-      ...(event === undefined ? {} : { posts: (webhooks) => tell(webhooks, after, event) }),
-    };
+    return { ...answer, entries: [row], ...(event && { posts: (webhooks) => tell(webhooks, after, event) }) };
   };
 
   /** A route of one conversation, which is there. */
   const about = <Body>(
-    route: Pick<Route<Body>, 'method' | 'path' | 'who'> & Partial<Route<Body>>,
+    route: RouteHead<Body>,
     handle: (conversation: Conversation, call: AreaCall<Body>) => Handled | RefusedRequest,
   ): Route =>
-    defineRoute<Body>({
-      ...route,
-      handle: (call) => {
-        const { conversationId = '' } = call.params;
-        const conversation = conversations.get(conversationId);
-        if (conversation !== undefined) return handle(conversation, call);
-        const message =
-          route.who === 'anyone'
-            ? `There is no conversation ${conversationId}`
-            : `Entity of type Conversation with id ${conversationId} was not found.`;
-        return { status: 404, message };
-      },
+    defineRoute<Body>(route, (call) => {
+      const { conversationId = '' } = call.params;
+      const conversation = conversations.get(conversationId);
+      if (conversation !== undefined) return handle(conversation, call);
+      const message =
+        route.who === 'anyone'
+          ? `There is no conversation ${conversationId}`
+          : `Entity of type Conversation with id ${conversationId} was not found.`;
+      return { status: 404, message };
     });
 
   const update = (method: 'PUT' | 'PATCH') =>
     about(
       {
         method,
-        path: `${BASE}/conversations/:conversationId`,
+        path: CONVERSATION,
         who: 'gatewayKey',
-        body: updateSchema,
+        check: checkedBy(updateSchema),
         recipients: readPhone,
         distortions: distortId('id'),
       },
@@ -102,72 +101,83 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         if (state !== 'queued') return WITH_AGENT;
         const row: ChangeRow = { kind: 'update', conversationId, method, body };
         const after = makeChange(conversation, row, toTime(at));
-        return accept(row, after, { at, ...hal(202, toResult(after)) });
+        return accept(row, after, at, hal(202, toResult(after)));
       },
     );
+
+  /** What an agent does is answered with the conversation as it then stands. */
+  const played = (conversation: Conversation, row: ChangeRow, at: number): Handled => {
+    const after = makeChange(conversation, row, toTime(at));
+    return accept(row, after, at, { status: 200, body: after });
+  };
 
   return {
     name: 'gateway',
     errors: GATEWAY_ERRORS,
     routes: [
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/webhooks`,
-        who: 'gatewayKey',
-        body: webhookSchema,
-        distortions: distortId('id'),
-        handle: ({ body: webhook }) => {
+      defineRoute(
+        {
+          method: 'POST',
+          path: `${BASE}/webhooks`,
+          who: 'gatewayKey',
+          check: checkedBy(webhookSchema),
+          distortions: distortId('id'),
+        },
+        ({ body: webhook }) => {
           const webhookId = String(FIRST_WEBHOOK_ID + uriOfWebhook.size);
+          const row: GatewayRow = { kind: 'webhook', webhookId, ...webhook };
+          const event = { notificationVersion: webhook.version, eventType: 'WEB_HOOK_VERIFY' };
           return {
             ...hal(200, { id: webhookId, ...webhook }),
-            entries: [{ kind: 'webhook', webhookId, ...webhook } satisfies WebhookRow],
-            posts: (webhooks) => webhooks.send(postCheck(webhook.uri, newId(), webhook.version)),
+            entries: [row],
+            posts: (webhooks) => webhooks.send(CHECK, webhook.uri, { id: newId(), event }),
           };
         },
-      }),
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/channels`,
-        who: 'gatewayKey',
-        body: channelSchema,
-        distortions: distortId('id'),
-        handle: ({ body: { name, description, type, webHookId, routingOptions } }) => {
-          if (!uriOfWebhook.has(webHookId)) {
-            return { status: 400, code: 'invalid_webhook', message: `Webhook ID ${webHookId} is invalid.` };
+      ),
+      defineRoute(
+        {
+          method: 'POST',
+          path: `${BASE}/channels`,
+          who: 'gatewayKey',
+          check: checkedBy(channelSchema),
+          distortions: distortId('id'),
+        },
+        ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
+          if (!uriOfWebhook.has(webhookId)) {
+            return { status: 400, code: 'invalid_webhook', message: `Webhook ID ${webhookId} is invalid.` };
           }
-          if (!isQueue(routingOptions.id)) return refuseQueue(routingOptions.id);
+          const { id: queueId } = routingOptions;
+          if (!isQueue(queueId)) return refuseQueue(queueId);
           // The sandbox's own does not count.
           const channelId = String(FIRST_CHANNEL_ID + channels.size - 1);
-          const { id: queueId } = routingOptions;
-          const made = { id: channelId, name, ...(description === null ? {} : { description }), type, webHookId };
-          return {
-            ...hal(200, { ...made, routingOptions: { type: 'queue', id: queueId } }),
-            entries: [
-              { kind: 'channel', channelId, name, description, queueId, webhookId: webHookId } satisfies ChannelRow,
-            ],
-          };
+          const row: GatewayRow = { kind: 'channel', channelId, name, description, queueId, webhookId };
+          const described = description === null ? {} : { description };
+          const made = { id: channelId, name, ...described, type, webHookId: webhookId };
+          return { ...hal(200, { ...made, routingOptions: { type: 'queue', id: queueId } }), entries: [row] };
         },
-      }),
-      defineRoute({
-        method: 'POST',
-        path: `${BASE}/conversations`,
-        who: 'gatewayKey',
-        body: conversationSchema,
-        recipients: readPhone,
-        distortions: distortId('conversationId'),
-        handle: ({ at, body }) => {
+      ),
+      defineRoute(
+        {
+          method: 'POST',
+          path: `${BASE}/conversations`,
+          who: 'gatewayKey',
+          check: checkedBy(conversationSchema),
+          recipients: readPhone,
+          distortions: distortId('conversationId'),
+        },
+        ({ at, body }) => {
           const channel = channels.get(body.channelId);
           if (channel === undefined) {
             return { status: 400, code: 'invalid_channel', message: `Channel ID ${body.channelId} is invalid.` };
           }
           if (!isQueue(body.assignment?.id)) return refuseQueue(body.assignment?.id);
           const row: CreationRow = { kind: 'conversation', conversationId: newId(), body };
-          const after = openConversation(row, channel, toTime(at));
+          const after = openConversation(row, channel.queueId, toTime(at));
           const { conversationId, createdAt } = after;
-          return accept(row, after, { at, ...hal(202, { conversationId, createdAt }) });
+          return accept(row, after, at, hal(202, { conversationId, createdAt }));
         },
-      }),
-      about({ method: 'GET', path: `${BASE}/conversations/:conversationId`, who: 'gatewayKey' }, (conversation) =>
+      ),
+      about({ method: 'GET', path: CONVERSATION, who: 'gatewayKey' }, (conversation) =>
         hal(200, toResult(conversation)),
       ),
       update('PUT'),
@@ -175,44 +185,42 @@ export function createGatewayArea(newId: () => string): SandboxArea {
       about(
         {
           method: 'POST',
-          path: `${BASE}/conversations/:conversationId/messages`,
+          path: `${CONVERSATION}/messages`,
           who: 'gatewayKey',
-          body: messageSchema,
+          check: checkedBy(messageSchema),
           recipients: readPhone,
         },
         (conversation, { at, body }) => {
           const row: ChangeRow = { kind: 'message', conversationId: conversation.conversationId, body };
-          return accept(row, makeChange(conversation, row, toTime(at)), { at, status: 202 });
+          return accept(row, makeChange(conversation, row, toTime(at)), at, { status: 202 });
         },
       ),
-    ],
-    // What an agent does is answered with the conversation as it then stands.
-    control: [
-      defineRoute({
-        method: 'GET',
-        path: '/_sandbox/conversations',
-        who: 'anyone',
-        handle: () => ({ status: 200, body: [...conversations.values()].map(toSummary) }),
-      }),
-      about({ method: 'GET', path: '/_sandbox/conversations/:conversationId', who: 'anyone' }, (conversation) => ({
+      defineRoute(
+        {
+          method: 'GET',
+          path: CONTROL,
+          who: 'anyone',
+        },
+        () => ({ status: 200, body: [...conversations.values()].map(toSummary) }),
+      ),
+      about({ method: 'GET', path: `${CONTROL}/:conversationId`, who: 'anyone' }, (conversation) => ({
         status: 200,
         body: conversation,
       })),
       about(
-        { method: 'POST', path: '/_sandbox/conversations/:conversationId/join', who: 'anyone', body: joinSchema },
+        { method: 'POST', path: `${CONTROL}/:conversationId/join`, who: 'anyone', check: checkedBy(joinSchema) },
         (conversation, { at, body }) => {
-          if (conversation.state !== 'queued') return conflict('Cannot join: an agent is there already');
-          const row: ChangeRow = { kind: 'agent-joined', conversationId: conversation.conversationId, ...body };
-          const after = makeChange(conversation, row, toTime(at));
-          return accept(row, after, { at, status: 200, body: after });
+          const { conversationId, state } = conversation;
+          if (state !== 'queued') return { status: 409, message: 'Cannot join: an agent is there already' };
+          return played(conversation, { kind: 'agent-joined', conversationId, ...body }, at);
         },
       ),
       // Typing changes nothing, so it is in no ledger.
       about(
-        { method: 'POST', path: '/_sandbox/conversations/:conversationId/type', who: 'anyone' },
+        { method: 'POST', path: `${CONTROL}/:conversationId/type`, who: 'anyone' },
         (conversation, { at: timestamp }) => {
           const { conversationId, agent } = conversation;
-          if (agent === null) return conflict('Cannot type: no agent has joined');
+          if (agent === null) return { status: 409, message: 'Cannot type: no agent has joined' };
           const data = { name: 'typing', value: { users: [{ type: 'agent', id: agent.id }] } };
           const event = { eventType: 'ACTIVITY', conversationId, timestamp, data };
           return { status: 200, body: conversation, posts: (webhooks) => tell(webhooks, conversation, event) };
@@ -221,26 +229,24 @@ export function createGatewayArea(newId: () => string): SandboxArea {
       about(
         {
           method: 'POST',
-          path: '/_sandbox/conversations/:conversationId/message',
+          path: `${CONTROL}/:conversationId/message`,
           who: 'anyone',
-          body: agentMessageSchema,
+          check: checkedBy(agentMessageSchema),
         },
         (conversation, { at, body: { text } }) => {
-          if (conversation.agent === null) return conflict('Cannot write: no agent has joined');
-          const row: ChangeRow = { kind: 'agent-message', conversationId: conversation.conversationId, text };
-          const after = makeChange(conversation, row, toTime(at));
-          return accept(row, after, { at, status: 200, body: after });
+          const { conversationId, agent } = conversation;
+          if (agent === null) return { status: 409, message: 'Cannot write: no agent has joined' };
+          return played(conversation, { kind: 'agent-message', conversationId, text }, at);
         },
       ),
     ],
-    apply: (entry, at) => {
-      const row = entry as unknown as GatewayRow;
+    apply: (row: GatewayRow, at) => {
       if (row.kind === 'webhook') uriOfWebhook.set(row.webhookId, row.uri);
       else if (row.kind === 'channel') {
         channels.set(row.channelId, { queueId: row.queueId, uri: uriOfWebhook.get(row.webhookId) ?? null });
       } else if (row.kind === 'conversation') {
-        const channel = channels.get(row.body.channelId as string);
-        if (channel !== undefined) conversations.set(row.conversationId, openConversation(row, channel, at));
+        const queueId = channels.get(row.body.channelId as string)?.queueId ?? '';
+        conversations.set(row.conversationId, openConversation(row, queueId, at));
       } else {
         const conversation = conversations.get(row.conversationId);
         if (conversation !== undefined) conversations.set(row.conversationId, makeChange(conversation, row, at));
@@ -269,10 +275,6 @@ const WITH_AGENT: RefusedRequest = {
   code: 'conversation_not_queued',
   message: "The conversation is with an agent and can't be changed.",
 };
-
-function conflict(message: string): RefusedRequest {
-  return { status: 409, message };
-}
 
 /** True also where none is named. */
 function isQueue(queueId: string | undefined): boolean {

@@ -2,61 +2,49 @@ import type { Area } from '../../domain/areas.js';
 import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
 import type { Handled, SandboxArea } from '../area.js';
+import { isRefused, type RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
-import type { Fields } from './entry-head.js';
 import type { LineLog } from './line-log.js';
 import { buildPage, expandPage, expandRows, type LedgerEntry, type Page } from './page.js';
 
 /**
- * The ledger: one header line, then a line for each page (see page.ts) and for each cancelled batch.
+ * The ledger: one header line, then a line for each page (see page.ts).
  * Append-only; a torn last line is what a killed process leaves, and is cut off. Damage before it refuses to open.
  */
 const HEADER = { format: 'volley-sandbox-ledger', version: 1 } as const;
 
-interface Cancellation {
-  readonly cancelled: string;
-  readonly at: string;
-}
-
-/** What a request comes to. */
-export interface AreaDecision<T> {
-  /** What is accepted, all with the same fields; by default nothing. */
-  readonly rows?: readonly Fields[];
-  /** A batch whose messages are cancelled, as far as they are not due. */
-  readonly cancels?: string;
-  /** Called once the ledger has it and the state has changed. */
-  answer(): T;
-}
-
 /** What the areas accepted, in order. */
 export class Ledger {
   readonly #log: LineLog;
-  #areas: ReadonlyMap<Area, SandboxArea> = new Map();
-  readonly #cancelledAt = new Map<string, string>();
+  readonly #areas: readonly SandboxArea[];
+  readonly #webhooks: WebhookSender;
   readonly #counts = new Map<Area, number>();
   #nextSeq = 1;
   #lastRequest = 0;
   #queue: Promise<unknown> = Promise.resolve();
 
   /** Not to be used before `open()`. */
-  constructor(log: LineLog) {
+  constructor(log: LineLog, areas: readonly SandboxArea[], webhooks: WebhookSender) {
     this.#log = log;
+    this.#areas = areas;
+    this.#webhooks = webhooks;
   }
 
   /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
-  async open(areas: ReadonlyMap<Area, SandboxArea>, webhooks: WebhookSender): Promise<void> {
-    this.#areas = areas;
-    let lineNumber = 0;
-    const due: NonNullable<Handled['posts']>[] = [];
-    for await (const line of this.#log.read()) {
-      lineNumber += 1;
-      const posts = this.#takeUp(parseLine(line, lineNumber), lineNumber);
-      if (posts !== undefined) due.push(posts);
+  async open(): Promise<void> {
+    let isEmpty = true;
+    const due: Handled['posts'][] = [];
+    for await (const page of this.#readPages()) {
+      isEmpty = false;
+      if (page === undefined) continue;
+      const entries = expandRows(page);
+      this.#apply(page, entries);
+      due.push(this.#areaOf(page)?.resume?.(entries as never));
     }
     await this.#log.cutTorn();
     // Only now: a later line may cancel what an earlier one has scheduled.
-    for (const posts of due) posts(webhooks);
-    if (lineNumber === 0) await this.#log.append(toLine(HEADER));
+    for (const posts of due) posts?.(this.#webhooks);
+    if (isEmpty) await this.#log.append(toLine(HEADER));
   }
 
   /** Number of the last HTTP request that had something accepted; 0 when there is none. */
@@ -70,43 +58,32 @@ export class Ledger {
   }
 
   /**
-   * Decides, writes, then changes the state: one request after the other, so that no two decide by one state, and what
-   * the disk refuses has changed nothing. `at` in ms since 1970.
+   * Decides, writes, changes the state, then sends: one request after the other, so that no two decide by one state,
+   * and what the disk refuses has changed nothing. `atMs` since 1970.
    */
-  accept<T>(
-    { at: atMs, ...head }: { at: number; area: Area; request: number },
-    decide: () => AreaDecision<T>,
-  ): Promise<T> {
+  accept(area: Area, request: number, atMs: number, decide: () => Handled | RefusedRequest) {
     return this.#inTurn(async () => {
-      const { rows = [], cancels, answer } = decide();
-      const at = new Date(atMs).toISOString();
-      if (rows.length > 0) {
-        const page = buildPage({ ...head, at, seq: this.#nextSeq }, rows);
+      const handled = decide();
+      if (isRefused(handled)) return handled;
+      const { entries = [], note, posts } = handled;
+      if (entries.length > 0 || note !== undefined) {
+        const head = { seq: this.#nextSeq, at: new Date(atMs).toISOString(), area, request };
+        const page: Page = { ...buildPage(head, entries), ...(note && { note }) };
         await this.#log.append(toLine(page));
-        this.#count(page);
-        const area = this.#areas.get(head.area);
-        for (const row of rows) area?.apply(row, at);
+        this.#apply(page, entries);
       }
-      if (cancels !== undefined) {
-        await this.#log.append(toLine({ cancelled: cancels, at } satisfies Cancellation));
-        this.#cancelledAt.set(cancels, at);
-      }
-      return answer();
+      posts?.(this.#webhooks);
+      return handled;
     });
-  }
-
-  isCancelled(batchId: string): boolean {
-    return this.#cancelledAt.has(batchId);
   }
 
   /** Entries in the ledger when reading began, page by page. */
   async *readPages(): AsyncGenerator<LedgerEntry[]> {
     await this.#queue;
-    let lineNumber = 0;
-    for await (const line of this.#log.read()) {
-      lineNumber += 1;
-      const value = parseLine(line, lineNumber);
-      if (isPage(value)) yield expandPage(value).map((entry) => this.#markCancelled(entry));
+    for await (const page of this.#readPages()) {
+      if (page === undefined) continue;
+      const area = this.#areaOf(page);
+      yield expandPage(page).map((entry) => (area?.show?.(entry as never) ?? entry) as LedgerEntry);
     }
   }
 
@@ -114,19 +91,19 @@ export class Ledger {
     for await (const entries of this.readPages()) yield* entries;
   }
 
-  /** Entries begin again at 1, and so do the states. */
+  /** Entries begin again at 1, and so do the states; what was to be sent is forgotten. */
   clear(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#log.clear();
-      for (const area of this.#areas.values()) area.clear();
+      for (const area of this.#areas) area.clear();
       this.#nextSeq = 1;
       this.#counts.clear();
-      this.#cancelledAt.clear();
+      this.#webhooks.clear();
     });
   }
 
-  async close(): Promise<void> {
-    await this.#inTurn(() => this.#log.close());
+  close(): Promise<void> {
+    return this.#inTurn(() => this.#log.close());
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
@@ -135,68 +112,56 @@ export class Ledger {
     return done;
   }
 
-  /** What is still to be sent of it. */
-  #takeUp(value: unknown, lineNumber: number): Handled['posts'] {
-    if (lineNumber === 1) {
-      const isOurs = isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
-      if (!isOurs) throw damaged(lineNumber, `${HEADER.format} version ${HEADER.version}`);
-    } else if (isCancellation(value)) {
-      this.#cancelledAt.set(value.cancelled, value.at);
-    } else if (isPage(value)) {
-      this.#count(value);
-      const area = this.#areas.get(value.area);
-      const rows = expandRows(value);
-      for (const row of rows) area?.apply(row, value.at);
-      return area?.resume?.(rows);
-    } else {
-      throw damaged(lineNumber, 'a page of accepted rows');
+  #areaOf({ area }: Page): SandboxArea | undefined {
+    return this.#areas.find(({ name }) => name === area);
+  }
+
+  #apply(page: Page, entries: readonly object[]): void {
+    const { area: name, seq, at, request, note } = page;
+    this.#nextSeq = seq + entries.length;
+    this.#lastRequest = Math.max(this.#lastRequest, request);
+    if (entries.length > 0) this.#counts.set(name, (this.#counts.get(name) ?? 0) + entries.length);
+    const area = this.#areaOf(page);
+    for (const entry of entries) area?.apply(entry as never, at);
+    if (note !== undefined) area?.apply(note as never, at);
+  }
+
+  /** The page of each line; of the header undefined. */
+  async *#readPages(): AsyncGenerator<Page | undefined> {
+    let lineNumber = 0;
+    for await (const line of this.#log.read()) {
+      lineNumber += 1;
+      const value = parse(line);
+      if (lineNumber > 1 && isPage(value)) yield value;
+      else if (lineNumber === 1 && isHeader(value)) yield undefined;
+      else {
+        const expected = lineNumber === 1 ? `${HEADER.format} version ${HEADER.version}` : 'a page of accepted rows';
+        throw new UserError(
+          'bad-input',
+          `Cannot open the sandbox's ledger: line ${lineNumber} of ledger.ndjson is damaged or foreign, expected ${expected}`,
+          { hint: 'Give the sandbox another data directory, or move this one away.' },
+        );
+      }
     }
-    return undefined;
   }
-
-  #count(page: Page): void {
-    this.#nextSeq = page.seq + page.rows.length;
-    this.#lastRequest = Math.max(this.#lastRequest, page.request);
-    this.#counts.set(page.area, (this.#counts.get(page.area) ?? 0) + page.rows.length);
-  }
-
-  #markCancelled(entry: LedgerEntry): LedgerEntry {
-    if (entry.area !== 'sms') return entry;
-    const { batchId, scheduled } = entry;
-    const cancelledAt = this.#cancelledAt.get(batchId);
-    const wasUnsent = scheduled !== null && cancelledAt !== undefined && isAfter(scheduled, cancelledAt);
-    return Object.assign(entry, { cancelledAt: wasUnsent ? cancelledAt : null });
-  }
-}
-
-function isAfter(time: string, other: string): boolean {
-  return Date.parse(time) > Date.parse(other);
 }
 
 function toLine(value: unknown): Buffer {
   return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-function parseLine(line: Buffer, lineNumber: number): unknown {
+function parse(line: Buffer): unknown {
   try {
     return JSON.parse(line.toString());
   } catch {
-    throw damaged(lineNumber, 'a line of JSON');
+    return undefined;
   }
 }
 
-function damaged(lineNumber: number, expected: string): UserError {
-  return new UserError(
-    'bad-input',
-    `Cannot open the sandbox's ledger: line ${lineNumber} of ledger.ndjson is damaged or foreign, expected ${expected}`,
-    { hint: 'Give the sandbox another data directory, or move this one away.' },
-  );
+function isHeader(value: unknown): boolean {
+  return isObject(value) && value.format === HEADER.format && value.version === HEADER.version;
 }
 
 function isPage(value: unknown): value is Page {
   return isObject(value) && typeof value.seq === 'number' && Array.isArray(value.rows);
-}
-
-function isCancellation(value: unknown): value is Cancellation {
-  return isObject(value) && typeof value.cancelled === 'string' && typeof value.at === 'string';
 }

@@ -20,9 +20,7 @@ export function createMemoryLog(): LineLog {
   return {
     append: async (line) => void lines.push(line),
     read: async function* () {
-      // `clear` makes another list: this one is read to its end as it was.
-      const read = lines;
-      for (let place = 0, end = read.length; place < end; place++) yield (read[place] as Buffer).subarray(0, -1);
+      for (const line of [...lines]) yield line.subarray(0, -1);
     },
     cutTorn: async () => {},
     clear: async () => {
@@ -46,7 +44,6 @@ export async function openFileLog(files: Files, directory: string): Promise<Line
   /** Of the last line that was read. */
   let endsAt = 0;
 
-  /** The lines that had been written when reading began. */
   async function* read(): AsyncGenerator<Buffer> {
     const end = file.bytes;
     const reading = await files.openRead(path);

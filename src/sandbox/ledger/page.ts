@@ -1,11 +1,11 @@
 import type { Area } from '../../domain/areas.js';
+import type { Fields } from '../area.js';
 import type { CampaignEntry } from '../campaign.js';
 import type { ChatEntry } from '../chat.js';
 import type { ContactEntry } from '../contacts.js';
 import type { GatewayEntry } from '../gateway/conversation.js';
 import type { SmsEntry } from '../sms/batch-schema.js';
 import type { VerificationEntry } from '../verification.js';
-import type { Fields } from './entry-head.js';
 
 /**
  * A page is what one HTTP request had accepted, as one line of JSON. Equal fields of all rows are stored once in
@@ -23,27 +23,30 @@ export interface Page {
   readonly shared: Fields;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
+  /** What changes the state of the area and is no entry: that a batch is cancelled. */
+  readonly note?: object;
 }
 
 export type LedgerEntry = SmsEntry | ContactEntry | VerificationEntry | GatewayEntry | CampaignEntry | ChatEntry;
 
 /** Every row must have the same fields. */
-export function buildPage(head: Omit<Page, 'shared' | 'columns' | 'rows'>, rows: readonly Fields[]): Page {
-  const first = rows[0] ?? {};
+export function buildPage(head: Pick<Page, 'seq' | 'at' | 'area' | 'request'>, entries: readonly object[]): Page {
+  const given = entries as readonly Fields[];
+  const first = given[0] ?? {};
   const shared: Record<string, unknown> = {};
   const columns: string[] = [];
   for (const field of Object.keys(first)) {
     const value = first[field];
-    if (rows.every((row) => row[field] === value)) shared[field] = value;
+    if (given.every((row) => row[field] === value)) shared[field] = value;
     else columns.push(field);
   }
-  return { ...head, shared, columns, rows: rows.map((row) => columns.map((column) => row[column])) };
+  return { ...head, shared, columns, rows: given.map((row) => columns.map((column) => row[column])) };
 }
 
 export function expandPage(page: Page): LedgerEntry[] {
   const { seq, at, area, request } = page;
-  const rows = expandRows(page, (place) => ({ seq: seq + place, at, area, request }));
-  return rows as unknown as LedgerEntry[];
+  const entries = expandRows(page, (place) => ({ seq: seq + place, at, area, request }));
+  return entries as unknown as LedgerEntry[];
 }
 
 /** The rows as they were accepted; `headOf` adds what stands before each of them. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import type { Posting, WebhookSender } from '../webhook/sender.js';
+import type { PostKind, WebhookSender } from '../webhook/sender.js';
 import type { SmsRow } from './batch-schema.js';
 
 /** Documented; after the last the receipt is given up. */
@@ -7,16 +7,42 @@ const RETRY_DELAYS_MS = [1_000, 10_000, 30_000, 90_000];
 
 /** The sandbox's own price: the service's depends on country and operator. */
 const PRICE_PER_SMS = 0.01;
-const CURRENCY = 'USD';
 
 /** Numbers that end so are never reached. */
 const UNREACHABLE = '0000';
-const FAILURE = { errorCode: 1, errorMessage: 'Absent subscriber' };
+const UNDELIVERED = {
+  state: 'undelivered',
+  detail: 'undelivered_to_recipient',
+  errorCode: 1,
+  errorMessage: 'Absent subscriber',
+};
+
+/** The fields of a message that receipts use: its text may be long, and 100,000 of these may wait. */
+type Facts = ReturnType<typeof toFacts>;
+
+/** `sent`, and when that one is over `delivered`, or `undelivered` for a number ending in 0000. */
+const RECEIPTS: PostKind<Facts> = {
+  count: 2,
+  retryDelayMs: (attempt) => RETRY_DELAYS_MS[attempt - 1],
+  build: ({ parts, ...message }, place, _, timestamp) => {
+    const isFailed = place === 1 && message.destination.endsWith(UNREACHABLE);
+    const reached = place === 0 ? { state: 'sent' } : { state: 'delivered', detail: 'delivered_to_recipient' };
+    // Two decimals: 3 × 0.01 is not 0.03 in binary. Undelivered messages are not charged.
+    const price = { total: Number((PRICE_PER_SMS * parts).toFixed(2)), perSms: PRICE_PER_SMS, currency: 'USD' };
+    const payload = {
+      ...message,
+      status: { ...(isFailed ? UNDELIVERED : reached), timestamp },
+      ...(isFailed ? {} : { price }),
+      smsCount: parts,
+    };
+    const description = 'SMS outbound message delivery receipt';
+    return { body: { namespace: 'SMS', eventType: 'outbound_message_status_changed', description, payload } };
+  },
+};
 
 /**
- * Delivery receipts of the messages of one batch that name an address for them: `sent`, and when that one is over
- * `delivered`, or `undelivered` for a number ending in 0000. Those of a scheduled message wait for its time and are
- * dropped if the batch is cancelled by then.
+ * Receipts of the messages of one batch that name an address for them. Those of a scheduled message wait for its time
+ * and are dropped if the batch is cancelled by then.
  */
 export function sendReceipts(
   webhooks: WebhookSender,
@@ -24,9 +50,18 @@ export function sendReceipts(
   clock: Clock,
   isCancelled: (batchId: string) => boolean,
 ): void {
-  for (const [dueMs, postings] of groupByTime(messages, clock)) {
+  const dueAt = new Map<number, { url: string; facts: Facts }[]>();
+  for (const message of messages) {
+    const { dlrCallbackUrl: url, scheduled } = message;
+    if (url === null) continue;
+    const dueMs = scheduled === null ? 0 : Date.parse(scheduled);
+    const due = dueAt.get(dueMs) ?? [];
+    dueAt.set(dueMs, due);
+    due.push({ url, facts: toFacts(message) });
+  }
+  for (const [dueMs, due] of dueAt) {
     const sendAll = () => {
-      for (const posting of postings) webhooks.send(posting);
+      for (const { url, facts } of due) webhooks.send(RECEIPTS, url, facts);
     };
     const waitMs = dueMs - clock.now();
     if (waitMs <= 0) sendAll();
@@ -38,49 +73,7 @@ export function sendReceipts(
   }
 }
 
-function groupByTime(messages: readonly SmsRow[], clock: Clock): Map<number, Posting[]> {
-  const postingsAt = new Map<number, Posting[]>();
-  for (const message of messages) {
-    if (message.dlrCallbackUrl === null) continue;
-    const dueMs = message.scheduled === null ? 0 : Date.parse(message.scheduled);
-    const posting = postReceipts(message, message.dlrCallbackUrl, clock);
-    const others = postingsAt.get(dueMs);
-    if (others === undefined) postingsAt.set(dueMs, [posting]);
-    else others.push(posting);
-  }
-  return postingsAt;
-}
-
-function postReceipts(message: SmsRow, url: string, clock: Clock): Posting {
-  const { umid, batchId, clientMessageId, clientBatchId, subAccountId, source, parts } = message;
-  const destination = `+${message.destination.replace('+', '')}`;
-  // Only the fields that receipts use: a text may be long, and 100,000 of these may wait.
-  const facts = { umid, batchId, clientMessageId, clientBatchId, subAccountId, source, destination };
-  const receipt = (state: keyof typeof DETAILS) => {
-    /** When the state was reached: the same in every attempt. */
-    let timestamp: string | undefined;
-    return () => {
-      timestamp ??= new Date(clock.now()).toISOString();
-      const isFailed = state === 'undelivered';
-      const status = { state, ...DETAILS[state], timestamp, ...(isFailed ? FAILURE : {}) };
-      // Undelivered messages are not charged, and their receipts have no price.
-      const payload = { ...facts, status, ...(isFailed ? {} : { price: priceOf(parts) }), smsCount: parts };
-      const description = 'SMS outbound message delivery receipt';
-      return { body: { namespace: 'SMS', eventType: 'outbound_message_status_changed', description, payload } };
-    };
-  };
-  const end = destination.endsWith(UNREACHABLE) ? 'undelivered' : 'delivered';
-  return { url, posts: [receipt('sent'), receipt(end)], retryDelayMs: (attempt) => RETRY_DELAYS_MS[attempt - 1] };
-}
-
-const DETAILS = {
-  sent: {},
-  delivered: { detail: 'delivered_to_recipient' },
-  undelivered: { detail: 'undelivered_to_recipient' },
-} as const;
-
-function priceOf(parts: number) {
-  // Two decimals: 3 × 0.01 is not 0.03 in binary.
-  const total = Number((PRICE_PER_SMS * parts).toFixed(2));
-  return { total, perSms: PRICE_PER_SMS, currency: CURRENCY };
+function toFacts({ umid, batchId, clientMessageId, clientBatchId, subAccountId, source, destination, parts }: SmsRow) {
+  const international = `+${destination.replace('+', '')}`;
+  return { umid, batchId, clientMessageId, clientBatchId, subAccountId, source, destination: international, parts };
 }

@@ -11,27 +11,28 @@ const GSM_BASIC =
   '¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 const GSM_EXTENSION = '\f^{}\\[~]|€';
 
-const SEPTETS_OF_UNIT = createSeptetTable();
+/** By UTF-16 unit; 0 for what GSM-7 does not have. */
+const SEPTETS = new Uint8Array(0x1_00_00);
+for (const character of GSM_BASIC) SEPTETS[character.charCodeAt(0)] = 1;
+for (const character of GSM_EXTENSION) SEPTETS[character.charCodeAt(0)] = 2;
 
 /** Measures by UTF-16 units. GSM7 asked for by name holds: a character outside its tables counts as one septet. */
 export function measureText(text: string, asked: 'AUTO' | 'GSM7' | 'UCS2'): TextMeasure {
-  const encoding = asked === 'AUTO' ? detectEncoding(text) : asked;
-  return { encoding, parts: encoding === 'GSM7' ? countGsmParts(text) : countUcs2Parts(text) };
+  const gsmParts = asked === 'UCS2' ? undefined : countGsmParts(text, asked === 'GSM7');
+  return gsmParts === undefined
+    ? { encoding: 'UCS2', parts: countUcs2Parts(text) }
+    : { encoding: 'GSM7', parts: gsmParts };
 }
 
-function detectEncoding(text: string): 'GSM7' | 'UCS2' {
-  for (let place = 0; place < text.length; place++) {
-    if (septetsAt(text, place) === 0) return 'UCS2';
-  }
-  return 'GSM7';
-}
-
-function countGsmParts(text: string): number {
+/** Undefined for a text with a character that GSM-7 does not have, unless any is taken. */
+function countGsmParts(text: string, takesAny: boolean): number | undefined {
   let total = 0;
   let parts = 1;
   let used = 0;
   for (let place = 0; place < text.length; place++) {
-    const septets = septetsAt(text, place) || 1;
+    const known = SEPTETS[text.charCodeAt(place)];
+    if (known === 0 && !takesAny) return undefined;
+    const septets = known || 1;
     total += septets;
     // An escape and its character stand in one part.
     if (used + septets > 153) {
@@ -56,16 +57,4 @@ function countUcs2Parts(text: string): number {
     used += character.length;
   }
   return parts;
-}
-
-/** 0 for what GSM-7 does not have. */
-function septetsAt(text: string, place: number): number {
-  return SEPTETS_OF_UNIT[text.charCodeAt(place)] ?? 0;
-}
-
-function createSeptetTable(): Uint8Array {
-  const table = new Uint8Array(0x1_00_00);
-  for (const character of GSM_BASIC) table[character.charCodeAt(0)] = 1;
-  for (const character of GSM_EXTENSION) table[character.charCodeAt(0)] = 2;
-  return table;
 }

@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import type { Clock } from '../../ports/clock.js';
 import { isOnThisMachine, lookUpOnThisMachine } from './own-machine.js';
@@ -23,15 +22,24 @@ export interface Post {
   readonly body: unknown;
 }
 
-/** POSTs to one address, of which each leaves only when the one before was answered 2xx, or given up. */
-export interface Posting {
-  readonly url: string;
-  /** They leave after all that were sent under this name before; without one they wait for no other. */
-  readonly lane?: string;
-  /** Each is built when it leaves, for the attempt of that number, from 0: what waits takes little room. */
-  readonly posts: readonly ((attempt: number) => Post)[];
+/** How POSTs of one kind are made of facts, and repeated. Several of the same facts leave one after another. */
+export interface PostKind<Facts> {
+  readonly count: number;
+  /** The POST at that place, for the attempt of that number, both from 0. `since` is the time of its first attempt, ISO 8601. */
+  build(facts: Facts, place: number, attempt: number, since: string): Post;
   /** Milliseconds before the attempt of that number, from 1; undefined = the POST is given up. */
   retryDelayMs(attempt: number): number | undefined;
+}
+
+/** POSTs that are still to be delivered: plain, since 100,000 of these may wait. */
+interface Posting {
+  readonly kind: PostKind<unknown>;
+  readonly url: string;
+  readonly facts: unknown;
+  readonly lane: string | undefined;
+  place: number;
+  attempt: number;
+  since: string;
 }
 
 /** A POST that was not delivered, as `/_sandbox/webhooks/outside` shows it. */
@@ -59,24 +67,25 @@ export interface WebhookCounts {
 const NOTHING = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 };
 
 /**
- * Delivers to webhooks in the background: a lane is one chain, and whose turn it is takes one of a few slots.
- * Redirects are not followed: any answer but 2xx, and any error of the network, is a failed attempt. Nothing leaves this
- * machine unless configured.
+ * Delivers to webhooks in the background: due → in flight → delivered, given up, or waiting for another attempt and then
+ * due again. A posting whose lane is taken waits behind it. Redirects are not followed: any answer but 2xx, and any error
+ * of the network, is a failed attempt. Nothing leaves this machine unless configured.
  */
 export class WebhookSender {
   readonly #clock: Clock;
   readonly #retryScale: number;
   readonly #deliversOutside: boolean;
   readonly #agent: Agent;
-  readonly #inSlot = pLimit(MAX_IN_FLIGHT);
+  /** In the order of their turns, of which those before `#turn` are over. */
+  #due: (Posting | undefined)[] = [];
+  #turn = 0;
+  #inFlight = 0;
   /** Of each lane that is under way, what waits behind. */
   readonly #lanes = new Map<string, Posting[]>();
-  /** Timers of the attempts that wait, by when they are due. */
-  readonly #waits = new Map<number, Promise<void>>();
+  /** What waits for another attempt, by when it is due. */
+  readonly #waits = new Map<number, Posting[]>();
   #kept: KeptPost[] = [];
   #counts = { ...NOTHING };
-  /** Chains of POSTs that are in flight or wait for a slot, and not for another attempt. */
-  #due = 0;
   #waiting: { isOver: () => boolean; tell: () => void }[] = [];
   /** Aborted when all is forgotten; a closed sender keeps an aborted one. */
   #ending = createEnding();
@@ -103,21 +112,22 @@ export class WebhookSender {
     return this.#kept.slice(-MAX_KEPT);
   }
 
-  send(posting: Posting): void {
-    const { signal } = this.#ending;
-    if (signal.aborted) return;
-    if (!this.#deliversOutside && !isOnThisMachine(posting.url)) {
-      this.#keep(posting);
+  /** What has a lane leaves after all that was sent in it before; what has none waits for no other. */
+  send<Facts>(kind: PostKind<Facts>, url: string, facts: Facts, lane?: string): void {
+    if (this.#ending.signal.aborted) return;
+    if (!this.#deliversOutside && !isOnThisMachine(url)) {
+      this.#keep(kind, url, facts);
       return;
     }
-    this.#counts.pending += posting.posts.length;
-    const { lane } = posting;
+    const posting = { kind: kind as PostKind<unknown>, url, facts, lane, place: 0, attempt: 0, since: '' };
+    this.#counts.pending += kind.count;
     const waiting = lane === undefined ? undefined : this.#lanes.get(lane);
-    if (waiting !== undefined) waiting.push(posting);
-    else {
-      if (lane !== undefined) this.#lanes.set(lane, []);
-      void this.#deliver(posting, signal);
+    if (waiting !== undefined) {
+      waiting.push(posting);
+      return;
     }
+    if (lane !== undefined) this.#lanes.set(lane, []);
+    this.#enqueue([posting]);
   }
 
   /** Calls back after that time, unless everything is cleared or closed before. */
@@ -135,13 +145,15 @@ export class WebhookSender {
 
   /** Resolves when no POST is in flight or due; does not wait for later attempts. */
   rest(): Promise<void> {
-    return this.#until(() => this.#due === 0);
+    return this.#until(() => this.#inFlight === 0 && this.#due.length === 0);
   }
 
   /** Forgets everything that has not been delivered, and counts from 0. What is on its way at this moment may still arrive. */
   clear(): void {
     this.#ending.abort();
     this.#ending = createEnding();
+    this.#due = [];
+    this.#turn = 0;
     this.#lanes.clear();
     this.#waits.clear();
     this.#kept = [];
@@ -156,81 +168,101 @@ export class WebhookSender {
     await this.#agent.destroy();
   }
 
-  #keep({ url, posts }: Posting): void {
+  #keep<Facts>(kind: PostKind<Facts>, url: string, facts: Facts): void {
     const at = new Date(this.#clock.now()).toISOString();
-    for (const build of posts) {
-      this.#kept.push({ at, url, reason: 'not delivered, outside of this machine', body: build(0).body });
+    for (let place = 0; place < kind.count; place++) {
+      const { body } = kind.build(facts, place, 0, at);
+      this.#kept.push({ at, url, reason: 'not delivered, outside of this machine', body });
     }
-    this.#counts.outside += posts.length;
+    this.#counts.outside += kind.count;
     if (this.#kept.length >= 2 * MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT);
   }
 
-  /** One POST after the other, each until it was answered 2xx or is given up, to the end of the lane. */
-  async #deliver(first: Posting, signal: AbortSignal): Promise<void> {
-    this.#due += 1;
-    for (let posting: Posting | undefined = first; posting !== undefined; posting = this.#next(posting, signal)) {
-      for (let place = 0, attempt = 0; place < posting.posts.length; ) {
-        const isTaken = await this.#inSlot(this.#attempt, posting, place, attempt, signal);
-        if (signal.aborted) break;
-        attempt += 1;
-        const delayMs = isTaken ? undefined : posting.retryDelayMs(attempt);
-        if (!isTaken) this.#counts.failedAttempts += 1;
-        if (delayMs === undefined) {
-          this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
-          this.#counts.pending -= 1;
-          place += 1;
-          attempt = 0;
-        } else {
-          this.#due -= 1;
-          this.#tellWaiting();
-          await this.#wait(delayMs * this.#retryScale, signal);
-          this.#due += 1;
-        }
+  #enqueue(postings: readonly Posting[]): void {
+    for (const posting of postings) this.#due.push(posting);
+    while (this.#inFlight < MAX_IN_FLIGHT && this.#due.length > 0) {
+      const next = this.#due[this.#turn] as Posting;
+      this.#due[this.#turn++] = undefined;
+      if (this.#turn === this.#due.length) {
+        this.#due = [];
+        this.#turn = 0;
       }
+      void this.#deliver(next, this.#ending.signal);
     }
-    this.#due -= 1;
+  }
+
+  /** One attempt, and what follows from it. */
+  async #deliver(posting: Posting, signal: AbortSignal): Promise<void> {
+    this.#inFlight += 1;
+    const isTaken = await this.#attempt(posting);
+    this.#inFlight -= 1;
+    this.#enqueue(signal.aborted ? [] : this.#settleAttempt(posting, isTaken));
     this.#tellWaiting();
   }
 
-  #wait(delayMs: number, signal: AbortSignal): Promise<void> {
-    const due = Math.floor((this.#clock.monotonicMs() + delayMs) / SHARED_MS);
-    const wait = this.#waits.get(due) ?? this.#clock.sleep(delayMs, signal).then(() => void this.#waits.delete(due));
-    this.#waits.set(due, wait);
-    return wait;
+  /** What is due next of its lane. */
+  #settleAttempt(posting: Posting, isTaken: boolean): readonly Posting[] {
+    posting.attempt += 1;
+    if (!isTaken) {
+      this.#counts.failedAttempts += 1;
+      const delayMs = posting.kind.retryDelayMs(posting.attempt);
+      if (delayMs !== undefined) {
+        this.#wait(posting, delayMs * this.#retryScale);
+        return [];
+      }
+    }
+    this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
+    this.#counts.pending -= 1;
+    posting.place += 1;
+    posting.attempt = 0;
+    if (posting.place < posting.kind.count) return [posting];
+    if (posting.lane === undefined) return [];
+    const next = this.#lanes.get(posting.lane)?.shift();
+    if (next === undefined) this.#lanes.delete(posting.lane);
+    return next === undefined ? [] : [next];
   }
 
-  #next({ lane }: Posting, signal: AbortSignal): Posting | undefined {
-    if (lane === undefined || signal.aborted) return undefined;
-    const next = this.#lanes.get(lane)?.shift();
-    if (next === undefined) this.#lanes.delete(lane);
-    return next;
+  #wait(posting: Posting, delayMs: number): void {
+    const due = Math.floor((this.#clock.monotonicMs() + delayMs) / SHARED_MS);
+    const others = this.#waits.get(due);
+    if (others !== undefined) {
+      others.push(posting);
+      return;
+    }
+    const postings = [posting];
+    this.#waits.set(due, postings);
+    this.later(delayMs, () => {
+      this.#waits.delete(due);
+      this.#enqueue(postings);
+    });
   }
 
   /** Whether it was answered 2xx. */
-  readonly #attempt = async ({ url, posts }: Posting, place: number, attempt: number, signal: AbortSignal) => {
-    const post = signal.aborted ? undefined : posts[place]?.(attempt);
-    if (post === undefined) return false;
+  async #attempt(posting: Posting): Promise<boolean> {
+    const { kind, url, facts, place, attempt } = posting;
+    if (attempt === 0) posting.since = new Date(this.#clock.now()).toISOString();
+    const { headers, body } = kind.build(facts, place, attempt, posting.since);
     try {
       const answer = await request(url, {
         dispatcher: this.#agent,
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...post.headers },
-        body: JSON.stringify(post.body),
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
       });
       await answer.body.dump({ limit: MAX_ANSWER_BYTES }).catch(() => undefined);
       return answer.statusCode >= 200 && answer.statusCode < 300;
     } catch {
       return false;
     }
-  };
+  }
 
   async #until(isOver: () => boolean): Promise<void> {
     if (!isOver()) await new Promise<void>((tell) => this.#waiting.push({ isOver, tell }));
   }
 
   #tellWaiting(): void {
-    if (this.#waiting.length === 0) return;
     const over = this.#waiting.filter(({ isOver }) => isOver());
+    if (over.length === 0) return;
     this.#waiting = this.#waiting.filter((one) => !over.includes(one));
     for (const { tell } of over) tell();
   }
