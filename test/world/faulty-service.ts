@@ -184,7 +184,7 @@ export class FaultyService {
       () => (previous === undefined || route.path.endsWith('/conversations') ? {} : previous.body),
       ...Object.values(distortions).map((distort) => () => {
         const choose = (rows: readonly string[]) => rows.map(() => this.#random() < 0.4);
-        return distort({ body, previousBody: undefined, choose, random: this.#random });
+        return distort(body as never, undefined as never, choose);
       }),
     ];
     return respond(status, this.#pick(spoiled)(), headers);

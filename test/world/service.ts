@@ -1,15 +1,18 @@
 import { AREAS, type Area, type RowKind } from '../../src/domain/areas.js';
 import type { Route, SandboxArea } from '../../src/sandbox/area.js';
-import { checkBody } from '../../src/sandbox/body-schema.js';
 import { createCampaignArea } from '../../src/sandbox/campaign.js';
 import { createChatArea } from '../../src/sandbox/chat.js';
 import { createContactsArea } from '../../src/sandbox/contacts.js';
-import { parseFaults } from '../../src/sandbox/faults/fault.js';
+import { FaultSet } from '../../src/sandbox/faults/fault.js';
 import { createGatewayArea } from '../../src/sandbox/gateway/gateway.js';
-import { answerRefused, ERROR_CODE, type RefusedRequest } from '../../src/sandbox/http-answer.js';
-import type { Fields } from '../../src/sandbox/ledger/entry-head.js';
+import {
+  answerRefused,
+  CODED_ERRORS,
+  ERROR_CODE,
+  isRefused,
+  type RefusedRequest,
+} from '../../src/sandbox/http-answer.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
-import { createRandom } from '../../src/sandbox/random.js';
 import { NO_RATE_LIMITS } from '../../src/sandbox/rate-limit.js';
 import { createSmsArea } from '../../src/sandbox/sms/sms.js';
 import { createVerificationArea } from '../../src/sandbox/verification.js';
@@ -49,7 +52,7 @@ export class Service {
       return `${(this.#ids * 0x4000).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
     };
     this.#areas = {
-      sms: createSmsArea(clock, newId, NO_RATE_LIMITS, () => false),
+      sms: createSmsArea(clock, newId, NO_RATE_LIMITS),
       contacts: createContactsArea(),
       verification: createVerificationArea(newId),
       gateway: createGatewayArea(newId),
@@ -73,7 +76,7 @@ export class Service {
     for (const [index, { session: sessionId, code }] of sessions.entries()) {
       const times = { expiresAt: '2100-01-01T00:00:00Z', nextSmsAfter: at };
       const entry = { ...waiting, ...times, event: 'code-sent', sessionId, destination: 6_580_000_000 + index, code };
-      this.#areas.verification.apply(entry, at);
+      this.#areas.verification.apply(entry as never, at);
     }
   }
 
@@ -82,15 +85,17 @@ export class Service {
     this.#atMs = atMs;
     this.requests += 1;
     const { area, route, params } = this.#find(request);
-    const refused = (why: RefusedRequest): Done => ({ route, ...answerRefused(why, area.errors, atMs) });
+    const { errors = CODED_ERRORS } = area;
+    const refused = (why: RefusedRequest): Done => ({ route, ...answerRefused(why, errors, atMs) });
     const refusals = route.recipients(request.body).map((number) => [number, refuse(number)] as const);
     const whole = refusals.find(([, refusal]) => typeof refusal === 'object')?.[1] as RefusedRequest | undefined;
     const rows = refusals.filter(([, refusal]) => refusal !== undefined);
     if (whole !== undefined) return refused(whole);
     if (rows.length > 0 && !route.isBatch) return refused(NO_ROUTE);
-    const checked = route.body === undefined ? request : checkBody(route.body, request.body);
+    const checked = route.check === undefined ? request : route.check(request.body, atMs);
     if (!('body' in checked)) return refused(checked);
-    const faults = parseFaults(
+    const faults = new FaultSet();
+    faults.set(
       rows.map(([number]) => ({
         kind: 'reject-rows',
         endingWith: number.replace('+', ''),
@@ -104,13 +109,14 @@ export class Service {
       params,
       query: Object.fromEntries(new URLSearchParams(request.query)),
       body: checked.body,
-      rowFaults: faults.map((fault) => ({ fault, random: createRandom(1) })),
+      rowFaults: faults.choose(area.name, route.distortions, route.recipients(request.body)).rows,
     });
-    if ('message' in handled) return refused(handled);
-    const { status, headers = {}, entries = [], body } = handled;
+    if (isRefused(handled)) return refused(handled);
+    const { status, headers = {}, entries = [], note, body } = handled;
     this.#enter(area, entries, atMs);
+    if (note !== undefined) area.apply(note as never, new Date(atMs).toISOString());
     if (entries.length === 0 && rows.length === 0) this.kept.noteRepeated(request);
-    return { route, status, headers, body: typeof body === 'function' ? body() : body };
+    return { route, status, headers, body };
   }
 
   #find({ method, path }: Arrived): { area: SandboxArea; route: Route; params: Readonly<Record<string, string>> } {
@@ -125,14 +131,14 @@ export class Service {
     throw new Error(`the service has no ${method} ${path}`);
   }
 
-  #enter({ name, apply }: SandboxArea, rows: readonly Fields[], atMs: number): void {
+  #enter({ name, apply }: SandboxArea, rows: readonly object[], atMs: number): void {
     const at = new Date(atMs).toISOString();
     for (const row of rows) {
       const head = { seq: this.ledger.length + 1, at, area: name, request: this.requests };
       const entry = { ...row, ...head } as unknown as LedgerEntry;
       this.ledger.push(entry);
       this.kept.add(entry);
-      apply(row, at);
+      apply(row as never, at);
     }
   }
 }
