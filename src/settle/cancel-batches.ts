@@ -11,11 +11,12 @@ import { withdrawSummary } from '../report/write-report.js';
 import type { Ports } from '../storage/lock-file.js';
 import type { LockedRun } from './settle-rows.js';
 
-/** What the service said to the cancel of a batch; `unknown`: no answer says what became of it. */
+/** What the service said to the cancel of a batch; `unknown`: no answer says what became of it; `not-asked`: the cancel never left. */
 export type CancelAnswer =
   | { readonly kind: 'cancelled'; readonly count: number }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'unknown' };
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'not-asked' };
 
 export interface CancelOptions {
   /** The operator, for the journal. */
@@ -87,6 +88,7 @@ export async function cancelBatches(
 }
 
 function count(counts: CancelCounts, { answer, cancelled }: { answer: CancelAnswer; cancelled: number }): void {
+  if (answer.kind === 'not-asked') return;
   counts.batches += 1;
   counts.cancelled += cancelled;
   if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
@@ -112,7 +114,7 @@ const TAKEN_BACK: RowVerdict = {
 /** What the rows of a batch are then; `before`: each what it was. */
 function decide(answer: CancelAnswer, accepted: readonly AcceptedRows[]): RowVerdict | 'before' | 'unknown' {
   if (answer.kind === 'unknown') return 'unknown';
-  if (answer.kind === 'refused' || answer.count === 0) return 'before';
+  if (answer.kind !== 'cancelled' || answer.count === 0) return 'before';
   const messages = countRows(accepted);
   const inDoubt = accepted.reduce((sum, each) => sum + each.inDoubt, 0);
   const isSure = accepted.length === 1 && inDoubt === 0;

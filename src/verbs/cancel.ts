@@ -22,6 +22,7 @@ import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } fr
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
 import { formatNextStep } from '../texts/text-lines.js';
+import { LaneStopped } from '../throttle/lane-stopped.js';
 import { adopt, json, namedRun } from './flags.js';
 import { defineVerb } from './verb.js';
 
@@ -42,9 +43,10 @@ export const cancel = defineVerb({
   run: async ({ run: written }, context) => {
     const { env, screen } = context;
     const { directory, plan, jobFile } = await openNamedRun(context, written);
+    context.name({ job: plan.job.name, run: plan.id });
     const waiting = findWaiting(plan, env.clock.now());
-    const ended = await withRun(context, { directory, plan }, (run) =>
-      drainOnSignal(context, async () => ({
+    const ended = await drainOnSignal(context, () =>
+      withRun(context, { directory, plan }, async (run) => ({
         ...(await takeBack(run, waiting, context)),
         summary: await run.report(),
       })),
@@ -148,6 +150,7 @@ async function takeBack(
       return { kind: 'cancelled', count: cancelledCount };
     } catch (error) {
       if (isLockLost(error)) throw error;
+      if (error instanceof LaneStopped) return { kind: 'not-asked' };
       const isUnknown = error instanceof ServiceError && error.code === 'in-doubt';
       const isOfBatch = error instanceof ServiceError && (error.code === 'refused' || (isUnknown && !isBarred(error)));
       if (!isOfBatch) {
@@ -169,10 +172,17 @@ async function takeBack(
         cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
       );
     }
+    if (stop.isRequested) failure ??= interrupted(stop.reason?.detail ?? 'a signal');
     return { counts, failure };
   } finally {
     await service.close();
   }
+}
+
+function interrupted(signal: string): UserError {
+  return new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, {
+    hint: 'Run the same command again: it asks for what is left.',
+  });
 }
 
 /** By something in between, which lets no other call pass either. */

@@ -150,6 +150,46 @@ test('each scheduled step is taken back under its own limits', async () => {
   expect(lanes).toMatchObject(limits);
 });
 
+test.each([
+  ['as it begins', 0, 0],
+  ['while the second call waits for its turn', 1, 10],
+])(
+  'a signal %s ends it with 75, what was not asked for stays accepted, and the same command takes back the rest',
+  async (_when, calls, cancelled) => {
+    const { workspace, summary } = await aScheduledRun();
+    const { terminal, said, signal } = aTerminal({ env: workspace.env, isStderrTerminal: false });
+    const loadLane = async () => {
+      const create = await nodeEnv.loadLane();
+      return (options: Parameters<typeof create>[0]) => {
+        const lane = create(options);
+        let asked = 0;
+        const run: typeof lane.run = (cost, task) => {
+          if (asked++ === calls) signal('SIGTERM');
+          return lane.run(cost, task);
+        };
+        return { ...lane, run };
+      };
+    };
+
+    const ended = runVerb(
+      'cancel',
+      cancel,
+      { run: summary.directory, adopt: false, json: true },
+      { ...terminal, runtime: { ...nodeEnv, loadLane } },
+    );
+
+    await expect(ended).rejects.toMatchObject({ code: 'interrupted' });
+    const counts = { batches: calls, cancelled, kept: 30 - cancelled, refusals: {} };
+    expect(JSON.parse(said.stdout)).toMatchObject({ exitCode: 75, ...counts });
+    expect(JSON.parse(said.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      job: 'sale',
+      run: summary.plan,
+    });
+    const again = await workspace.volley('cancel', summary.directory);
+    expect([again.code, JSON.parse(again.stdout).cancelled]).toEqual([0, 30 - cancelled]);
+  },
+);
+
 test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));

@@ -8,8 +8,10 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
-const prune = async (workspace: Workspace, ...flags: string[]) => {
-  const { code, stdout, stderr } = await workspace.volley('prune', 'job.yaml', '--older-than', '0h', ...flags);
+const prune = (workspace: Workspace, ...flags: string[]) => pruneOlder(workspace, '0h', ...flags);
+
+const pruneOlder = async (workspace: Workspace, age: string, ...flags: string[]) => {
+  const { code, stdout, stderr } = await workspace.volley('prune', 'job.yaml', '--older-than', age, ...flags);
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout);
 };
@@ -99,7 +101,7 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   expect(reasonOf(await prune(workspace), retry)).toMatch(/in doubt: see volley settle/);
   const count = JSON.parse((await workspace.volley('status', `out/sale/${retry}`)).stdout).openDoubt.rows;
   await workspace.volley('settle', `out/sale/${retry}`, '--assume', 'sent', '--confirm', String(count));
-  expect(await prune(workspace, '--older-than', '1d')).toMatchObject({ pruned: [], kept: 2 });
+  expect(await pruneOlder(workspace, '1d')).toMatchObject({ pruned: [], kept: 2 });
   expect(await prune(workspace, '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
   expect((await prune(workspace)).pruned).toMatchObject([{ run: retry }, { run }]);
@@ -156,7 +158,7 @@ test('an abandoned plan that was never sent goes by its age, and what it had ref
   const rejections = workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`);
   expect((await prune(workspace)).skipped).toMatchObject([{ run: plan, reason: 'it was never applied' }]);
   await workspace.volley('abandon', directory);
-  expect(await prune(workspace, '--older-than', '1d')).toMatchObject({ pruned: [], kept: 1 });
+  expect(await pruneOlder(workspace, '1d')).toMatchObject({ pruned: [], kept: 1 });
 
   expect(await prune(workspace)).toMatchObject({ pruned: [{ run: plan }], skipped: [] });
 
