@@ -152,8 +152,7 @@ async function takeBack(
       if (isLockLost(error)) throw error;
       if (error instanceof LaneStopped) return { kind: 'not-asked' };
       const isUnknown = error instanceof ServiceError && error.code === 'in-doubt';
-      const isOfBatch = error instanceof ServiceError && (error.code === 'refused' || (isUnknown && !isBarred(error)));
-      if (!isOfBatch) {
+      if (!isOfBatch(error)) {
         // The next one would fail as well.
         failure ??= error;
         stop.request('interrupted', 'the cancel failed');
@@ -183,6 +182,12 @@ function interrupted(signal: string): UserError {
   return new UserError('interrupted', `Cannot finish the cancel: the process received ${signal}`, {
     hint: 'Run the same command again: it asks for what is left.',
   });
+}
+
+/** Whether the next batch may fare better. */
+function isOfBatch(error: unknown): boolean {
+  if (!(error instanceof ServiceError)) return false;
+  return error.code === 'refused' || (error.code === 'in-doubt' && !isBarred(error));
 }
 
 /** By something in between, which lets no other call pass either. */
