@@ -168,10 +168,10 @@ export class WebhookSender {
     await this.#agent.destroy();
   }
 
-  #keep<Facts>(kind: PostKind<Facts>, url: string, facts: Facts): void {
+  #keep<Facts>(kind: PostKind<Facts>, url: string, about: Facts): void {
     const at = new Date(this.#clock.now()).toISOString();
     for (let place = 0; place < kind.count; place++) {
-      const { body } = kind.build(facts, place, 0, at);
+      const { body } = kind.build(about, place, 0, at);
       this.#kept.push({ at, url, reason: 'not delivered, outside of this machine', body });
     }
     this.#counts.outside += kind.count;
