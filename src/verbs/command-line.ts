@@ -50,7 +50,14 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     )
     .wrap(Math.min(120, columns))
     .fail((misuse, error) => {
-      throw misuse === null ? error : refuse(misuse.replace(/\s*\n\s*/g, ' '));
+      throw misuse === null
+        ? error
+        : refuse(
+            misuse
+              .split(/\n+/)
+              .map((line) => line.trim())
+              .join(' '),
+          );
     })
     .parseAsync(args, {}, (_error, _flags, output) => {
       printed = output;

@@ -58,8 +58,8 @@ function fitPage(page: string, columns: number): string {
     if (!lines.some(isWide)) return block;
     return lines.flatMap(lines.every((line) => line.startsWith('|')) ? fitRow : fit).join('\n');
   };
-  // Blocks of code stay as they are.
-  const parts = page.split(/(^```[\s\S]*?^```$)/m);
+  // Blocks of code stay as they are: every second part, up to the fence that ends it.
+  const parts = page.split(/^(?=```)/m);
   return parts.map((part, at) => (at % 2 === 1 ? part : part.split('\n\n').map(fitBlock).join('\n\n'))).join('');
 }
 

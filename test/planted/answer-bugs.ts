@@ -61,8 +61,8 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a cancel that a firewall refuses goes on with the next batch, until all are in doubt',
     file: 'src/verbs/cancel.ts',
-    find: '(isUnknown && !isBarred(error))',
-    replace: 'isUnknown',
+    find: "(error.code === 'in-doubt' && !isBarred(error))",
+    replace: "error.code === 'in-doubt'",
     tests: ['test/faults/what-stands-between.test.ts'],
   },
   {
@@ -111,7 +111,7 @@ class Agent extends Plain {
   {
     name: 'every area of the sandbox has the errors of SMS',
     file: 'src/sandbox/sandbox-server.ts',
-    find: 'findArea(areas, pathOf(url))?.errors',
+    find: 'findArea(areas, path)?.errors',
     replace: 'areas[0]?.errors',
     tests: ['test/sandbox/sandbox-server.test.ts'],
   },
