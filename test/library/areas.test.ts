@@ -32,6 +32,9 @@ describe('a service, before the sandbox', () => {
     const { sessionId } = await service.verification.createSession({ destination: '+6591234567' });
     const shown = await request(`${sandbox.origin}/_sandbox/sessions/${sessionId}`);
     const { code } = (await shown.body.json()) as { code: string };
+    // The service would read the session, and that of one verified before looks like a check.
+    const none = service.verification.checkCode({ sessionId, code: undefined as unknown as string });
+    await expect(none).rejects.toMatchObject({ code: 'bad-input' });
     const wrong = await service.verification.checkCode({ sessionId, code: `${code}0` });
     expect(wrong).toMatchObject({ status: 'WAITING', attempt: 1 });
     expect(await service.verification.checkCode({ sessionId, code })).toMatchObject({ status: 'VERIFIED' });

@@ -51,7 +51,10 @@ const moment = z
 /** Of 30 February, V8 makes 2 March. */
 function exists(text: string): boolean {
   const day = text.slice(0, '2026-01-31'.length);
-  return Number.isFinite(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
+  // V8 also reads 6/1/2026 10:00, of which these are no day.
+  return (
+    Number.isFinite(Date.parse(text)) && Number.isFinite(Date.parse(day)) && new Date(day).toISOString().startsWith(day)
+  );
 }
 
 const comparisonKeys = z.strictObject({

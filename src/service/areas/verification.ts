@@ -66,8 +66,8 @@ export const readSession = defineEndpoint(
 export const checkCode = defineEndpoint(
   ENDPOINTS.checkCode,
   ({ sessionId, code }: CodeInput) => {
-    if (code === '') {
-      // The service would take it for a read, and answer WAITING.
+    // The service would take it for a read; programs without types may give none.
+    if (typeof code !== 'string' || code === '') {
       throw new UserError(
         'bad-input',
         'Cannot check a verification code: it is empty, expected the code that the person entered',
