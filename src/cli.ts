@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { escapeAscii, formatFailureLine } from './command/error-line.js';
 import type { Failure } from './command/failure.js';
@@ -18,6 +19,7 @@ const terminal: Terminal = {
   get stdin() {
     return process.stdin;
   },
+  ...(isatty(0) && isatty(2) ? { readLine } : {}),
   isStdoutTerminal: process.stdout.isTTY === true,
   isStderrTerminal: process.stderr.isTTY === true,
   screen: {
@@ -51,6 +53,19 @@ const terminal: Terminal = {
     logged = error;
   },
 };
+
+/** A terminal hands over whole lines. Between two questions nothing is read, so that the process can end. */
+function readLine(): Promise<string | undefined> {
+  const { stdin } = process;
+  return new Promise((resolve) => {
+    const end = (line?: Buffer) => {
+      stdin.off('data', end).off('end', end).off('error', endWithoutLine).pause();
+      resolve(line?.toString());
+    };
+    const endWithoutLine = () => end();
+    stdin.on('data', end).on('end', end).on('error', endWithoutLine).resume();
+  });
+}
 
 /** The bar. Cursor and wrapping stay as they are: a process that is killed leaves nothing to be put right. */
 let below = '';

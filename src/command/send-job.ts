@@ -22,6 +22,7 @@ import { moveInputs } from '../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { Lock } from '../storage/lock.js';
+import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
 import type { Env } from './env.js';
 import type { OpenCluster } from './open-cluster.js';
@@ -251,12 +252,12 @@ async function apply(
 
 /**
  * Sends exactly the plan in a run directory, or resumes it, and writes its outputs. Refuses before anything is sent: a
- * plan other than `confirm`, changed input, a guard, files that another run took.
+ * plan other than `confirm`, a person's answer, changed input, a guard, files that another run took.
  */
 export async function applyRunDirectory(
   context: Context,
   written: string,
-  { confirm, ignoreChangedInputs, wait }: { confirm: string | undefined; ignoreChangedInputs: boolean; wait: boolean },
+  { ignoreChangedInputs, wait, ...answer }: { ignoreChangedInputs: boolean; wait: boolean } & GivenAnswer,
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
   const { env, emit } = context;
   const { files, clock } = env;
@@ -264,11 +265,7 @@ export async function applyRunDirectory(
   const { job } = plan;
   emit({ type: 'job', job });
   context.name({ job: job.name, run: plan.id });
-  if (confirm !== undefined && confirm !== plan.id) {
-    throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
-      hint: 'Review the plan again; nothing was sent.',
-    });
-  }
+  assertNamed(plan, directory, answer);
   checkGuards(plan, job.guards);
   if (!wait) assertDue(job, clock);
   const jobDirectory = dirname(directory);
@@ -285,6 +282,7 @@ export async function applyRunDirectory(
       if (!isFinished) await assertTested(files, { directory, plan, guards: job.guards }, registry.state);
       return runs;
     });
+    await confirmSending(context, { directory, plan, settings: job }, answer);
     await registry.claimReimported({ directory, plan }, history);
     const summary = await sending.send(directory, plan, job);
     await sending.moveInputs(job, plan.id);

@@ -12,6 +12,8 @@ export type Watcher = (event: WorkEvent) => void | Promise<void>;
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: AsyncIterable<Uint8Array | string>;
+  /** Reads a line that a person types; undefined at the end of input. Absent unless stdin and stderr are a terminal. */
+  readonly readLine?: () => Promise<string | undefined>;
   readonly isStdoutTerminal: boolean;
   readonly isStderrTerminal: boolean;
   /** How wide the terminal is, where paths are relative to, what the command was called by; see screen.ts. */

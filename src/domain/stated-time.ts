@@ -63,6 +63,14 @@ function readClock(instantMs: number, timeZone: string): string {
   return clock.format(instantMs);
 }
 
+/** `10:04 Europe/Berlin`, by the clock of this machine, for the person at it; with the day where it is another than that of `nowMs`. */
+export function formatLocalClock(atMs: number, nowMs: number): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const [then, now] = [readClock(atMs, timeZone), readClock(nowMs, timeZone)];
+  const shown = then.slice(0, 10) === now.slice(0, 10) ? then.slice(11) : withDay(then);
+  return `${shown} ${timeZone}`;
+}
+
 /** `2026-11-27 09:00` as `27 November 09:00`. */
 function withDay(local: string): string {
   return `${Number(local.slice(8, 10))} ${MONTHS[Number(local.slice(5, 7)) - 1]} ${local.slice(11)}`;

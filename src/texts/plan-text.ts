@@ -45,15 +45,22 @@ export function formatPlan(
   directory: string,
   { nowMs, screen = PLAIN_SCREEN, isRefused = false }: { nowMs: number; screen?: Screen; isRefused?: boolean },
 ): string {
-  const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
-  const head = `Plan ${plan.id} of job ${plan.job.name}${retry}: nothing was sent.`;
   const isOnly = plan.steps.length === 1;
   const steps = plan.steps.map((step) => formatStep(step, plan, { screen, nowMs, isOnly }));
   return (
+    `${formatPlanHead(plan, screen, ': nothing was sent.')}\n` +
+    `${steps.join('')}\n${formatEnd(plan, showPath(screen, directory), { screen, isRefused })}`
+  );
+}
+
+/** Its first lines: which plan, to which account at what cost, and its figures. */
+export function formatPlanHead(plan: Plan, screen: Screen, end = ''): string {
+  const retry = plan.retryOf === undefined ? '' : `, which retries rows of run ${plan.retryOf.run}`;
+  const head = `Plan ${plan.id} of job ${plan.job.name}${retry}${end}`;
+  return (
     `${formatHeadline(head, 'bold', screen)}\n` +
     `${formatParagraph(`To ${describeService(plan.job)}.${describeTotal(plan)}`, screen)}\n` +
-    `${formatFigures(COLUMNS, plan.steps.map(describeFigures), screen)}\n\n` +
-    `${steps.join('')}\n${formatEnd(plan, showPath(screen, directory), { screen, isRefused })}`
+    `${formatFigures(COLUMNS, plan.steps.map(describeFigures), screen)}\n`
   );
 }
 

@@ -4,14 +4,14 @@ import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, ignoreOpenDoubt, json, metrics, text, theRun, wait, yes } from './flags.js';
+import { adopt, answers, ignoreOpenDoubt, json, metrics, theRun, wait, yes } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
 export const apply = defineVerb({
   args: { run: theRun },
   flags: {
-    confirm: text('Id of the plan that was reviewed; another one is refused'),
+    ...answers,
     'ignore-changed-inputs': yes(
       'Continue although an input file changed since the plan was made; the plan is sent as it is',
     ),

@@ -119,7 +119,7 @@ export function expandHelp(args: readonly string[]): readonly string[] {
 }
 
 /** Flags that take no value, of those that may come before a verb. */
-const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|wait|html|dry-?run))$/i;
+const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|yes|wait|html|dry-?run))$/i;
 
 /**
  * The same arguments, with those behind the flags that come before the verb: `--log-level warn prune JOB`. What follows a flag is its

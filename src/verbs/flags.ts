@@ -55,6 +55,13 @@ export const again = yes('Send files again that the job has already sent');
 export const ignoreOpenDoubt = yes(
   'Rows that earlier runs of the job left in doubt do not count for the exit code this time',
 );
+/** Of verbs that send a plan: answers to the question on a terminal. */
+export const answers = {
+  yes: yes('Send without the question that a terminal asks'),
+  confirm: text(
+    'What you reviewed: the id of the plan, or how many people it goes to; anything else is refused, and nothing is asked',
+  ),
+} as const;
 export const wait = yes(
   'Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time',
 );

@@ -1,3 +1,4 @@
+import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { planNewInput } from '../command/plan-input.js';
@@ -24,19 +25,19 @@ import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, again, ignoreOpenDoubt, json, metrics, theJob, wait } from './flags.js';
+import { adopt, again, answers, ignoreOpenDoubt, json, metrics, theJob, wait } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
 export const run = defineVerb({
   args: { job: theJob },
-  flags: { again, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
+  flags: { again, ...answers, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
   examples: [['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox']],
   watch: (flags, context, task) => watchCommand('run', flags, context, task),
   run: async (flags, context) => runJob(await loadJob(flags.job), flags, context),
 });
 
-interface JobFlags {
+interface JobFlags extends GivenAnswer {
   /** Path of the job file, where the job was read from one. */
   readonly job?: string;
   readonly again: boolean;
@@ -65,7 +66,8 @@ interface Done {
   readonly failure?: unknown;
 }
 
-async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: Context): Promise<Done> {
+async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Done> {
+  const { job: file, again, wait } = flags;
   const { env, log, emit } = context;
   const { files } = env;
   const directory = jobDirectoryOf(job);
@@ -91,6 +93,7 @@ async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: 
       });
       throw error;
     }
+    await confirmSending(context, { ...made, settings: job }, flags);
     await registry.claimReimported(made, history);
     summaries.push(await sending.send(made.directory, made.plan, job));
     return leftOut;
@@ -102,7 +105,7 @@ async function sendAll(job: Job, { job: file, again, wait }: JobFlags, context: 
     for (const past of history) {
       if (!(await isUnfinished(past, sending, context))) continue;
       log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
-      const summary = await finishRun(past, history, { job, sending, context });
+      const summary = await finishRun(past, history, { job, sending, context, answer: flags });
       log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
       summaries.push(summary);
       if (summary.state !== 'finished') return [];
@@ -149,7 +152,7 @@ async function isUnfinished(
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
-  { job, sending, context }: { job: Job; sending: SendingJob; context: Context },
+  { job, sending, context, answer }: { job: Job; sending: SendingJob; context: Context; answer: GivenAnswer },
 ): Promise<Summary> {
   const { env } = context;
   const { registry } = sending;
@@ -164,6 +167,7 @@ async function finishRun(
     await assertOwned(sources, { ...past, directories: registry.directories });
     await assertTested(env.files, { ...past, guards: job.guards }, registry.state);
   });
+  await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings);
 }
 

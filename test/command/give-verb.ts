@@ -16,7 +16,7 @@ interface Common {
 
 /** Flags as the command line has them where none is given. */
 const SENDING = {
-  ...{ again: false, ignoreOpenDoubt: false, wait: false, adopt: false },
+  ...{ again: false, yes: false, confirm: undefined, ignoreOpenDoubt: false, wait: false, adopt: false },
   ...{ metricsFile: undefined, metricsPort: undefined, metricsHost: '127.0.0.1' },
 };
 
@@ -51,7 +51,7 @@ export function applyRun(
   },
   host: Terminal,
 ): Promise<number> {
-  return runVerb('apply', apply, { ...SENDING, confirm: undefined, ignoreChangedInputs: false, ...flags }, host);
+  return runVerb('apply', apply, { ...SENDING, ignoreChangedInputs: false, ...flags }, host);
 }
 
 export function retryRows(

@@ -6,7 +6,11 @@ import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
-type Start = Pick<Spawning, 'cwd' | 'env'> & { readonly runtime?: Env };
+type Start = Pick<Spawning, 'cwd' | 'env'> & {
+  readonly runtime?: Env;
+  /** What a person types, line by line; absent where there is no terminal. */
+  readonly typed?: readonly string[];
+};
 
 /** What `leave` throws, as no code of a process that was left runs on. */
 class Left extends Error {}
@@ -23,12 +27,13 @@ export function runCommandInProcess(args: readonly string[], start: Start): Prom
   return ended;
 }
 
-async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv }: Start): Promise<Ended> {
+async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv, typed }: Start): Promise<Ended> {
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };
   let code: number | null = null;
   let logged: unknown;
+  const lines = [...(typed ?? [])];
   const printFailure = (failure: object) => {
     if (args.findLast((argument) => /^--(no-)?json$/.test(argument)) === '--no-json' || said.stdout !== '') return;
     said.stdout = `${JSON.stringify(failure)}\n`;
@@ -36,6 +41,7 @@ async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv }: S
   const terminal: Terminal = {
     env,
     stdin: (async function* () {})(),
+    ...(typed && { readLine: async () => lines.shift() }),
     isStdoutTerminal: false,
     isStderrTerminal: false,
     screen: { columns: 80, directory: cwd, command: `node ${quoteWord(COMMAND)}` },

@@ -1,24 +1,11 @@
-import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { quoteWord } from '../../src/domain/errors.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
-import { COMMAND, until } from './command.js';
+import { aWorkspace } from './a-workspace.js';
+import { until } from './command.js';
 import { needTerminal } from './of-the-machine.js';
+import { startOnTerminal } from './on-terminal.js';
 
 const terminal = needTerminal();
-
-/** The command on a terminal of a hundred columns; `type` is what a person types. */
-function startOnTerminal({ directory, env }: Workspace, args: string) {
-  const command = `trap : INT; stty cols 100; ${quoteWord(process.execPath)} ${quoteWord(COMMAND)} ${args}; echo "ended with $?"`;
-  const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: directory, env: { ...env, TERM: 'xterm' } });
-  const said = { text: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    said.text += text;
-  });
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  return { said, ended, type: (text: string) => child.stdin.write(text), end: () => child.stdin.end() };
-}
 
 const ERASE = '\u001b[K';
 
@@ -41,7 +28,7 @@ test.skipIf(terminal.isMissing)(
     const workspace = await aWorkspace({ kind: 'stall', nth: 4 });
     workspace.write('people.csv', people(50));
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1 })] }));
-    const { said, ended, type, end } = startOnTerminal(workspace, 'run job.yaml');
+    const { said, ended, type, end } = startOnTerminal(workspace, 'run job.yaml --yes');
     await until(() => workspace.requests().length === 4 && said.text.includes('3 of 50'));
 
     type('\u0003');

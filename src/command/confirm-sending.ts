@@ -1,0 +1,78 @@
+import { quoteWord, UserError } from '../domain/errors.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import type { RunSettings } from '../run/resume.js';
+import { asksFor, countToSend, formatQuestion } from '../texts/sending-question.js';
+import type { Context } from './context.js';
+
+/** How a person answers before they are asked; none of it where a program applies a plan. */
+export interface GivenAnswer {
+  /** Send, whatever it is. */
+  readonly yes?: boolean | undefined;
+  /** What was reviewed: the id of the plan, or how many it goes to. */
+  readonly confirm?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** A plan id has 12 characters. */
+const COUNT = /^\d{1,10}$/;
+
+/** Refuses another plan than the one that was reviewed. */
+export function assertNamed(plan: Plan, directory: string, { confirm }: GivenAnswer): void {
+  if (confirm === undefined || COUNT.test(confirm) || confirm === plan.id) return;
+  throw new UserError('plan-mismatch', `Cannot apply ${directory}: its plan is ${plan.id}, expected ${confirm}`, {
+    hint: 'Review the plan again; nothing was sent.',
+  });
+}
+
+/**
+ * Asks the person at the terminal whether a plan, or what is left of its run, shall be sent to the service; `--yes` and `--confirm`
+ * answer before. Throws 'not-confirmed' unless they type how many it goes to. Without a terminal it asks nothing, and the embedded sandbox
+ * needs no answer. Called right before the plan claims anything, once all else allows it.
+ */
+export async function confirmSending(
+  context: Context,
+  { directory, plan, settings }: { directory: string; plan: Plan; settings: RunSettings },
+  answer: GivenAnswer,
+): Promise<void> {
+  const { terminal, env, screen } = context;
+  assertNamed(plan, directory, answer);
+  const expected = COUNT.test(answer.confirm ?? '') ? Number(answer.confirm) : undefined;
+  // A program that reads the JSON of a command has no one who types.
+  const isProgram = answer.json === true && !terminal.isStdoutTerminal;
+  const isAnswered = answer.yes === true || answer.confirm !== undefined;
+  const asks = terminal.readLine !== undefined && !isProgram && !isAnswered && !settings.service.sandbox;
+  if (!asks && expected === undefined) return;
+  const { state } = await readRunRows(env.files, { directory, plan });
+  const toSend = countToSend(plan, state);
+  const [first] = toSend.parts;
+  if (first === undefined) return;
+  const command = `volley apply ${quoteWord(directory)} --confirm ${plan.id}`;
+  if (expected !== undefined && expected !== first.count) {
+    throw new UserError(
+      'plan-mismatch',
+      `Cannot send plan ${plan.id}: it goes to ${asksFor(first)}, expected ${expected} (--confirm)`,
+      { hint: `Nothing was sent. Review the plan; to send it as it is: \`${command}\`.` },
+    );
+  }
+  if (!asks) return;
+  terminal.writeStderr(formatQuestion(plan, toSend, { settings, nowMs: env.clock.now(), screen }));
+  const typed = await readAnswer(context);
+  if (typed === undefined) terminal.writeStderr('\n');
+  if (typed?.replaceAll(/[\s,]/g, '') === String(first.count)) return;
+  throw new UserError('not-confirmed', `Nothing was sent: the answer was not ${first.count}`, {
+    hint: `The plan is kept. To send it: \`${command}\`.`,
+  });
+}
+
+/** Undefined at the end of what is typed. A signal ends the command. */
+function readAnswer({ terminal, stop }: Context): Promise<string | undefined> {
+  const hint = 'Run the same command again.';
+  return new Promise((resolve, reject) => {
+    const interrupt = () =>
+      reject(new UserError('interrupted', 'Nothing was sent: the question was interrupted', { hint }));
+    if (stop.isRequested) return interrupt();
+    stop.nothingNew.addEventListener('abort', interrupt, { once: true });
+    terminal.readLine?.().then(resolve, reject);
+  });
+}

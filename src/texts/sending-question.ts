@@ -1,0 +1,105 @@
+import { formatSeconds } from '../command/progress.js';
+import type { Screen } from '../command/screen.js';
+import { isRowKind, ROW_KINDS } from '../domain/areas.js';
+import { countOf } from '../domain/count-of.js';
+import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { isRowStep } from '../job/job.js';
+import type { RunState } from '../journal/replay.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { formatMoney } from '../prices/decimal.js';
+import { sumCost } from '../prices/sum-cost.js';
+import { balanceAtRest } from '../report/row-balance.js';
+import type { RunSettings } from '../run/resume.js';
+import { formatPlanHead } from './plan-text.js';
+import { formatParagraph } from './text-lines.js';
+
+/** What is still to be sent of a plan: people before all else. */
+export interface ToSend {
+  readonly parts: readonly SentPart[];
+  /** Of the rows that the plan sends, in 0 to 1. */
+  readonly share: number;
+  /** Numbers of its steps that have something to send. */
+  readonly steps: ReadonlySet<number>;
+}
+
+interface SentPart {
+  readonly count: number;
+  readonly noun: string;
+  readonly plural?: string;
+}
+
+/** Counts what a plan, or the rest of its run, sends. The first part is what a person types. */
+export function countToSend(plan: Plan, state: RunState): ToSend {
+  const counts = new Map<string, number>();
+  const steps = new Set<number>();
+  let [left, planned] = [0, 0];
+  for (const step of plan.steps) {
+    const { number, kind } = step;
+    const isRows = isRowKind(kind);
+    const count = isRows
+      ? balanceAtRest(step, state, plan.job).unprocessed
+      : Number(state.step(number).action?.verdict === undefined);
+    if (count === 0) continue;
+    steps.add(number);
+    left += isRows ? count : 0;
+    counts.set(kind, (counts.get(kind) ?? 0) + count);
+  }
+  for (const { counts } of plan.steps) planned += counts.planned;
+  const isOneBroadcast = plan.steps.filter(({ kind }) => kind === 'sms').length === 1;
+  const part = ([kind, count]: [string, number]): SentPart => {
+    if (kind === 'sms' && isOneBroadcast) return { count, noun: 'person', plural: 'people' };
+    return { count, noun: isRowKind(kind) ? ROW_KINDS[kind].noun : `${kind} step` };
+  };
+  const rank = (kind: string) => (kind === 'sms' ? 0 : isRowKind(kind) ? 1 : 2);
+  const parts = [...counts].toSorted(([one], [other]) => rank(one) - rank(other)).map(part);
+  return { parts, share: planned === 0 ? 1 : left / planned, steps };
+}
+
+/** `446 people` */
+export function asksFor({ count, noun, plural }: SentPart): string {
+  return countOf(count, noun, plural);
+}
+
+/** The first lines of the plan, and `446 people · 32.05 EUR · from LADEN · now, until about 10:04 UTC. Type 446 to send: `. */
+export function formatQuestion(
+  plan: Plan,
+  { parts, share, steps }: ToSend,
+  { settings, nowMs, screen }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number; screen: Screen },
+): string {
+  const written = plan.job.steps.filter((_, index) => steps.has(index + 1));
+  const templates = written.flatMap((step) => (step.kind === 'sms' ? [step.template] : []));
+  const sources = [...new Set(templates.map(({ source }) => source ?? 'the sender of the account'))];
+  const times = [...new Set(templates.flatMap(({ scheduled }) => (scheduled ? [formatTime(scheduled)] : [])))];
+  const isSomeNow = times.length === 0 || written.some((step) => isRowStep(step) && !hasTime(step));
+  const cost = plan.prices === undefined || share < 1 ? [] : [formatMoney(sumCost(plan.steps), plan.prices.currency)];
+  const facts = [
+    ...parts.map(asksFor),
+    ...cost,
+    ...(sources.length > 0 ? [`from ${sources.join(' and ')}`] : []),
+    ...(isSomeNow ? [describeTime(plan, share, { settings, nowMs })] : []),
+    ...times.map((time) => `on ${time}`),
+  ];
+  const so = share < 1 ? `Left of run ${plan.id}: ` : '';
+  return (
+    `${formatPlanHead(plan, screen)}\n` +
+    `${formatParagraph(`${so}${facts.join(' · ')}.`, screen)}` +
+    `Type ${parts[0]?.count} to send: `
+  );
+}
+
+function hasTime(step: Plan['job']['steps'][number]): boolean {
+  return step.kind === 'sms' && step.template.scheduled !== undefined;
+}
+
+/** From when, and until when at the rate that the limits allow. */
+function describeTime(
+  { steps }: Plan,
+  share: number,
+  { settings: { notBefore }, nowMs }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number },
+): string {
+  const startMs = Math.max(nowMs, notBefore === undefined ? nowMs : millisecondsOf(notBefore));
+  const seconds = share * steps.reduce((sum, { estimateSeconds }) => sum + estimateSeconds, 0);
+  const start = startMs === nowMs || notBefore === undefined ? 'now' : `from ${formatTime(notBefore)} on`;
+  if (seconds < 60) return `${start}, for about ${formatSeconds(Math.ceil(seconds))}`;
+  return `${start}, until about ${formatLocalClock(startMs + seconds * 1000, nowMs)}`;
+}
