@@ -1,8 +1,9 @@
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
-import { RequestReader } from '../run/send/request-reader.js';
+import { type PartToSend, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
+import { withhold } from '../run/send/withhold.js';
 import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
@@ -79,8 +80,10 @@ class StepLeader {
   #sawSynchronous: boolean;
   /** Begun by an earlier process, and not in the store. */
   #waiting: OpenRequest[];
+  readonly #notices: StepNotices;
   readonly #rows: StepTally;
   readonly #judge: ServiceJudge;
+  #failure: unknown;
 
   constructor(
     context: StepContext,
@@ -106,7 +109,8 @@ class StepLeader {
     this.#seenAtMs = seen.atMs;
     this.#sawSynchronous = seen.isSynchronous;
     this.#reader = reader;
-    this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
+    this.#notices = new StepNotices(context.deps, context.planned);
+    this.#rows = new StepTally(context, this.#notices);
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
     this.#judge = new ServiceJudge({ ...context.deps, giveUpAfterMs }, gaveUp);
     const open = [...context.progress.open.values()];
@@ -145,6 +149,7 @@ class StepLeader {
       if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
+    if (this.#failure !== undefined) throw this.#failure;
   }
 
   #stopWhere({ stop, workers }: RunNews): void {
@@ -270,6 +275,25 @@ class StepLeader {
     return { type: 'intent', ...nameOf(open), at, line, rows };
   }
 
+  /** True where rows of the part may not be sent: what is left of it waits. Once it is handed over, workers send it. */
+  async #withhold(part: PartToSend): Promise<boolean> {
+    try {
+      const withheld = await withhold(part, this.#context);
+      if (withheld === undefined) return false;
+      this.#waiting.unshift(...withheld.left.map(({ open }) => open));
+      for (const { verdict, count } of withheld.verdicts) {
+        this.#rows.addNotSent(count);
+        this.#notices.noteWithheld(count, verdict);
+      }
+      return true;
+    } catch (error) {
+      // What workers have is taken back before `run` throws.
+      this.#failure = error;
+      this.#context.stop.request('interrupted', 'the run failed');
+      return false;
+    }
+  }
+
   /** True when every request of the step was handed over. */
   async #handOver({ workers }: RunNews): Promise<boolean> {
     const { deps, journal, lock, step } = this.#context;
@@ -282,6 +306,8 @@ class StepLeader {
       const part = waiting === undefined ? await this.#reader.next() : await this.#reader.readAgain(waiting);
       isAll = part === undefined;
       if (part === undefined) break;
+      if (await this.#withhold(part)) continue;
+      if (this.#failure !== undefined) break;
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
       intents.push(this.#begin(open, deps.clock.now()));

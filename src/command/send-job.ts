@@ -5,6 +5,7 @@ import type { Job } from '../job/job.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
+import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { readHistory } from '../registry/history.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import type { Registry } from '../registry/registry.js';
@@ -223,6 +224,9 @@ async function apply(
     onBegun(journal);
   };
   const view = createProgressView(terminal, log);
+  const withholding = await CurrentLists.of(plan, job, plan.job.directory, async () => {
+    return { ...env, reader: await env.loadReader() };
+  });
   try {
     await emit({ type: 'run', directory, plan });
     await takeOverPrepared(run, env);
@@ -230,6 +234,7 @@ async function apply(
       { ...run, job, stop, sender, announce },
       {
         ...env,
+        withholding,
         transport: service.transport,
         authorize: service.authorize,
         createLane: cluster?.laneFor(service.settings) ?? createOwnLane,

@@ -77,8 +77,14 @@ export const SKIP_CODES = {
   retried: words('claimed by another plan'),
 } as const;
 
+/** Why a planned row is not sent: it was withheld right before it would have been, for what the plan could not know. */
+export const WITHHELD_CODES = {
+  'opted-out': words('opted out'),
+} as const;
+
 /** How it is known that a row was not sent, and that its run will not send it. */
 export const NOT_SENT_CODES = {
+  ...WITHHELD_CODES,
   'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
   'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
   cancelled: words('taken back before it was sent', 'volley retry can send it'),
@@ -148,6 +154,10 @@ export const ROW_CODES: Readonly<Record<string, ReasonText>> = {
   ...DOUBT_CODES,
   ...SERVICE_CODES,
 };
+
+export function isWithheld(code: string): boolean {
+  return Object.hasOwn(WITHHELD_CODES, code);
+}
 
 /** For a code of the service that is not in the table, its own message; of a cell that a filter cannot compare, what `said` expects. */
 export function wordsOf(code: string, said: string): ReasonText {

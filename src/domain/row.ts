@@ -97,8 +97,8 @@ export interface InDoubt {
 }
 
 /**
- * A row that certainly was not sent, and that its run will not send: a row in doubt that was settled so, or one that
- * was given up.
+ * A row that certainly was not sent, and that its run will not send: a row in doubt that was settled so, one that
+ * was given up, or one that was withheld.
  */
 export interface NotSent {
   readonly status: 'not-sent';

@@ -103,7 +103,7 @@ export interface OutcomeEntry extends RequestKey {
 export type PartResult =
   /** It was not processed, for certain: it is sent again. `isDeferred`: the service answers, and takes it later. */
   | { readonly kind: 'again'; readonly why: string; readonly isDeferred?: true }
-  /** Refused as a whole: its two halves take its place. They are in flight where a worker of a database has them. */
+  /** Refused as a whole, or withheld in part: its two halves take its place. They are in flight where a worker of a database has them. */
   | { readonly kind: 'split'; readonly why: string; readonly areHalvesInFlight?: true }
   /** Every row has its verdict. */
   | { readonly kind: 'settled'; readonly outcomes: RowOutcomes }

@@ -33,6 +33,8 @@ export interface StepProgress {
   settledRows: RowCounts;
   /** Of these, rows that were given to another plan. */
   retriedRows: Record<RetryEntry['status'], number>;
+  /** Of the rows that were not sent, those whose recipients had opted out. */
+  optedOutRows: number;
   /** Requests with an outcome for every row; the halves of a split one count once, together. */
   settledRequests: number;
   readonly open: Map<string, OpenRequest>;
@@ -145,6 +147,7 @@ export class RunState {
         nextOffset: 0,
         begunAhead: new Map(),
         settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 },
+        optedOutRows: 0,
         retriedRows: { rejected: 0, 'not-sent': 0 },
         settledRequests: 0,
         open: new Map(),
@@ -249,7 +252,7 @@ export class RunState {
       this.#countParts(entry, 1);
       return;
     }
-    if (entry.result.kind === 'given-up') progress.settledRows['not-sent'] += open.rows[1];
+    if (entry.result.kind === 'given-up') giveUp(entry.result.verdict, open, progress);
     else countRows(entry.result.outcomes, progress.settledRows);
     if (this.#countParts(entry, -1) === 0) progress.settledRequests += 1;
   }
@@ -265,6 +268,7 @@ export class RunState {
 }
 
 const TAKEN_BACK_CODE: NotSentCode = 'cancelled';
+const OPTED_OUT_CODE: NotSentCode = 'opted-out';
 
 function endPreparing({ why }: ProvisionFailedEntry, progress: StepProgress): void {
   const { preparing } = progress;
@@ -305,6 +309,11 @@ function settleRows({ from, verdicts, rows }: SettleEntry, counts: RowCounts): v
     counts[from ?? 'in-doubt'] -= 1;
     counts[verdict.status] += 1;
   }
+}
+
+function giveUp({ code }: NotSent, { rows: [, count] }: OpenRequest, progress: StepProgress): void {
+  progress.settledRows['not-sent'] += count;
+  if (code === OPTED_OUT_CODE) progress.optedOutRows += count;
 }
 
 function countRows(outcomes: RowOutcomes, counts: RowCounts): void {

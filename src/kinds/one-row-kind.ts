@@ -36,6 +36,11 @@ export function oneRow(verdict: Verdict, ...ids: readonly string[]): RowOutcomes
   return { verdicts: [verdict], rows: [[0, ...ids]], shared: [] };
 }
 
+/** E.164 as a body has it; undefined where it has none. */
+export function readNumberOf(e164: string | undefined): number | undefined {
+  return e164 === undefined ? undefined : Number(e164);
+}
+
 /** A planned row that is no message. */
 export function planRequest(
   body: object,

@@ -39,6 +39,11 @@ export interface StepKind<S extends RowStep = RowStep> {
   call(service: ServiceAddresses, body: Buffer, provisionedIds: readonly string[]): WireRequest;
   /** The body for a part of a request, from the whole body as planned. */
   splitBody(body: Buffer, part: RequestPart): Buffer;
+  /**
+   * The number that each row of a request is for, as E.164 digits, from the whole body as planned; undefined for a row
+   * without one. Absent where the kind writes to no one.
+   */
+  recipients?(body: Buffer, count: number): readonly (number | undefined)[];
   /** Reads a 2xx answer to `body`. Every row of the part gets a verdict; rows that the answer omits are in doubt. */
   readOutcomes(response: Response, part: RequestPart, body: Buffer): RowOutcomes;
   /** Says which refusals are deferred instead of final; absent if all are final. */

@@ -5,10 +5,15 @@ import { type Problem, UserError } from '../domain/errors.js';
 export class ProblemList {
   readonly #problems: Problem[] = [];
   readonly #task: string;
+  readonly #hint: string;
 
   /** `task` completes "Cannot …". */
-  constructor(task = 'plan the job') {
+  constructor(
+    task = 'plan the job',
+    hint = 'Nothing was sent. Fix what is named above and run the same command again.',
+  ) {
     this.#task = task;
+    this.#hint = hint;
   }
 
   get isEmpty(): boolean {
@@ -39,7 +44,7 @@ export class ProblemList {
       'bad-input',
       `Cannot ${this.#task}: ${`there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`}`,
       {
-        hint: 'Nothing was sent. Fix what is named above and run the same command again.',
+        hint: this.#hint,
         problems: this.#problems,
       },
     );

@@ -1,3 +1,4 @@
+import { isWithheld } from '../domain/row-codes.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
 
@@ -20,7 +21,8 @@ export function createChooser(
     const standing = rows.currentStatusOf(step, row);
     if (only === 'rejected')
       return standing === 'rejected' && (wanted.size === 0 || wanted.has(rows.codeOf(step, row)));
-    const isGivenUp = standing === 'not-sent' && rows.codeOf(step, row) === GAVE_UP.code;
+    const code = standing === 'not-sent' ? rows.codeOf(step, row) : '';
+    const isGivenUp = code === GAVE_UP.code || isWithheld(code);
     if (only === 'unprocessed') return standing === 'open' || isGivenUp;
     return standing === 'not-sent' && !isGivenUp;
   };

@@ -19,11 +19,13 @@ export interface RunEnd {
   /** Undefined for a run whose process died. */
   readonly reason: CloseReason | undefined;
   readonly balance: Balance;
+  /** Of the unprocessed rows those whose recipients opted out: as with rows that the plan skips, nothing is left to do. Absent: none. */
+  readonly optedOut?: number;
   /** Of the steps without rows; they count as rows do. */
   readonly actions: readonly (Verdict | undefined)[];
 }
 
-export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['failOn']): number {
+export function exitCodeOf({ reason, balance, optedOut = 0, actions }: RunEnd, failOn: Job['failOn']): number {
   const isAny = (status: Verdict['status']) => actions.some((verdict) => verdict?.status === status);
   switch (reason) {
     case 'refused':
@@ -39,8 +41,8 @@ export function exitCodeOf({ reason, balance, actions }: RunEnd, failOn: Job['fa
     case 'finished':
     case 'abandoned':
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      // Unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
-      if ((balance.rejected > 0 || balance.unprocessed > 0 || isAny('rejected')) && failOn === 'rejections')
+      // Other unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
+      if ((balance.rejected > 0 || balance.unprocessed > optedOut || isAny('rejected')) && failOn === 'rejections')
         return EXIT.rejected;
       return EXIT.ok;
   }

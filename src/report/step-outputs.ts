@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { InternalError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
+import { isWithheld } from '../domain/row-codes.js';
 import { maskNumbers } from '../normalize/mask.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
@@ -18,6 +19,8 @@ const EXPLAINED = ['rejections', 'in-doubt', 'unprocessed'] as const satisfies r
 export interface StepReport {
   readonly balance: Balance;
   readonly rejections: Record<string, number>;
+  /** Of the unprocessed rows those that were withheld, by code. */
+  readonly withheld: Record<string, number>;
   /** Why rows were not accepted, by output: the commonest reasons. */
   readonly reasons: readonly OutputReason[];
   /** Output → name of its file in the run directory. */
@@ -46,6 +49,7 @@ export class StepOutputs {
   readonly #writers: ReadonlyMap<Output, OutputWriter>;
   readonly #balance = emptyBalance();
   readonly #rejections = new Map<string, number>();
+  readonly #withheld = new Map<string, number>();
   readonly #reasons = new Map<Output, ReasonTally>(EXPLAINED.map((output) => [output, new ReasonTally()]));
 
   static async create(
@@ -95,6 +99,8 @@ export class StepOutputs {
       const code = about[2] ?? '';
       this.#rejections.set(code, (this.#rejections.get(code) ?? 0) + 1);
     }
+    const [code = ''] = output === 'unprocessed' ? about : [];
+    if (isWithheld(code)) this.#withheld.set(code, (this.#withheld.get(code) ?? 0) + 1);
     this.#addReason(row, { output, about });
     const writer = this.#writers.get(output);
     if (writer === undefined) throw new InternalError('unexpected', `Cannot write a row: there is no output ${output}`);
@@ -135,7 +141,8 @@ export class StepOutputs {
     const reasons = EXPLAINED.flatMap((output) =>
       (this.#reasons.get(output)?.list() ?? []).map((each) => ({ output, ...each })),
     );
-    return { balance: this.#balance, rejections, reasons, files: names };
+    const withheld = Object.fromEntries(this.#withheld);
+    return { balance: this.#balance, rejections, withheld, reasons, files: names };
   }
 
   async discard(): Promise<void> {

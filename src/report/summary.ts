@@ -106,6 +106,8 @@ export const summarySchema = z.strictObject({
       /** Rows by code, of the plan and of the service together. */
       rejections: counts,
       skips: counts,
+      /** Of the unprocessed rows those that were withheld right before they would have been sent, by code; absent where none was. */
+      withheld: counts.optional(),
       /** As in the plan: how many rows were left after each condition of `where`, and after all that it skipped or rejected for another reason. Absent for a step without rows. */
       funnel: z
         .array(
@@ -204,6 +206,11 @@ export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | '
 export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
   const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
   return reasons.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Rows whose recipients opted out once they were planned. */
+export function countOptedOut({ steps }: { readonly steps: readonly Pick<StepSummary, 'withheld'>[] }): number {
+  return steps.reduce((sum, { withheld = {} }) => sum + (withheld['opted-out'] ?? 0), 0);
 }
 
 /** Rows of a step that its run has not reached, and that have no reason of their own; 0 where not all reasons are listed. */

@@ -21,7 +21,7 @@ import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried, countUnderWay } from './row-balance.js';
 import { StepReportWriter } from './step-report.js';
-import { addBalances, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
+import { addBalances, countOptedOut, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 /** For machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
@@ -169,7 +169,10 @@ function summarizeRun(
     startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     ...(state.takenBackAt === undefined ? {} : { takenBackAt: new Date(state.takenBackAt).toISOString() }),
-    exitCode: exitCodeOf({ reason: lastClose?.reason, balance, actions }, plan.job.failOn),
+    exitCode: exitCodeOf(
+      { reason: lastClose?.reason, balance, optedOut: countOptedOut({ steps }), actions },
+      plan.job.failOn,
+    ),
     balance,
     ...(withWorkers === 0 ? {} : { withWorkers }),
     ...summarizeCost(plan, steps),
@@ -210,6 +213,7 @@ function summarizeStep(
     ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
+    ...(Object.keys(report.withheld).length === 0 ? {} : { withheld: report.withheld }),
     ...(funnel === undefined ? {} : { funnel: funnel.map((stage) => ({ ...stage, values: stage.values?.slice() })) }),
     ...(lists.length === 0 ? {} : { suppression: lists }),
     reasons: [...report.reasons],

@@ -146,6 +146,7 @@ function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason 
 function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): RunFigures {
   const balance = addBalances(plan.steps.map((step) => balanceOf(step, state)));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
+  const optedOut = plan.steps.reduce((sum, { number }) => sum + state.step(number).optedOutRows, 0);
   return {
     job: plan.job.name,
     plan: plan.id,
@@ -154,6 +155,6 @@ function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): R
     startedAtMs: state.firstOpen?.at ?? deps.clock.now(),
     nowMs: deps.clock.now(),
     balance,
-    exitCode: exitCodeOf({ reason: stop.reason?.reason ?? 'finished', balance, actions }, job.failOn),
+    exitCode: exitCodeOf({ reason: stop.reason?.reason ?? 'finished', balance, optedOut, actions }, job.failOn),
   };
 }

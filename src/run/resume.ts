@@ -46,16 +46,15 @@ export function assertSameJob(plan: Plan, job: Job): Job {
 }
 
 /**
- * Refuses when an input of an unfinished run has changed. A missing one is no problem: the plan holds its rows. For a
- * retry plan only the suppression lists are checked: its rows were never read from the files.
+ * Refuses when an input of an unfinished run has changed. A missing one is no problem: the plan holds its rows. The rows of a
+ * retry plan were never read from the files, and suppression lists are looked at again as it is sent.
  */
 export async function assertInputsUnchanged(
   plan: Plan,
   deps: { files: Files; digestInput: (path: string) => Promise<{ sha256: string }> },
 ): Promise<void> {
-  const isRetry = plan.retryOf !== undefined;
   const problems: Problem[] = [];
-  const inputs = plan.steps.flatMap((step) => [...(isRetry ? [] : step.inputs), ...step.suppression]);
+  const inputs = plan.retryOf === undefined ? plan.steps.flatMap((step) => step.inputs) : [];
   const seen = new Set<string>();
   for (const { file, path, sha256 } of inputs) {
     if (seen.has(path)) continue;
@@ -66,9 +65,8 @@ export async function assertInputsUnchanged(
     }
   }
   if (problems.length === 0) return;
-  const anew = isRetry ? 'If nothing of it was sent yet, run the `volley retry` that made it again; else put' : 'Put';
   throw new UserError('input-changed', `Cannot resume run ${plan.id}: its input changed`, {
-    hint: `${anew} the files back, or finish the run as it was planned with \`volley apply --ignore-changed-inputs\` and its directory.`,
+    hint: 'Put the files back, or finish the run as it was planned with `volley apply --ignore-changed-inputs` and its directory.',
     problems,
   });
 }

@@ -1,4 +1,5 @@
 import type { Area } from '../domain/areas.js';
+import type { NotSent } from '../domain/row.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import type { Clock } from '../ports/clock.js';
 import type { LogFields } from '../ports/log.js';
@@ -19,6 +20,8 @@ export interface RunDeps {
   readonly authorize: Authorize;
   readonly createLane: (options: RunLaneOptions) => Lane;
   readonly owner: Owner;
+  /** Absent where nothing can forbid what was planned. */
+  readonly withholding?: Withholding | undefined;
   /** Bytes between snapshots of the journal; defaults to the journal's own. */
   readonly snapshotEveryBytes?: number | undefined;
   readonly onProgress: (progress: Progress) => void;
@@ -31,8 +34,19 @@ export interface RunDeps {
 /** What sending takes of them. */
 export type SendDeps = Pick<
   RunDeps,
-  'clock' | 'random' | 'transport' | 'authorize' | 'onProgress' | 'onAttempt' | 'onNotice'
+  'clock' | 'random' | 'transport' | 'authorize' | 'withholding' | 'onProgress' | 'onAttempt' | 'onNotice'
 >;
+
+/**
+ * What takes planned rows out of a run: it is asked before the intent of each request, and again at its turn at the
+ * gate. It can only withhold rows, never add any.
+ */
+export interface Withholding {
+  /** Looks again at what may have changed. Rejects where that cannot be known: then nothing is sent. */
+  refresh(): Promise<void>;
+  /** Why a step sends nothing to a number, as of the last `refresh`; undefined where it may. */
+  find(asked: { readonly step: number; readonly number: number }): NotSent | undefined;
+}
 
 /** Appends durably. */
 export interface Journal {

@@ -3,7 +3,7 @@ import type { LogFields } from '../ports/log.js';
 import type { RunDeps } from './run-deps.js';
 
 /** What can happen to a step while it sends; `event` of the log. */
-export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'guard';
+export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'withheld' | 'guard';
 
 /** Reports each cause that slows a step down, stops it or puts rows in doubt, once per process. */
 export class StepNotices {
@@ -36,6 +36,12 @@ export class StepNotices {
     const why = `${code}: ${reason}`;
     const what = rows === undefined ? 'its outcome is' : `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'}`;
     this.#note('in-doubt', `${what} in doubt: ${why}`, { rows, why });
+  }
+
+  noteWithheld(rows: number, { code, reason }: { readonly code: string; readonly reason: string }): void {
+    const why = `${code}: ${reason}`;
+    const what = `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'} not sent`;
+    this.#note('withheld', `${what}: ${why}; others like it follow in the account`, { rows, why });
   }
 
   noteGuard(why: string): void {

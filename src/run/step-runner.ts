@@ -1,4 +1,4 @@
-import type { RowOutcomes } from '../domain/row.js';
+import type { NotSent, RowOutcomes } from '../domain/row.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
@@ -8,6 +8,7 @@ import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
 import type { RunnerContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
+import { withhold } from './send/withhold.js';
 import { StepNotices } from './step-notices.js';
 import { StepTally } from './step-tally.js';
 
@@ -70,13 +71,38 @@ export class StepRunner {
   /** Sends a part, or puts it back: until another has ended, or split smaller. */
   async #begin(part: PartToSend): Promise<void> {
     const { isInFlight, rows } = part.open;
-    if (!this.#isInTime()) return;
+    if (!this.#isInTime() || (await this.#withhold(part))) return;
     const { maxRows } = this.#caution;
     if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
       this.#queue.putBack(part);
       await this.#anyToEnd();
     } else if (rows[1] > maxRows && !isInFlight) await this.#queue.split(part, maxRows);
     else this.#dispatch(part);
+  }
+
+  /** True where rows of the part may not be sent, so that it was not begun: what is left of it waits in the queue. */
+  async #withhold(part: PartToSend): Promise<boolean> {
+    try {
+      const withheld = await withhold(part, this.#context);
+      if (withheld === undefined) return false;
+      this.#queue.putBack(...withheld.left);
+      for (const { verdict, count } of withheld.verdicts) this.#countWithheld(verdict, count);
+    } catch (error) {
+      this.#fail(error);
+    }
+    return true;
+  }
+
+  #countWithheld(verdict: NotSent, count: number): void {
+    this.#rows.addNotSent(count);
+    this.#notices.noteWithheld(count, verdict);
+    this.#rows.report();
+  }
+
+  /** What is in flight is awaited before `run` throws. */
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#context.stop.request('interrupted', 'the run failed');
   }
 
   /** A scheduled time that passes while the step is sent ends it: later requests would be sent at once, or expire. */
@@ -93,10 +119,7 @@ export class StepRunner {
     this.#underWay.parts += 1;
     this.#underWay.rows += rows;
     this.#send(part)
-      .catch((error: unknown) => {
-        this.#failure ??= error;
-        this.#context.stop.request('interrupted', 'the run failed');
-      })
+      .catch((error: unknown) => this.#fail(error))
       .finally(() => {
         this.#inFlight -= 1;
         this.#underWay.parts -= 1;
@@ -153,6 +176,7 @@ export class StepRunner {
       for (const open of halvesOf(part.open)) this.#queue.push({ ...part, open });
     }
     if (result.kind === 'settled') this.#count(result.outcomes);
+    if (result.kind === 'given-up') this.#countWithheld(result.verdict, part.open.rows[1]);
     if (decision === undefined) return;
     if (decision.kind === 'stop') {
       stop.request(decision.reason, explainStop(decision));

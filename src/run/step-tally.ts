@@ -29,6 +29,11 @@ export class StepTally {
     }
   }
 
+  /** So many rows were withheld. */
+  addNotSent(count: number): void {
+    this.#settled['not-sent'] += count;
+  }
+
   /** So many rows that were in doubt have another outcome now. */
   takeOutOfDoubt(count: number): void {
     this.#settled['in-doubt'] -= count;
@@ -36,12 +41,12 @@ export class StepTally {
 
   report(): void {
     const { deps, planned } = this.#context;
-    const { accepted, rejected, 'in-doubt': inDoubt } = this.#settled;
+    const { accepted, rejected, 'in-doubt': inDoubt, 'not-sent': notSent } = this.#settled;
     deps.onProgress({
       step: planned.number,
       kind: planned.kind,
       rows: planned.counts.planned,
-      settled: accepted + rejected + inDoubt,
+      settled: accepted + rejected + inDoubt + notSent,
       accepted,
       rejected,
       inDoubt,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
+import { countOptedOut, countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
 import type { NextStep } from './text-lines.js';
 
 export interface NextStepView {
@@ -48,9 +48,10 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     };
   }
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
-  if (balance.unprocessed > 0) {
+  const left = balance.unprocessed - countOptedOut(summary);
+  if (left > 0) {
     return {
-      what: `${countOf(balance.unprocessed, 'row')} turned out not to be sent: make a plan to send them`,
+      what: `${countOf(left, 'row')} turned out not to be sent: make a plan to send them`,
       command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
     };
   }

@@ -11,6 +11,7 @@ import { formatMoney } from '../prices/decimal.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import {
   countNotReached,
+  countOptedOut,
   countTakenBack,
   describeRejected,
   NOT_REACHED,
@@ -177,10 +178,13 @@ function describeLosses(summary: Summary): string {
   const isTakenBack = unprocessed > 0 && countTakenBack(summary) === unprocessed;
   const when = summary.takenBackAt === undefined ? '' : ` on ${formatTime({ at: summary.takenBackAt })}`;
   const rejected = describeRejected(summary);
+  const optedOut = countOptedOut(summary);
+  const left = unprocessed - optedOut;
   const losses = [
     ...(rejected === undefined ? [] : [rejected]),
     ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
-    ...(unprocessed === 0 ? [] : [`${countOf(unprocessed, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
+    ...(optedOut === 0 ? [] : [`${format(optedOut)} opted out meanwhile`]),
+    ...(left === 0 ? [] : [`${countOf(left, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
   ];
   return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
 }

@@ -6,7 +6,7 @@ import type { ConversationsStep } from '../../job/job.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { createChannel, createWebhook, readConversationBody } from '../../service/areas/gateway.js';
 import { buildRequest, type CallService } from '../../service/endpoint.js';
-import { oneRow, oneRowKind } from '../one-row-kind.js';
+import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import type { StepKind } from '../step-kind.js';
 import { bindConversations } from './conversations-planner.js';
@@ -31,6 +31,7 @@ function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
     },
     call: (service, body, provisionedIds) =>
       buildRequest(service, ENDPOINTS.createConversation, { body: addChannel(body, provisionedIds[1]) }),
+    recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).user?.phone)],
     answersWith: "a conversation's id",
     readAnswer: (response) => readAnswer(response, takenIds()),
     forRun: () => {

@@ -33,6 +33,7 @@ export const smsKind: StepKind<SmsStep> = {
   createDrafter: createSmsDrafter,
   call: (service, body) => buildRequest(service, ENDPOINTS.sendBatch, { body }),
   splitBody,
+  recipients: readSentNumbers,
   wholeRequestCodes: SMS_WHOLE_REQUEST,
   findTimeFault: ({ template }, nowMs) => findTimeFault(template, nowMs),
   readOutcomes: (response, part, body) => {

@@ -7,7 +7,7 @@ import { createNumberSet } from '../../normalize/number/number-set.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
 import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
-import { oneRow, oneRowKind } from '../one-row-kind.js';
+import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
 import { planByDrafts } from '../plan-drafts.js';
 import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
@@ -38,6 +38,7 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter,
   call: (service, body) => buildRequest(service, ENDPOINTS.createSession, { body }),
+  recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).destination)],
   wholeRequestCodes: SESSION_WHOLE_REQUEST,
   answersWith: 'a session for the number',
   readAnswer,

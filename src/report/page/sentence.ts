@@ -3,7 +3,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
-import { countTakenBack, describeRejected, type Summary } from '../summary.js';
+import { countOptedOut, countTakenBack, describeRejected, type Summary } from '../summary.js';
 import { formatSpan } from './times.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
@@ -44,8 +44,10 @@ function describeNotSent(summary: Summary): string {
   const cancelled = countTakenBack(summary);
   const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
   const when = takenBackAt === undefined ? '' : ` on ${formatTime({ at: takenBackAt })}`;
+  const optedOut = countOptedOut(summary);
+  const meanwhile = optedOut === 0 ? '' : `, ${format(optedOut)} of them to people who opted out meanwhile`;
   const before = cancelled === 0 ? '' : `, ${which}taken back${when} before the service sent them`;
-  return `${countOf(balance.unprocessed, 'row')} not sent${before}.`;
+  return `${countOf(balance.unprocessed, 'row')} not sent${before}${meanwhile}.`;
 }
 
 function describeSending(summary: Summary, plan: Plan): string {

@@ -21,8 +21,8 @@ export class PartQueue {
     this.#waiting.push(...parts);
   }
 
-  putBack(part: PartToSend): void {
-    this.#waiting.unshift(part);
+  putBack(...parts: readonly PartToSend[]): void {
+    this.#waiting.unshift(...parts);
   }
 
   /** Undefined when none waits and the whole plan was begun. */

@@ -10,6 +10,7 @@ import { checkPrecondition } from './check-precondition.js';
 import { type QueryResult, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
+import { judgeWithheld } from './withhold.js';
 
 /**
  * The outcome of one attempt; its result is durable. Undefined: the run is stopping, and has no outcome to write.
@@ -32,7 +33,7 @@ export interface SendPermit {
 
 /**
  * One attempt to send: intent durable → gate, with a pre-send check of the lock → bytes leave → outcome durable.
- * Always in this order: a process that takes the lock after the check finds the intent. Before that, some kinds check
+ * Always in this order, and at the gate rows that may not be sent any more are withheld: a process that takes the lock after the check finds the intent. Before that, some kinds check
  * a precondition, and the request may end there, unsent. A request that an earlier process sent, without an outcome,
  * is queried instead. Throws when the journal cannot be written or the lock is lost: the run then ends at once. A
  * request refused at the gate has certainly not been sent, and the journal says so: if no process took the lock, the
@@ -97,7 +98,10 @@ export async function sendPart(
   await journal.append({ type: 'intent', ...key, at: deps.clock.now(), line, rows, ...describeSize(part) });
   let reportConnectDelay: ReportConnectDelay | undefined;
   try {
-    reportConnectDelay = await gate(() => lock.assertHeld());
+    reportConnectDelay = await gate(async () => {
+      if (kind.recipients !== undefined) await deps.withholding?.refresh();
+      await lock.assertHeld();
+    });
     // A process may be stopped between the two.
     lock.assertFresh();
   } catch (error) {
@@ -105,8 +109,8 @@ export async function sendPart(
     await stay('the run may not send');
     throw error;
   }
-  const why = explainNotSent(stop, maySend);
-  if (why !== undefined) return stay(why);
+  const unsent = judgeUnsent(part, context, maySend);
+  if (unsent !== undefined) return settle({ result: unsent }, undefined);
   const answer = await deps.transport.send({ ...call, reportConnectDelay }, stop.nothingMore);
   const { trustUnavailable } = context.service;
   const decision = decideAnswer(answer, { area: kind.area, isRepeatable, trustUnavailable, nowMs: deps.clock.now() });
@@ -122,10 +126,10 @@ function describeSize(part: PartToSend): Pick<IntentEntry, 'segments'> {
   return segments > messages ? { segments } : {};
 }
 
-/** Called at its turn at the gate. */
-function explainNotSent(stop: SendContext['stop'], maySend: SendPermit['maySend']): string | undefined {
-  if (stop.isRequested) return 'the run was stopping';
-  return maySend() ? undefined : 'another request is in doubt';
+/** Called at its turn at the gate: how it ends unsent; undefined where it may leave. */
+function judgeUnsent(part: PartToSend, context: SendContext, maySend: SendPermit['maySend']): PartResult | undefined {
+  if (context.stop.isRequested) return { kind: 'again', why: 'the run was stopping' };
+  return maySend() ? judgeWithheld(part, context) : { kind: 'again', why: 'another request is in doubt' };
 }
 
 /** The judged answer, before it is durable. */

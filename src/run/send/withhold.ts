@@ -1,0 +1,80 @@
+import type { NotSent } from '../../domain/row.js';
+import type { PartResult } from '../../journal/entry-format.js';
+import { halvesOf, type OpenRequest } from '../../journal/replay.js';
+import type { PartToSend } from './request-reader.js';
+import type { SendContext } from './send-context.js';
+
+/**
+ * Rows that may not be sent any more are withheld: they get the verdict not-sent, and the other rows of their request are sent
+ * as planned. A request is halved in the journal until a part of it is withheld as a whole, or not at all; as with one that is
+ * refused, nothing is sent under the intents before that. What may have been sent by an earlier process is not withheld.
+ */
+
+type Withheld = readonly (NotSent | undefined)[];
+
+/** Without this, what may be withheld is not asked. */
+function mayWithhold({ open }: PartToSend, { deps, kind }: Pick<SendContext, 'deps' | 'kind'>): boolean {
+  return deps.withholding !== undefined && kind.recipients !== undefined && !open.isInFlight;
+}
+
+/** Why rows of a part are withheld, in their order, as of the last look; undefined where none is. */
+function findWithheld(part: PartToSend, { deps, kind }: Pick<SendContext, 'deps' | 'kind'>): Withheld | undefined {
+  const { open, head, body } = part;
+  const numbers = kind.recipients?.(body, head.rows) ?? [];
+  const from = open.rows[0] - head.first;
+  const found = numbers.slice(from, from + open.rows[1]).map((number) => {
+    return number === undefined ? undefined : deps.withholding?.find({ step: open.step, number });
+  });
+  return found.some((why) => why !== undefined) ? found : undefined;
+}
+
+function toResult(withheld: Withheld): PartResult | undefined {
+  const [first] = withheld;
+  const isSame = withheld.every((why) => why?.code === first?.code && why?.reason === first?.reason);
+  if (!isSame) return { kind: 'split', why: 'some of its rows are withheld' };
+  return first && { kind: 'given-up', verdict: first };
+}
+
+/** For the gate, where a part has its intent: how it ends unsent; undefined where all of it may leave. */
+export function judgeWithheld(part: PartToSend, context: Pick<SendContext, 'deps' | 'kind'>): PartResult | undefined {
+  if (!mayWithhold(part, context)) return undefined;
+  const withheld = findWithheld(part, context);
+  return withheld && toResult(withheld);
+}
+
+/** What is left of a part, and the verdicts of the others. */
+export interface WithheldRows {
+  readonly left: readonly PartToSend[];
+  readonly verdicts: readonly { readonly verdict: NotSent; readonly count: number }[];
+}
+
+/** Before a part has its intent: looks again, and withholds in the journal what may not be sent. Undefined where all of it may be. */
+export async function withhold(
+  part: PartToSend,
+  context: Pick<SendContext, 'deps' | 'journal' | 'kind' | 'lock'>,
+): Promise<WithheldRows | undefined> {
+  const { deps, journal, lock } = context;
+  if (!mayWithhold(part, context)) return undefined;
+  await deps.withholding?.refresh();
+  const withheld = findWithheld(part, context);
+  if (withheld === undefined) return undefined;
+  await lock.assertHeld();
+  const left: PartToSend[] = [];
+  const verdicts: { verdict: NotSent; count: number }[] = [];
+  const written: Promise<void>[] = [];
+  const end = (open: OpenRequest) => {
+    const from = open.rows[0] - part.open.rows[0];
+    const result = toResult(withheld.slice(from, from + open.rows[1]));
+    if (result === undefined) return void left.push({ ...part, open });
+    const { step, request, part: path, line, rows } = open;
+    const key = { step, request, part: path, at: deps.clock.now() };
+    // All entries go in one write: a power cut within it leaves an intent alone, and its rows in doubt.
+    written.push(journal.append({ type: 'intent', ...key, line, rows }));
+    written.push(journal.append({ type: 'outcome', ...key, result }));
+    if (result.kind === 'given-up') verdicts.push({ verdict: result.verdict, count: rows[1] });
+    else halvesOf(open).forEach(end);
+  };
+  end(part.open);
+  await Promise.all(written);
+  return { left, verdicts };
+}
