@@ -56,7 +56,7 @@ export function createContext(terminal: Terminal, adopt = false): Context {
     secrets,
     stop: new StopSwitch(),
     log: withFields(createOwnLog(secrets), () => ({ job: named.job, run: named.run })),
-    adoptedBy: adopt ? namePerson(env) : undefined,
+    adoptedBy: adopt ? namePerson({ env, terminal }) : undefined,
     name: (fields) => {
       named = { ...named, ...fields };
     },

@@ -119,9 +119,17 @@ function createBusyMeter(): () => number {
   };
 }
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** Who runs this command, for the journal: `ann on desk-7`. */
-export function namePerson({ owner }: Pick<Env, 'owner'>): string {
-  return `${nameUser()} on ${owner.host.split('/')[0]}`;
+export function namePerson(context: { env: Pick<Env, 'owner'>; terminal: { env: Variables } }): string {
+  return `${nameActor(context.terminal.env)} on ${context.env.owner.host.split('/')[0]}`;
+}
+
+/** Who it is, wherever they are: VOLLEY_ACTOR, else the user of the machine. */
+export function nameActor({ VOLLEY_ACTOR = '' }: Variables): string {
+  const actor = VOLLEY_ACTOR.replaceAll(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return actor === '' ? nameUser() : actor.slice(0, 100);
 }
 
 function nameUser(): string {

@@ -23,6 +23,7 @@ import type { Files } from '../storage/files.js';
 import { formatFileNotices, listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
 import { isDiskError } from './disk-error.js';
+import { nameActor } from './env.js';
 import { createProgressView } from './progress.js';
 import { endOnSignal, endSoon } from './signals.js';
 import { type HeldJob, jobDirectoryOf, withJob } from './with-job.js';
@@ -100,6 +101,7 @@ export async function createPlanDeps(
   return {
     files,
     processId: owner.pid,
+    plannedBy: nameActor(terminal.env),
     onProgress: (progress) => {
       onProgress(progress);
       emit({ type: 'reading', ...progress });

@@ -18,6 +18,7 @@ import { assertOwned } from '../retry/assert-owned.js';
 import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
 import { takeOverPrepared } from '../retry/take-over-prepared.js';
 import type { StepSender } from '../run/apply-plan.js';
+import { assertApproved } from '../run/assert-approved.js';
 import { assertTested } from '../run/assert-tested.js';
 import { moveInputs } from '../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
@@ -284,7 +285,10 @@ export async function applyRunDirectory(
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, env);
       const sources = { files, registry: registry.state, history: runs };
       await assertOwned(sources, { plan, directory, directories: registry.directories });
-      if (!isFinished) await assertTested(files, { directory, plan, guards: job.guards }, registry.state);
+      if (!isFinished) {
+        await assertTested(files, { directory, plan, guards: job.guards }, registry.state);
+        await assertApproved(files, { directory, plan }, registry.state);
+      }
       return runs;
     });
     await confirmSending(context, { directory, plan, settings: job }, answer);

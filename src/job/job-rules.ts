@@ -38,6 +38,15 @@ function* checkSteps(at: At, steps: readonly KnownStep[]): Generator<Broken> {
     const so = 'needs the prices of messages, expected prices: { file, currency }';
     yield ['guards.maxCost', so, 'Name a price list: jobs/reference/job-file.md, "Prices".'];
   }
+  const [approvals, approvers] = [at('guards.requireApproval'), at('approvers')];
+  if (approvers !== undefined && approvals === undefined) {
+    const so = 'approve nothing yet, expected guards: { requireApproval: 1 }';
+    yield ['approvers', so, 'Say how many of them must approve a plan.'];
+  }
+  if (typeof approvals === 'number' && Array.isArray(approvers) && approvers.length < approvals) {
+    const so = `expected at most ${approvers.length}, as many as there are approvers`;
+    yield ['guards.requireApproval', so, 'Name more approvers, or ask for fewer.'];
+  }
   // A step of an unknown kind may have been meant as one with rows.
   const written = at('steps');
   if (steps.length === 0 || !Array.isArray(written)) return;

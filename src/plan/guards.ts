@@ -43,6 +43,13 @@ export function checkGuards(plan: Pick<Plan, 'steps' | 'prices'>, guards: Guards
   });
 }
 
+/** Whether nothing of a plan would be sent; a step without rows does one thing. */
+export function sendsNothing({ steps }: Pick<Plan, 'steps'>): boolean {
+  return steps.every(
+    ({ counts, inputs, examples }) => counts.planned === 0 && (inputs.length > 0 || examples.length === 0),
+  );
+}
+
 /** A sheet has 1,048,576 rows, of which the header is one. */
 const MOST_SHEET_ROWS = 1_048_575;
 

@@ -14,7 +14,7 @@ import { planStep } from './plan-step.js';
 import { loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
-import { replaceDraft } from './replace-draft.js';
+import { keepDraft, replaceDraft } from './replace-draft.js';
 import { listTimeFaults } from './time-faults.js';
 
 export interface PlanOutcome {
@@ -146,11 +146,11 @@ async function planSteps(
 }
 
 async function writePlan(
-  { selection, ...made }: { selection: Selection } & Omit<Plan, 'format'>,
+  { selection, ...made }: { selection: Selection } & Omit<Plan, 'format' | 'plannedBy'>,
   { deps, scratch, directory }: { deps: PlanDeps; scratch: string; directory: string },
 ): Promise<Plan> {
   if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const plan: Plan = { format: PLAN_FORMAT, ...made };
+  const plan = await keepDraft(deps.files, directory, { format: PLAN_FORMAT, ...made, plannedBy: deps.plannedBy });
   await writePlace(deps.files, scratch, dirname(directory));
   await deps.files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
   await deps.files.syncDirectory(scratch);

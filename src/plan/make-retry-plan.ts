@@ -15,7 +15,7 @@ import type { PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
-import { replaceDraft } from './replace-draft.js';
+import { keepDraft, replaceDraft } from './replace-draft.js';
 import { listCurrentSuppression } from './suppress/current-suppression.js';
 import { listTimeFaults } from './time-faults.js';
 
@@ -71,7 +71,8 @@ export async function makeRetryPlan(
     }
     problems.throwIfAny();
     const priced = prices === undefined ? {} : { prices: prices.planned };
-    const plan: Plan = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf, ...priced };
+    const made = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf, ...priced, plannedBy: deps.plannedBy };
+    const plan = await keepDraft(files, directory, made);
     await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
     await files.syncDirectory(scratch);

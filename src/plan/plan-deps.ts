@@ -27,6 +27,8 @@ export interface PlanDeps {
   readonly reader: InputReader;
   /** Distinguishes two planners that write at the same time. */
   readonly processId: number;
+  /** Who plans. */
+  readonly plannedBy: string;
   readonly onProgress: (progress: { step: number; rows: number }) => void;
   /** When it aborts, planning ends at once and leaves no files. */
   readonly signal: AbortSignal;

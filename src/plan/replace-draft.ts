@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, readPlan } from './format/plan-file.js';
+import { encodePlan, JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE, readPlan } from './format/plan-file.js';
+import { readSealed } from './format/sealed-json.js';
 
 /** Name of plan.json while an unstarted plan is replaced. */
 const TAKEN_PLAN = `.${PLAN_FILE}.taken`;
@@ -36,6 +37,27 @@ export async function replaceDraft(files: Files, scratch: string, directory: str
   }
   await files.rename(join(scratch, PLAN_FILE), planPath);
   await files.remove(takenPath);
+}
+
+/**
+ * The plan as it is written over an unstarted one of the same id: one that differs by its planner alone stays as it was, with its approvals.
+ * Refuses one that asks for less approval than that: only `volley abandon`, which notes who, takes such a plan away.
+ */
+export async function keepDraft(files: Files, directory: string, plan: Plan): Promise<Plan> {
+  const text = await files.readText(join(directory, PLAN_FILE)).catch(() => undefined);
+  const draft: Plan | undefined = text === undefined ? undefined : readSealed(text);
+  if (draft?.format !== plan.format) return plan;
+  const [before, now] = [draft.job.guards.requireApproval ?? 0, plan.job.guards.requireApproval ?? 0];
+  const isSame = JSON.stringify(draft.job.approvers) === JSON.stringify(plan.job.approvers);
+  if (now < before || (before > 0 && !isSame)) {
+    throw new UserError(
+      'guard',
+      `Cannot plan ${plan.id} anew: it waits for approval (guards.requireApproval ${before}), and the job asks for less, or for other approvers`,
+      { hint: `Nothing was sent. To let that plan go: \`volley abandon ${quoteWord(directory)}\`; then plan again.` },
+    );
+  }
+  const kept = { ...plan, plannedBy: draft.plannedBy };
+  return encodePlan(kept) === text ? kept : plan;
 }
 
 /** Restores the plan.json of a begun run, if the planner that moved it away died. Returns whether it did. */

@@ -3,6 +3,7 @@ import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import { readRunName } from '../plan/format/run-directories.js';
+import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
@@ -27,6 +28,8 @@ export interface ListedRun {
   readonly retryOf: string | null;
   /** Of a test: the plan that it tested, null where it tested the job file; absent for a run. */
   readonly testOf?: string | null;
+  /** How many approvals of it count, of how many that it asks for; absent where it asks for none. */
+  readonly approvals?: { readonly count: number; readonly required: number };
   /** As the job names them, each once. */
   readonly files: readonly string[];
   /** Rows by outcome; null where nothing says so. */
@@ -78,7 +81,7 @@ async function describeRun(
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {
     const state = registry.abandoned.has(run) ? ({ state: 'abandoned' } as const) : {};
-    return { ...facts, plannedAt, ...(await readFacts(files, directory, isRunning)), ...state };
+    return { ...facts, plannedAt, ...(await readFacts(files, directory, { registry, isRunning })), ...state };
   } catch (error) {
     if (!(error instanceof Error) || 'syscall' in error) throw error;
     return { ...facts, plannedAt, state: 'unreadable', problem: error.message };
@@ -104,12 +107,17 @@ function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'director
 async function readFacts(
   files: Files,
   directory: string,
-  isRunning: boolean,
-): Promise<
-  Pick<ListedRun, 'state' | 'startedAt' | 'endedAt' | 'exitCode' | 'retryOf' | 'testOf' | 'files' | 'balance'>
-> {
+  { registry, isRunning }: { registry: RegistryState; isRunning: boolean },
+): Promise<Omit<ListedRun, 'run' | 'directory' | 'plannedAt' | 'bytes' | 'problem'>> {
   const plan = await readPlan(files, directory);
-  const about = { retryOf: plan.retryOf?.run ?? null, ...describeTest(plan.testOf), files: listFiles(plan) };
+  const { required, count } = await readApprovals(files, { directory, plan }, registry);
+  const approvals = required === 0 ? {} : { approvals: { count, required } };
+  const about = {
+    retryOf: plan.retryOf?.run ?? null,
+    ...describeTest(plan.testOf),
+    ...approvals,
+    files: listFiles(plan),
+  };
   const summary = await readSummary(files, directory);
   if (summary?.state === 'finished') {
     const { state, startedAt, endedAt, exitCode, balance } = summary;

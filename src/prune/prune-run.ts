@@ -75,9 +75,10 @@ async function noteFigures(
   await registry.noteEnded(summary);
 }
 
-function listEntries(run: string, { runs, claims, abandoned, pruned }: RegistryState): RegistryEntry[] {
+function listEntries(run: string, { runs, claims, approvals, abandoned, pruned }: RegistryState): RegistryEntry[] {
   const { begun, ended } = runs.get(run) ?? {};
-  return [begun, ended, ...claims.entriesOf(run), abandoned.get(run), pruned.get(run)].flatMap((entry) =>
+  const approved = approvals.get(run) ?? [];
+  return [begun, ended, ...claims.entriesOf(run), ...approved, abandoned.get(run), pruned.get(run)].flatMap((entry) =>
     entry === undefined ? [] : [entry],
   );
 }

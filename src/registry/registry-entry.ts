@@ -28,6 +28,7 @@ export type RegistryEntry =
   | EndedEntry
   | AdoptedEntry
   | AbandonedEntry
+  | ApprovedEntry
   | PrunedEntry;
 
 /** Where the registry was made, and, behind what was found there, that it has all. */
@@ -123,6 +124,20 @@ export interface AbandonedEntry {
   readonly plan: string;
   /** Who did. */
   readonly by: string;
+}
+
+/** A person lets a plan be sent. It counts for the very plan.json that it names: approvals.ts. */
+export interface ApprovedEntry {
+  readonly type: 'approved';
+  readonly at: number;
+  readonly plan: string;
+  readonly planSha256: string;
+  /** Whose approval it is. */
+  readonly name: string;
+  /** Who ran the command, and where. */
+  readonly by: string;
+  /** Ed25519, in base64; absent where the job names no approvers. */
+  readonly signature?: string;
 }
 
 /** The rows of a run, or of a plan that was never begun, are deleted. Durable before the first of its files is; what it took and claimed stays so. */

@@ -1,7 +1,14 @@
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { Identity } from '../storage/identity.js';
 import { type ClaimScope, Claims } from './claims.js';
-import type { AbandonedEntry, BegunEntry, EndedEntry, PrunedEntry, RegistryEntry } from './registry-entry.js';
+import type {
+  AbandonedEntry,
+  ApprovedEntry,
+  BegunEntry,
+  EndedEntry,
+  PrunedEntry,
+  RegistryEntry,
+} from './registry-entry.js';
 
 /** A run as the registry knows it. */
 export interface KnownRun {
@@ -18,6 +25,7 @@ export class RegistryState {
   readonly claims = new Claims();
   readonly #runs = new Map<string, KnownRun>();
   readonly #abandoned = new Map<string, AbandonedEntry>();
+  readonly #approvals = new Map<string, ApprovedEntry[]>();
   readonly #pruned = new Map<string, PrunedEntry>();
   #version = 0;
   #registry: Identity | undefined;
@@ -45,6 +53,11 @@ export class RegistryState {
     return this.#abandoned;
   }
 
+  /** By the ids of their plans, in the order in which they were given; also those that do not count. */
+  get approvals(): ReadonlyMap<string, readonly ApprovedEntry[]> {
+    return this.#approvals;
+  }
+
   /** Plans whose rows are deleted, or are about to be, by their ids; also those that were never begun. */
   get pruned(): ReadonlyMap<string, PrunedEntry> {
     return this.#pruned;
@@ -63,6 +76,10 @@ export class RegistryState {
     }
     if (entry.type === 'pruned') {
       this.#pruned.set(entry.plan, entry);
+      return;
+    }
+    if (entry.type === 'approved') {
+      this.#approvals.set(entry.plan, [...(this.#approvals.get(entry.plan) ?? []), entry]);
       return;
     }
     if (entry.type === 'abandoned') {

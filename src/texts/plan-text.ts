@@ -9,9 +9,12 @@ import { isRowStep, type Job, type RowStep } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { sendsNothing } from '../plan/guards.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/sum-cost.js';
+import type { Approvals } from '../registry/approvals.js';
+import { digestPlan } from '../registry/registry-entry.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
@@ -28,7 +31,8 @@ export function summarizePlan(plan: Plan, directory: string, nowMs: number): obj
   }));
   const retryOf = plan.retryOf?.run ?? null;
   const prices = plan.prices === undefined ? null : { ...plan.prices, total: sumCost(plan.steps) };
-  return { plan: plan.id, job: plan.job.name, retryOf, directory, state: 'planned', prices, steps };
+  const planned = { plannedBy: plan.plannedBy, planSha256: digestPlan(encodePlan(plan)) };
+  return { plan: plan.id, job: plan.job.name, ...planned, retryOf, directory, state: 'planned', prices, steps };
 }
 
 /** Null for a kind that has no such thing. */
@@ -100,18 +104,45 @@ function formatEnd(plan: Plan, path: string, { screen, isRefused }: { screen: Sc
   // The command to send it names its directory, too.
   const place = `The plan is in ${escapeText(path)}\n`;
   if (isRefused) return `${place}${look}`;
-  if (isEmpty(plan)) return `${place}${look}There is nothing in it to send.\n`;
-  return `${look}${formatNextStep(nextOfPlan(plan, path, screen), screen)}`;
+  if (sendsNothing(plan)) return `${place}${look}There is nothing in it to send.\n`;
+  return `${look}${describeApproval(plan, screen)}${formatNextStep(nextOfPlan(plan, path, screen), screen)}`;
 }
 
-/** Whether nothing would be sent; a step without rows does one thing. */
-function isEmpty({ steps }: Plan): boolean {
-  return steps.every(
-    ({ counts, inputs, examples }) => counts.planned === 0 && (inputs.length > 0 || examples.length === 0),
+/** Who planned, and who approved; '' where the plan asks for no approval. */
+export function formatApprovals(
+  { plannedBy }: Pick<Plan, 'plannedBy'>,
+  { planSha256, required, count, given }: Approvals,
+  screen: Screen,
+): string {
+  if (required === 0) return '';
+  const head = `Planned by ${plannedBy}; plan.json has the SHA-256 ${planSha256}. It has ${count} of ${countOf(required, 'approval')} by other people.`;
+  const lines = given.map(({ name, by, at, fault }) => {
+    const so = fault === null ? '' : `, which does not count: ${fault}`;
+    return formatParagraph(`${name} (${by}) on ${at.slice(0, 16).replace('T', ' at ')} UTC${so}`, screen, {
+      indent: '  ',
+    });
+  });
+  return `${formatParagraph(head, screen)}${lines.join('')}`;
+}
+
+/** What it asks for. */
+function describeApproval(plan: Plan, screen: Screen): string {
+  const required = plan.job.guards.requireApproval ?? 0;
+  if (required === 0) return '';
+  const so = `before it is sent, ${countOf(required, 'approval')} by other people`;
+  return formatParagraph(
+    `Planned by ${plan.plannedBy}; plan.json has the SHA-256 ${digestPlan(encodePlan(plan))}. It needs, ${so}.`,
+    screen,
   );
 }
 
-function nextOfPlan({ id, job }: Plan, path: string, screen: Screen): NextStep {
+function nextOfPlan(plan: Plan, path: string, screen: Screen): NextStep {
+  const { id, job, plannedBy } = plan;
+  if (job.guards.requireTest !== true && job.guards.requireApproval !== undefined)
+    return {
+      what: `another person than ${plannedBy} approves it, as guards.requireApproval asks`,
+      command: showCommand(screen, 'approve', path, '--confirm', digestPlan(encodePlan(plan))),
+    };
   if (job.guards.requireTest !== true)
     return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };
   const to = job.testNumbers === undefined ? ['--to', 'NUMBER'] : [];

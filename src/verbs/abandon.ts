@@ -60,7 +60,7 @@ async function letGo(
   const waitMs = workersEndInMs(led, clock.now());
   if (!isDryRun) {
     await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
-    await abandonRun(run, namePerson(env), env);
+    await abandonRun(run, namePerson(context), env);
   }
   const { state } = await readRunRows(files, run);
   const held = state.leaseMs === undefined ? 'no' : await isInDatabase(plan, context);

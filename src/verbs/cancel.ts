@@ -163,7 +163,7 @@ async function takeBack(
   };
   try {
     const counts = noneCancelled();
-    const about = { person: namePerson(env), signal: stop.nothingNew };
+    const about = { person: namePerson(context), signal: stop.nothingNew };
     // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
     for (const { number, step } of waiting) {
       const run = { ...(await readRunRows(files, { directory, plan }, {})), lock };

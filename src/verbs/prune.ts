@@ -32,7 +32,7 @@ export const prune = defineVerb({
   run: async ({ job: written, olderThan, keepLast, dryRun }, context) => {
     const { env } = context;
     const beforeMs = env.clock.now() - olderThan;
-    const choice = { beforeMs, keepLast, isDryRun: dryRun, by: namePerson(env) };
+    const choice = { beforeMs, keepLast, isDryRun: dryRun, by: namePerson(context) };
     const directory = await findJob(written, env.files);
     const job = basename(directory);
     context.name({ job });

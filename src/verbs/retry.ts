@@ -70,7 +70,7 @@ export const retry = defineVerb({
         const made = await placeProblems({ file, files }, () =>
           retryRun(
             { directory, plan, lock, registry, job },
-            { ...choice, person: namePerson(env) },
+            { ...choice, person: namePerson(context) },
             { files, clock, owner, plan: planDeps },
           ),
         );

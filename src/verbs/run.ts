@@ -18,6 +18,7 @@ import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { assertOwned } from '../retry/assert-owned.js';
+import { assertApproved } from '../run/assert-approved.js';
 import { assertTested } from '../run/assert-tested.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
@@ -84,6 +85,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     try {
       checkGuards(made.plan, job.guards);
       await assertTested(files, { ...made, guards: job.guards }, registry.state);
+      await assertApproved(files, made, registry.state);
     } catch (error) {
       guarded = await writeRunReport(files, made.directory, made.plan);
       emit({ type: 'guarded', summary: guarded });
@@ -166,6 +168,7 @@ async function finishRun(
     const sources = { files: env.files, registry: registry.state, history };
     await assertOwned(sources, { ...past, directories: registry.directories });
     await assertTested(env.files, { ...past, guards: job.guards }, registry.state);
+    await assertApproved(env.files, past, registry.state);
   });
   await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings);

@@ -97,7 +97,12 @@ function formatRuns(jobs: readonly { job: string; runs: readonly ListedRun[] }[]
     .join('\n');
 }
 
-function describeRows({ problem, testOf, retryOf, files }: ListedRun): string {
+function describeRows({ approvals, ...run }: ListedRun): string {
+  const approved = approvals === undefined ? '' : `; ${approvals.count} of ${countOf(approvals.required, 'approval')}`;
+  return `${describeOrigin(run)}${approved}`;
+}
+
+function describeOrigin({ problem, testOf, retryOf, files }: ListedRun): string {
   if (problem !== null) return problem;
   if (testOf !== undefined) return testOf === null ? 'test of the job' : `test of run ${testOf}`;
   return retryOf === null ? files.join(', ') : `rows of run ${retryOf}`;

@@ -55,7 +55,7 @@ export const settle = defineVerb({
     }
     const settleBy = async (run: LockedRun): Promise<ExportEnd> => {
       if (assume !== undefined) {
-        const decision = { assume, confirm: confirm ?? 0, person: namePerson(env) };
+        const decision = { assume, confirm: confirm ?? 0, person: namePerson(context) };
         return { settled: await settleByDecision(run, decision, env), left: {} };
       }
       const paths = (exported ?? []).map((path) => resolve(path));

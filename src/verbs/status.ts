@@ -10,6 +10,7 @@ import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readSummary } from '../prune/list-runs.js';
+import { type Approvals, readApprovals } from '../registry/approvals.js';
 import { describeAbandoned } from '../registry/marked/abandoned-run.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { readRegistry } from '../registry/open-registry.js';
@@ -17,6 +18,7 @@ import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
+import { formatApprovals } from '../texts/plan-text.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
 import { formatHeadline, formatNextStep, type NextStep } from '../texts/text-lines.js';
@@ -35,12 +37,13 @@ export const status = defineVerb({
     const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run, false);
     const jobDirectory = dirname(directory);
     const isSandbox = plan.job.service.sandbox;
-    const { state, owner, openDoubt, abandoned } = await placeDiskErrors(jobDirectory, async () => {
+    const { state, owner, openDoubt, abandoned, approvals } = await placeDiskErrors(jobDirectory, async () => {
       const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
       const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
       const registry = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
       const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
-      return { state, owner, openDoubt, abandoned: registry.state.abandoned.get(plan.id) };
+      const approvals = await readApprovals(files, { directory, plan }, registry.state);
+      return { state, owner, openDoubt, abandoned: registry.state.abandoned.get(plan.id), approvals };
     });
     const found = {
       job: plan.job.name,
@@ -49,6 +52,8 @@ export const status = defineVerb({
       state: abandoned === undefined ? nameState(state) : `abandoned ${describeAbandoned(abandoned)}`,
       runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
       steps: plan.steps.map((step) => countStep(step, { state, job: plan.job, isRunning: owner !== undefined })),
+      plannedBy: plan.plannedBy,
+      approvals,
       openDoubt,
     };
     const { runner, steps } = found;
@@ -62,7 +67,7 @@ export const status = defineVerb({
     return {
       json: found,
       text:
-        `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}` +
+        `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
         `${abandoned === undefined ? accountNext : nextOfAbandoned(found, state, screen)}` +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
@@ -101,18 +106,28 @@ function nextOf(
     runner,
     directory,
     steps,
-  }: { state: string; runner: object | null; directory: string; steps: readonly StepStatus[] },
+    approvals,
+  }: {
+    state: string;
+    runner: object | null;
+    directory: string;
+    steps: readonly StepStatus[];
+    approvals: Approvals;
+  },
   screen: Screen,
 ): NextStep | undefined {
-  const say = (what: string, verb: string) => ({
+  const say = (what: string, verb: string, ...flags: string[]) => ({
     what,
-    command: showCommand(screen, verb, showPath(screen, directory)),
+    command: showCommand(screen, verb, showPath(screen, directory), ...flags),
   });
   if (state === 'finished') return say('write its account', 'report');
   if (runner !== null) return undefined;
   if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
   const isEmpty = steps.every(({ planned, ...step }) => planned === 0 && !('action' in step));
-  return isEmpty ? say('there is nothing in it to send; its account says why', 'report') : say('send it', 'apply');
+  if (isEmpty) return say('there is nothing in it to send; its account says why', 'report');
+  return approvals.count < approvals.required
+    ? say('another person approves it', 'approve', '--confirm', approvals.planSha256)
+    : say('send it', 'apply');
 }
 
 /** What it did not send is another plan's to send, where it had taken it. */

@@ -43,6 +43,11 @@ export const LIST: readonly ListedVerb[] = [
     load: async () => (await import('./apply.js')).apply,
   },
   {
+    command: 'approve <run>',
+    about: 'Let a plan be sent that another person made, where guards.requireApproval asks for it; sends nothing',
+    load: async () => (await import('./approve.js')).approve,
+  },
+  {
     command: 'status <run>',
     about: 'Show the progress of a run',
     load: async () => (await import('./status.js')).status,

@@ -183,6 +183,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       files: disk.files,
       reader,
       processId: 7,
+      plannedBy: 'ann',
       onProgress: () => {},
       signal: options.signal ?? new AbortController().signal,
     },

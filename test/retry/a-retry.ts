@@ -31,6 +31,7 @@ export function retry(
     files: disk.files,
     reader: { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput: async () => {} },
     processId: 7,
+    plannedBy: 'ann',
     onProgress: () => {},
     signal: new AbortController().signal,
   };

@@ -67,7 +67,14 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
   const reader = { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput };
   const { made } = await makePlan(
     job,
-    { files: nodeFiles, reader, processId: process.pid, onProgress: () => {}, signal: new AbortController().signal },
+    {
+      files: nodeFiles,
+      reader,
+      processId: process.pid,
+      plannedBy: 'ann',
+      onProgress: () => {},
+      signal: new AbortController().signal,
+    },
     {
       directories: await RunDirectories.read(nodeFiles, join(output, job.name)),
       findTaken: () => undefined,

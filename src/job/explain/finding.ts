@@ -35,7 +35,9 @@ export function showValue(path: Path, value: unknown): string {
   if (value === null || value === undefined || value === '') return 'empty';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object') return Object.keys(value).length === 0 ? 'an empty map' : 'a map';
-  if (isSecret(path)) return typeof value === 'string' ? 'plain text' : `a ${typeof value}`;
+  // A private key may stand in place of the public one.
+  if (isSecret(path) || path.at(-1) === 'publicKey')
+    return typeof value === 'string' ? 'plain text' : `a ${typeof value}`;
   if (typeof value !== 'string') return String(value);
   return hasPassword(value) ? 'an address with a password' : JSON.stringify(cut(hideQuery(value)));
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Kind } from '../../domain/areas.js';
 import { checkJob } from '../job-rules.js';
 import { sharedLimits } from '../limits.js';
+import { writtenApprovers } from './approvers.js';
 import { writtenSecret, writtenService } from './service.js';
 import { campaignStep } from './steps/campaign.js';
 import { chatStep } from './steps/chat.js';
@@ -74,6 +75,11 @@ const writtenGuards = z
     requireTest: switchedOff().describe(
       'Whether a plan is sent only once a test of it, by `volley test`, was accepted.',
     ),
+    requireApproval: count(10)
+      .optional()
+      .describe(
+        'How many people must approve a plan, by `volley approve`, before it is sent; who planned it does not count.',
+      ),
   })
   .describe('When the job stops, so that a person can look.');
 
@@ -186,6 +192,7 @@ const jobKeys = z.strictObject({
   limits: sharedLimits.optional(),
   steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
   guards: writtenGuards.prefault({}),
+  approvers: writtenApprovers.optional(),
   prices: writtenPrices.optional(),
   failOn: z
     .enum(['rejections', 'in-doubt', 'nothing'])

@@ -39,6 +39,8 @@ export interface Plan {
   readonly id: string;
   /** Distinguishes repeated plans for the same files: '' the first, a date (`repeat: per-day`) or `again-<n>`. */
   readonly occurrence: string;
+  /** Who planned it: the user of the machine, or VOLLEY_ACTOR. */
+  readonly plannedBy: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
   /** The run whose rows it retries, and which of them; it may be sent only after the registry records the claim. */

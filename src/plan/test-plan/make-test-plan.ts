@@ -44,7 +44,7 @@ export interface TestedStep {
 
 /** What a test runs as: the tested steps alone, at once. The account, its limits and the guards stay. */
 export function jobOfTest(job: Job, steps: readonly SmsStep[]): Job {
-  const guards = { ...job.guards, requireTest: false };
+  const guards = { ...job.guards, requireTest: false, requireApproval: undefined };
   const atOnce = steps.map((step) => ({ ...step, template: { ...step.template, scheduled: undefined } }));
   return { ...job, steps: atOnce, guards, notBefore: undefined, notAfter: undefined };
 }
@@ -69,7 +69,7 @@ export async function makeTestPlan(
   deps: PlanDeps,
   options: { id: string; directories: RunDirectories; assertHeld: () => Promise<void>; nowMs: number },
 ): Promise<{ plan: Plan; directory: string }> {
-  const { files } = deps;
+  const { files, plannedBy } = deps;
   const { id, directories } = options;
   const { jobDirectory } = directories;
   const { job, testOf } = source;
@@ -89,7 +89,7 @@ export async function makeTestPlan(
       steps.push(await planTest(step, tested, { number: at + 1, source, deps, id, scratch, prices }));
     }
     const priced = prices === undefined ? {} : { prices: prices.planned };
-    const plan: Plan = { format: PLAN_FORMAT, id, occurrence: '', job, steps, testOf, ...priced };
+    const plan: Plan = { format: PLAN_FORMAT, id, occurrence: '', job, steps, testOf, ...priced, plannedBy };
     checkGuards(plan, job.guards);
     await writePlace(files, scratch, jobDirectory);
     await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));

@@ -1,0 +1,80 @@
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { join } from 'node:path';
+import type { Job } from '../job/job.js';
+import { foldPerson, readPublicKey } from '../job/schema/approvers.js';
+import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
+import { type ApprovedEntry, digestPlan } from './registry-entry.js';
+import type { RegistryState } from './registry-state.js';
+
+/** What a plan asks for before it is sent, and what it has. */
+export interface Approvals {
+  /** Of its plan.json as it is now. */
+  readonly planSha256: string;
+  readonly required: number;
+  /** How many count. */
+  readonly count: number;
+  readonly given: readonly GivenApproval[];
+}
+
+export interface GivenApproval {
+  readonly at: string;
+  readonly name: string;
+  readonly by: string;
+  /** Why it does not count; null for one that does. */
+  readonly fault: string | null;
+}
+
+/**
+ * The approvals of a plan, judged by the plan itself: what it asks for was planned, and no later job file changes that. One counts if it is of
+ * this very plan.json, of another person than the one who planned, the first of that person, and, where the job names approvers, signed with the
+ * key of one of them.
+ */
+export async function readApprovals(
+  files: Files,
+  { directory, plan }: { directory: string; plan: Plan },
+  { approvals }: Pick<RegistryState, 'approvals'>,
+): Promise<Approvals> {
+  const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
+  const counted = new Set<string>();
+  const given = (approvals.get(plan.id) ?? []).map((entry): GivenApproval => {
+    const { name, by, at } = entry;
+    const fault = findFault(entry, plan, planSha256) ?? (counted.has(foldPerson(name)) ? 'given before' : null);
+    if (fault === null) counted.add(foldPerson(name));
+    return { at: new Date(at).toISOString(), name, by, fault };
+  });
+  const required = plan.testOf === undefined ? (plan.job.guards.requireApproval ?? 0) : 0;
+  return { planSha256, required, count: counted.size, given };
+}
+
+function findFault(entry: ApprovedEntry, { plannedBy, job: { approvers } }: Plan, planSha256: string) {
+  if (entry.planSha256 !== planSha256) return 'plan.json was another one';
+  if (foldPerson(entry.name) === foldPerson(plannedBy)) return 'given by who planned it';
+  if (approvers === undefined) return undefined;
+  const key = approvers.find(({ name }) => name === entry.name)?.publicKey;
+  if (key === undefined) return 'not given by an approver of the job';
+  return isSigned(entry, key) ? undefined : 'its signature is not valid';
+}
+
+/** The approver whose key it is; undefined where the job names none with it. */
+export function findApprover({ approvers = [] }: Pick<Job, 'approvers'>, publicKey: KeyObject): string | undefined {
+  return approvers.find((each) => readPublicKey(each.publicKey)?.equals(publicKey) === true)?.name;
+}
+
+/** Base64, by an Ed25519 private key. */
+export function signApproval(approval: SignedText, key: KeyObject): string {
+  return sign(null, textOfApproval(approval), key).toString('base64');
+}
+
+function isSigned({ signature, ...approval }: ApprovedEntry, publicKey: string): boolean {
+  const key = readPublicKey(publicKey);
+  if (key === undefined || signature === undefined) return false;
+  return verify(null, textOfApproval(approval), key, Buffer.from(signature, 'base64'));
+}
+
+type SignedText = Pick<ApprovedEntry, 'plan' | 'planSha256' | 'name' | 'at'>;
+
+/** What is signed: one line of JSON with these keys in this order, and no line end. */
+function textOfApproval({ plan, planSha256, name, at }: SignedText): Buffer {
+  return Buffer.from(JSON.stringify({ approval: 1, plan, planSha256, name, at: new Date(at).toISOString() }));
+}

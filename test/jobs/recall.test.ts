@@ -1,0 +1,28 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { Running } from '../e2e/command.js';
+import { ROOT } from './dockerfile.js';
+
+const directory = mkdtempSync(join(tmpdir(), 'volley-recall-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+
+async function volleyAs(person: string, ...args: string[]) {
+  const env = { PATH: process.env.PATH ?? '', VOLLEY_ACTOR: person };
+  const { code, stdout } = await new Running(args, { cwd: directory, env }).ended;
+  return { code, json: JSON.parse(stdout) };
+}
+
+test('recall is planned by one person, approved by another and then sent, as jobs/README.md has it', async () => {
+  expect((await volleyAs('ann', 'run', 'jobs/recall.yaml')).code).toBe(4);
+  const { json: planned } = await volleyAs('ann', 'plan', 'jobs/recall.yaml');
+  expect((await volleyAs('ann', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(4);
+  expect((await volleyAs('bob', 'approve', planned.directory, '--confirm', planned.planSha256)).code).toBe(0);
+
+  const sent = await volleyAs('ann', 'apply', planned.directory);
+
+  expect(sent.code).toBe(0);
+  expect(sent.json.balance).toMatchObject({ read: 9, accepted: 8, rejected: 1 });
+});
