@@ -3,7 +3,7 @@
 // whole, before anything loads it. Those of earlier builds stay for a day after they were replaced: a process loads parts of them as it needs them.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
@@ -41,6 +41,9 @@ async function bundle() {
   // Not minified: that gains 2 % of a start, and errors tell where they were thrown.
   await build.write({ dir: stage, chunkFileNames: `${CHUNKS}/[name].js`, entryFileNames });
   await build.close();
+  // Read beside the chunk that writes it into a proof; and where who has the package finds it.
+  for (const name of [`${CHUNKS}/verify.mjs`, 'verify.mjs'])
+    await copyFile(join(root, 'src/proof/verify.mjs'), join(stage, name));
 }
 
 /** The commit of the sources: as VOLLEY_REVISION says, or git of this very directory, not of one around it. */

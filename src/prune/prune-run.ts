@@ -13,7 +13,16 @@ import type { Ports } from '../storage/lock-file.js';
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
   /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
-const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, ABANDONED_FILE, 'place.json'];
+const NAMES = [
+  PLAN_FILE,
+  JOURNAL_FILE,
+  RECEIPTS_FILE,
+  SANDBOX_FILE,
+  PAGE_FILE,
+  ABANDONED_FILE,
+  'place.json',
+  'proof.salt',
+];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
 export async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {

@@ -63,6 +63,11 @@ export const LIST: readonly ListedVerb[] = [
     load: async () => (await import('./report.js')).report,
   },
   {
+    command: 'proof <run>',
+    about: 'Write what a run planned and did as a chain of digests, without numbers; it can be checked without Volley',
+    load: async () => (await import('./proof.js')).proof,
+  },
+  {
     command: 'settle <run>',
     about: "Settle rows in doubt, by the service's message export or by your own decision; sends nothing",
     load: async () => (await import('./settle.js')).settle,

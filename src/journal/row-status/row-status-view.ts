@@ -59,12 +59,17 @@ export class RowStatusView {
 
   currentStatusOf(step: number, row: number): CurrentRowStatus {
     if (this.movedTo(step, row) !== undefined) return 'moved';
-    return this.#endOf(step, row)?.status ?? (this.isUnderWay(step, row) ? 'under-way' : 'open');
+    return this.endOf(step, row)?.status ?? (this.isUnderWay(step, row) ? 'under-way' : 'open');
+  }
+
+  /** Its verdict, also of a row that another plan has claimed; undefined for a row without one. */
+  endOf(step: number, row: number): RowEnd | undefined {
+    return this.#table.endOf(this.#steps.get(step)?.ends.get(row) ?? 0);
   }
 
   /** Of the row's verdict, as `RowEnd` has it; '' for a row without one. */
   codeOf(step: number, row: number): string {
-    return this.#endOf(step, row)?.code ?? '';
+    return this.endOf(step, row)?.code ?? '';
   }
 
   /** Id of the plan that has claimed a row; undefined when it is this run's own. */
@@ -74,11 +79,11 @@ export class RowStatusView {
 
   /** Also where a person decided so. */
   isAccepted(step: number, row: number): boolean {
-    return this.#endOf(step, row)?.status === 'accepted';
+    return this.endOf(step, row)?.status === 'accepted';
   }
 
   isInDoubt(step: number, row: number): boolean {
-    return this.#endOf(step, row)?.status === 'in-doubt';
+    return this.endOf(step, row)?.status === 'in-doubt';
   }
 
   /** Whether an intent for the row has no outcome: it may have been processed. */
@@ -158,10 +163,6 @@ export class RowStatusView {
       }
     }
     return ranges;
-  }
-
-  #endOf(step: number, row: number): RowEnd | undefined {
-    return this.#table.endOf(this.#steps.get(step)?.ends.get(row) ?? 0);
   }
 
   *#list(isWanted: (end: RowEnd) => boolean): Generator<{ step: number; row: number }> {

@@ -37,6 +37,7 @@ td.n+td:not(.n),th.n+th:not(.n){padding-left:1rem}
 tr.total td,tr.total th{border-bottom:0;font-weight:600}
 blockquote{margin:.6rem 0;padding:.6rem .9rem;background:var(--soft);border-left:3px solid var(--rate);border-radius:0 6px 6px 0;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.85em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+pre{overflow-x:auto;padding:.6rem .9rem;background:var(--soft);font:.8em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 details{margin-top:2.25rem}summary{cursor:pointer;color:var(--dim)}
 footer{margin-top:2.5rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.85rem;color:var(--dim)}
 @media print{body{font-size:11pt}main{max-width:none;padding:0}figure,tr,blockquote,.bar{break-inside:avoid}h2{break-after:avoid}svg,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}

@@ -37,6 +37,18 @@ export function formatReportPage(source: PageSource): string {
     renderSource(summary, plan),
     renderForEngineers(source),
   ];
+  return formatPage(
+    title,
+    html`<h1>${plan.job.name}</h1>
+<p class="lead">${first}</p>
+<p>${others.join(' ')}</p>
+${summary.balance.read > 0 ? renderOutcomeBar(summary.balance) : NOTHING}
+${sections}`,
+  );
+}
+
+/** A page that needs nothing but itself, and can load and run nothing. */
+export function formatPage(title: string, body: Html): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -48,11 +60,7 @@ export function formatReportPage(source: PageSource): string {
 </head>
 <body>
 <main>
-<h1>${plan.job.name}</h1>
-<p class="lead">${first}</p>
-<p>${others.join(' ')}</p>
-${summary.balance.read > 0 ? renderOutcomeBar(summary.balance) : NOTHING}
-${sections}
+${body}
 </main>
 </body>
 </html>

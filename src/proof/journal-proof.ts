@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import type { RowVerdict } from '../domain/row.js';
+import type { JournalEntry, OutcomeEntry, SettleEntry } from '../journal/entry-format.js';
+import { type JournalEnd, NO_JOURNAL, type PlacedLine, readJournalOn } from '../journal/reader.js';
+import { halvesOf, keyOf, type OpenRequest, type RunState } from '../journal/replay.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { maskNumbers } from '../normalize/mask.js';
+import { JOURNAL_FILE } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
+import type { ProofEntry, ProofSource } from './proof-chain.js';
+import { RequestBodies } from './request-bodies.js';
+
+/** So much of the journal is in memory at once; what a proof says of it is far less. */
+const PIECE_BYTES = 8 << 20;
+
+/** What a proof says of an entry of the journal. `open`: the request whose body it is about. */
+interface Proven {
+  readonly entry: ProofEntry;
+  readonly open?: OpenRequest;
+}
+
+/**
+ * The journal of a run as entries of its proof, in its order: no number, no text, of each request the digest of what it posts. `rows`
+ * knows at the end what became of each row.
+ */
+export async function* proveJournal(
+  files: Files,
+  source: ProofSource,
+  rows: RowStatusView,
+): AsyncGenerator<ProofEntry> {
+  const path = join(source.directory, JOURNAL_FILE);
+  const bodies = new RequestBodies(files, source);
+  const bytes = (await files.stat(path))?.bytes ?? 0;
+  try {
+    let end: JournalEnd = NO_JOURNAL;
+    for (let toBytes = 0; toBytes < bytes; ) {
+      toBytes = Math.min(bytes, toBytes + PIECE_BYTES);
+      const proven: Proven[] = [];
+      const visit = (line: PlacedLine) => {
+        proven.push(...describe(line.entry, rows.state));
+        rows.apply(line);
+      };
+      end = await readJournalOn(files, path, { from: end, toBytes, visit });
+      for (const { entry, open } of proven) {
+        yield open === undefined ? entry : { ...entry, body: await bodies.digestOf(open) };
+      }
+    }
+  } finally {
+    await bodies.close();
+  }
+}
+
+/** `state`: before the entry. */
+function describe(entry: JournalEntry, state: RunState): Proven[] {
+  switch (entry.type) {
+    case 'open':
+      return [{ entry: { type: 'opened', at: entry.at, host: entry.host.split('/')[0] } }];
+    case 'intent':
+      return [describeIntent(entry.at, { ...entry, isInFlight: true })];
+    case 'outcome':
+      return describeOutcome(entry, state.step(entry.step).open.get(keyOf(entry)));
+    case 'settle':
+      return [{ entry: describeSettlement(entry) }];
+    case 'retry': {
+      const { at, plan, status } = entry;
+      const by = maskNumbers(entry.by);
+      return entry.rows.map(([step, first, count]) => {
+        return { entry: { type: 'claimed', at, by, plan, status, step, rows: [first, count] } };
+      });
+    }
+    case 'preparing':
+      return [{ entry: { type: 'provisioning', at: entry.at, step: entry.step, what: maskNumbers(entry.what) } }];
+    case 'action':
+      return [{ entry: { type: 'action', at: entry.at, step: entry.step } }];
+    case 'acted': {
+      const { at, step, verdict } = entry;
+      return [{ entry: { type: 'acted', at, step, status: verdict.status, code: maskNumbers(verdict.code) } }];
+    }
+    case 'close':
+      return [{ entry: { type: 'closed', at: entry.at, reason: entry.reason } }];
+    default:
+      return [];
+  }
+}
+
+function describeIntent(at: number, open: OpenRequest): Proven {
+  const { step, request, part, rows } = open;
+  return { entry: { type: 'intent', at, step, request, part, rows }, open };
+}
+
+/** Undefined: the request has its outcome already, and this one does not count. */
+function describeOutcome({ at, step, request, part, result }: OutcomeEntry, open: OpenRequest | undefined): Proven[] {
+  const entry = { type: 'outcome', at, step, request, part, result: result.kind };
+  if (open === undefined) return [{ entry: { ...entry, result: 'ignored' } }];
+  switch (result.kind) {
+    case 'again':
+      return [{ entry }];
+    case 'split': {
+      // A worker has both, and journals no intent of its own.
+      const halves = result.areHalvesInFlight === true ? halvesOf(open) : [];
+      return [{ entry }, ...halves.map((half) => describeIntent(at, half))];
+    }
+    case 'given-up':
+      return [{ entry: { ...entry, counts: { 'not-sent': open.rows[1] } } }];
+    case 'settled': {
+      const { verdicts, rows } = result.outcomes;
+      const given = rows.map(([index]) => verdicts[index]);
+      return [{ entry: { ...entry, counts: countByStatus(given) } }];
+    }
+  }
+}
+
+function describeSettlement({ at, by, step, from, verdicts, rows }: SettleEntry): ProofEntry {
+  const counts = countByStatus(rows.map(([, index]) => verdicts[index]));
+  return { type: 'settled', at, by: maskNumbers(by), step, from: from ?? 'in-doubt', counts };
+}
+
+function countByStatus(verdicts: readonly (RowVerdict | undefined)[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const verdict of verdicts) if (verdict !== undefined) counts[verdict.status] = (counts[verdict.status] ?? 0) + 1;
+  return counts;
+}

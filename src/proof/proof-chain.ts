@@ -1,0 +1,92 @@
+import { createHash, hash } from 'node:crypto';
+import type { Plan } from '../plan/format/plan-file.js';
+import type { WholeFile } from '../storage/files.js';
+
+/**
+ * A proof on disk, format 1: `proof.json`, JSON in ASCII, one entry a line, so that a million rows are read line by line.
+ *
+ *   {"proof":1,"entries":[
+ *   {"entry":{"type":"plan",…},"sha256":"<d1>"}
+ *   ,{"entry":{"type":"opened",…},"sha256":"<d2>"}
+ *   ],"head":"<dn>"}
+ *
+ * `<dn>` is the SHA-256, in hex, of the hex of the digest before it (64 zeros before the first) and the canonical JSON of the
+ * entry. The last one is the head of the chain. verify.mjs is the other half of this specification.
+ */
+export const PROOF_FILE = 'proof.json';
+export const FIRST_LINE = '{"proof":1,"entries":[\n';
+const NO_DIGEST = '0'.repeat(64);
+const FLUSH_CHARACTERS = 1 << 18;
+
+export type ProofEntry = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** The run that is proven. */
+export interface ProofSource {
+  readonly directory: string;
+  readonly plan: Plan;
+  /** Stands before numbers and bodies: 64 hex digits. */
+  readonly salt: string;
+}
+
+export function sha256Of(text: string): string {
+  return hash('sha256', text);
+}
+
+/** Of what someone could guess, such as a number. */
+export function digestSalted(salt: string, secret: string | Buffer): string {
+  return createHash('sha256').update(salt).update(secret).digest('hex');
+}
+
+/** Keys sorted, those without a value omitted, no blanks, in ASCII: the same bytes for the same value in any language. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const pairs: string[] = [];
+    for (const [key, part] of Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) {
+      if (part !== undefined) pairs.push(`${asciiJson(key)}:${canonicalJson(part)}`);
+    }
+    return `{${pairs.join(',')}}`;
+  }
+  return typeof value === 'string' ? asciiJson(value) : JSON.stringify(value);
+}
+
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^ -~]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Writes a proof entry by entry, in memory that does not grow with it. The file gets its name in `finish`, or never. */
+export class ProofChain {
+  readonly #file: WholeFile;
+  #text = FIRST_LINE;
+  #entries = 0;
+  #head = NO_DIGEST;
+
+  constructor(file: WholeFile) {
+    this.#file = file;
+  }
+
+  /** Await what it gives, if anything: the file takes no more for now. */
+  add(entry: ProofEntry): Promise<void> | undefined {
+    const json = canonicalJson(entry);
+    this.#head = sha256Of(`${this.#head}${json}`);
+    this.#text += `${this.#entries === 0 ? '' : ','}{"entry":${json},"sha256":"${this.#head}"}\n`;
+    this.#entries += 1;
+    return this.#text.length < FLUSH_CHARACTERS ? undefined : this.#flush();
+  }
+
+  async finish(): Promise<{ readonly head: string; readonly entries: number }> {
+    this.#text += `],"head":"${this.#head}"}\n`;
+    await this.#flush();
+    await this.#file.finish();
+    return { head: this.#head, entries: this.#entries };
+  }
+
+  async #flush(): Promise<void> {
+    const text = this.#text;
+    this.#text = '';
+    await this.#file.write(text);
+  }
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InternalError, UserError } from '../domain/errors.js';
+import { PROGRAM } from '../domain/program.js';
+import { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { maskNumbers } from '../normalize/mask.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { writeFromGrowing } from '../report/name-check.js';
+import { listStepSizes } from '../report/read-run-rows.js';
+import type { Summary } from '../report/summary.js';
+import type { Files } from '../storage/files.js';
+import { proveJournal } from './journal-proof.js';
+import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource, sha256Of } from './proof-chain.js';
+import { formatProofPage, type MadeProof } from './proof-page.js';
+import { type ProvenBalance, proveRows } from './row-proof.js';
+
+/** Beside the run's other files, never beside a proof that is handed on: with it one can try numbers. */
+export const SALT_FILE = 'proof.salt';
+export const PROOF_PAGE = 'proof.html';
+export const VERIFIER = 'verify.mjs';
+const CHUNK_BYTES = 1 << 20;
+
+/**
+ * Writes the proof of a run from its plan, its journal and its summary: `proof.json`, `proof.html` and the program that checks them, each
+ * whole or not at all. The same run in the same state has the same proof.
+ */
+export function writeProof(
+  files: Files,
+  source: ProofSource,
+  { output, summarize }: { readonly output: string; readonly summarize: () => Promise<Summary> },
+): Promise<{ readonly made: MadeProof; readonly summary: Summary }> {
+  return writeFromGrowing(files, join(source.directory, JOURNAL_FILE), async (each) => {
+    const summary = await summarize();
+    const made = await writeChain(each, source, { output, summary });
+    const verifier = await readFile(new URL(VERIFIER, import.meta.url), 'utf8');
+    await each.writeWhole(join(output, VERIFIER), verifier);
+    await each.writeWhole(join(output, PROOF_PAGE), formatProofPage(made, { plan: source.plan, summary, verifier }));
+    return { made, summary };
+  });
+}
+
+async function writeChain(
+  files: Files,
+  source: ProofSource,
+  { output, summary }: { readonly output: string; readonly summary: Summary },
+): Promise<MadeProof> {
+  const { directory, plan, salt } = source;
+  const file = await files.createWhole(join(output, PROOF_FILE));
+  try {
+    const chain = new ProofChain(file);
+    const saltSha256 = sha256Of(salt);
+    const planSha256 = sha256Of((await files.readText(join(directory, PLAN_FILE))) ?? '');
+    const about = { ...describePlan(plan), planSha256, saltSha256 };
+    await chain.add(about);
+    const approvals: ProofEntry[] = [];
+    for (const approval of approvals) await chain.add(approval);
+    const rows = new RowStatusView(listStepSizes(plan), { isForReport: false });
+    for await (const entry of proveJournal(files, source, rows)) {
+      const writing = chain.add(entry);
+      if (writing !== undefined) await writing;
+    }
+    const balances: ProvenBalance[] = [];
+    for (const planned of plan.steps) balances.push(await proveRows(files, chain, { source, planned, rows }));
+    const receipts = {
+      type: 'receipts',
+      deliveries: summary.deliveries ?? {},
+      billed: summary.billed && { amounts: summary.billed.amounts, messages: summary.billed.messages },
+      ...(await digestFile(files, join(directory, RECEIPTS_FILE))),
+    };
+    await chain.add(receipts);
+    for (const balance of balances) await chain.add({ type: 'balance', ...balance });
+    const journal = await digestFile(files, join(directory, JOURNAL_FILE));
+    const end = { type: 'end', state: summary.state, stop: summary.stop?.reason, journal };
+    await chain.add(end);
+    assertSame(balances, summary);
+    return { ...(await chain.finish()), saltSha256, plan: about, approvals, receipts, balances, end };
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+function describePlan(plan: Plan): ProofEntry {
+  const { service, name } = plan.job;
+  return {
+    type: 'plan',
+    run: plan.id,
+    job: name,
+    program: { version: PROGRAM.version, revision: PROGRAM.revision },
+    service: service.sandbox ? 'sandbox' : `account ${service.account}, subaccount ${service.subAccountId}`,
+    retryOf: plan.retryOf?.run,
+    testOf: plan.testOf && { plan: plan.testOf.plan, numbers: plan.testOf.numbers },
+    steps: plan.steps.map((step) => describeStep(step, plan)),
+  };
+}
+
+function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep, { job }: Plan) {
+  const step = job.steps[number - 1];
+  const template = step !== undefined && 'template' in step && typeof step.template === 'object' ? step.template : {};
+  const { source, text } = template as { readonly source?: string; readonly text?: string };
+  return {
+    number,
+    kind,
+    counts: { ...counts },
+    inputs: inputs.map(({ file, rows, sha256 }) => ({ file: maskNumbers(file), rows, sha256 })),
+    suppression: suppression.map(({ file, read, sha256 }) => ({ file: maskNumbers(file), read, sha256 })),
+    sender: source,
+    textSha256: text === undefined ? undefined : sha256Of(text),
+  };
+}
+
+async function digestFile(files: Files, path: string): Promise<{ bytes: number; sha256: string } | undefined> {
+  if ((await files.stat(path)) === undefined) return undefined;
+  const file = await files.openRead(path);
+  const digest = createHash('sha256');
+  let bytes = 0;
+  try {
+    for (let length = -1; length !== 0; bytes += length) {
+      const chunk = await file.read(bytes, CHUNK_BYTES);
+      length = chunk.length;
+      digest.update(chunk);
+    }
+    return { bytes, sha256: digest.digest('hex') };
+  } finally {
+    await file.close();
+  }
+}
+
+// Invariant: a proof says of the rows what the outputs say.
+function assertSame(balances: readonly ProvenBalance[], { balance }: Summary): void {
+  const sum = (of: (each: ProvenBalance) => number) => balances.reduce((total, each) => total + of(each), 0);
+  const isSame =
+    sum(({ read }) => read) === balance.read &&
+    sum(({ outcomes }) => outcomes.accepted) === balance.accepted &&
+    sum(({ outcomes }) => outcomes['in-doubt']) === balance.inDoubt;
+  if (isSame) return;
+  throw new InternalError('unbalanced', 'Cannot prove the run: its rows are not those of its outputs');
+}
+
+/** The salt of a run; made once, so that a later proof of it has the same digests. Refuses one that was changed. */
+export async function keepSalt(files: Files, directory: string, fresh: string): Promise<string> {
+  const path = join(directory, SALT_FILE);
+  await files.createExclusive(path, `${fresh}\n`);
+  const salt = ((await files.readText(path)) ?? '').trim();
+  if (/^[0-9a-f]{64}$/.test(salt)) return salt;
+  throw new UserError('bad-plan', `Cannot use ${path}: it does not hold a salt, expected 64 hex digits`, {
+    hint: 'Put it back from a copy; without it no number can be checked against proofs that were made before.',
+  });
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { dirname, join, resolve } from 'node:path';
+import { placeDiskErrors } from '../command/disk-error.js';
+import { openNamedRun } from '../command/run-directory.js';
+import { type Screen, showPath } from '../command/screen.js';
+import { escapeText } from '../command/terminal.js';
+import { countOf } from '../domain/count-of.js';
+import { PROOF_FILE } from '../proof/proof-chain.js';
+import type { MadeProof } from '../proof/proof-page.js';
+import { keepSalt, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
+import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { explainEnd } from '../texts/explain-end.js';
+import { formatHeadline, formatNextStep, formatParagraph } from '../texts/text-lines.js';
+import { json, namedRun, text } from './flags.js';
+import { defineVerb } from './verb.js';
+
+const SALT_BYTES = 32;
+
+/** `volley proof RUN`: writes what a run planned and did as a chain of digests that a program without Volley can check. */
+export const proof = defineVerb({
+  args: { run: namedRun },
+  flags: {
+    output: text('Directory for the proof; default: the run directory. The salt stays in the run directory'),
+    json,
+  },
+  examples: [
+    ['jobs/spring-sale.yaml', 'of its newest run'],
+    ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --output audit', 'a directory to hand on'],
+  ],
+  run: async ({ run, output: written }, context) => {
+    const { env, screen } = context;
+    const { files } = env;
+    const { directory, plan } = await openNamedRun(context, run);
+    context.name({ job: plan.job.name, run: plan.id });
+    const output = written === undefined ? directory : resolve(written);
+    const summarize = () => placeDiskErrors(dirname(directory), () => writeRunReport(files, directory, plan));
+    const salt = await placeDiskErrors(dirname(directory), () =>
+      keepSalt(files, directory, randomBytes(SALT_BYTES).toString('hex')),
+    );
+    if (output !== directory) await files.makeDirectory(output);
+    const { made, summary } = await writeProof(files, { directory, plan, salt }, { output, summarize });
+    const { head, entries } = made;
+    const names = { proof: PROOF_FILE, page: PROOF_PAGE, verifier: VERIFIER };
+    const paths = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, join(output, name)]));
+    context.name({ head, entries });
+    return {
+      json: {
+        job: plan.job.name,
+        plan: plan.id,
+        state: summary.state,
+        head,
+        entries,
+        ...paths,
+        salt: join(directory, SALT_FILE),
+      },
+      text: formatProof(made, { directory, output, end: explainEnd(summary) }, screen),
+      reason: `a proof of ${countOf(entries, 'entry', 'entries')}, head ${head}; the run is ${explainEnd(summary)}`,
+    };
+  },
+});
+
+function formatProof(
+  { head, entries }: MadeProof,
+  { directory, output, end }: { directory: string; output: string; end: string },
+  screen: Screen,
+): string {
+  const path = (...parts: string[]) => escapeText(showPath(screen, join(...parts)));
+  const lines = [
+    formatHeadline(`Proof of ${countOf(entries, 'entry', 'entries')}; the run is ${end}`, 'bold', screen),
+    '',
+    `  head       ${head}`,
+    `  proof      ${path(output, PROOF_FILE)}`,
+    `  page       ${path(output, PROOF_PAGE)}`,
+    `  verifier   ${path(output, VERIFIER)}`,
+    `  salt       ${path(directory, SALT_FILE)}`,
+  ];
+  const about =
+    'Note the head where the one who keeps these files cannot change it: it vouches for all of them. The salt lets one look up numbers, and try ' +
+    'them: give it only to those who may know who was written to.';
+  const command = ['node', path(output, VERIFIER), path(output, PROOF_FILE), '--head', head].join(' ');
+  return `${lines.join('\n')}\n\n${formatParagraph(about, screen)}${formatNextStep({ what: 'check it, without Volley', command }, screen)}`;
+}

@@ -1,0 +1,147 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { aJob, numberOf, people } from './a-job.js';
+import { type Checked, chainOf, type Entry, prove, readEntries, verifyProof } from './a-proof.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+
+let directory: string;
+let genuine: Buffer;
+let entries: Entry[];
+let forgeries = 0;
+
+beforeAll(async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
+  workspace.write('people.csv', `${people(25)}Zoë,n/a\nAgain,${numberOf(1)}\n`);
+  workspace.writeJob(aJob(workspace));
+  const { summary } = await workspace.run();
+  const proven = await prove(workspace, summary.directory);
+  directory = proven.directory;
+  genuine = readFileSync(proven.printed.proof);
+  entries = readEntries(`${genuine}`);
+}, 120_000);
+
+/** Checks these bytes in place of the proof. */
+async function verifyForged(bytes: string | Buffer, ...args: string[]): Promise<Checked> {
+  forgeries += 1;
+  const name = `forged-${forgeries}.json`;
+  writeFileSync(join(directory, name), bytes);
+  return verifyProof(directory, name, ...args);
+}
+
+const listLines = () => `${genuine}`.trimEnd().split('\n');
+/** Those of its entries. */
+const listInner = () => listLines().slice(1, -1);
+/** The proof with these lines, their commas as they belong. */
+const withInner = (lines: readonly string[]) => {
+  const inner = lines.map((line, at) => `${at === 0 ? '' : ','}${line.replace(/^,/, '')}\n`).join('');
+  return `${listLines()[0]}\n${inner}${listLines().at(-1)}\n`;
+};
+
+describe.concurrent('a proof that was changed', () => {
+  test('is refused with any one byte changed, wherever it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(genuine.length - 1), fc.integer({ min: 1, max: 255 }), async (at, bits) => {
+        const changed = Buffer.from(genuine);
+        changed[at] = (changed[at] ?? 0) ^ bits;
+        const { code, stderr } = await verifyForged(changed);
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/does not hold: \S/)]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is refused with any entry taken out, doubled or moved, or its end cut: it names where', async () => {
+    const index = fc.nat(listInner().length - 1);
+    await fc.assert(
+      fc.asyncProperty(index, index, fc.constantFrom('out', 'twice', 'moved', 'cut'), async (one, other, what) => {
+        const lines = listInner();
+        const [line = ''] = lines.slice(one);
+        const isLast = one === lines.length - 1;
+        fc.pre(what !== 'moved' || one !== other);
+        const without = lines.toSpliced(one, 1);
+        const forged = {
+          out: withInner(without),
+          twice: withInner(lines.toSpliced(other, 0, line)),
+          moved: withInner(without.toSpliced(other, 0, line)),
+          cut: `${listLines()
+            .slice(0, one + 1)
+            .join('\n')}\n`,
+        }[what];
+        const { code, stderr } = await verifyForged(forged);
+        const first = what === 'twice' ? other + 1 : what === 'moved' ? Math.min(one, other) + 1 : one + 1;
+        const named =
+          what === 'cut' || (what === 'out' && isLast) ? /the end is missing/ : new RegExp(`entry ${first}\\b`);
+        expect([what, code]).toEqual([what, 1]);
+        if (what !== 'twice' || other > 0) expect(stderr).toMatch(named);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('a row that is taken out is named by the rows around it', async () => {
+    const at = entries.findIndex(({ type, row }) => type === 'row' && row === 12);
+    const { stderr } = await verifyForged(withInner(listInner().toSpliced(at, 1)));
+    expect(stderr).toContain(
+      `entry ${at + 1} (row 13 of step 1) does not follow entry ${at} (row 11 of step 1): one was changed`,
+    );
+  });
+
+  test('made again as one chain it holds only as far as it adds up, and never against a head that was noted', async () => {
+    const { head } = JSON.parse(`${genuine}`);
+    expect(await verifyForged(chainOf(entries), '--head', head)).toMatchObject({ code: 0, stderr: '' });
+    const change = (type: string, to: (entry: Entry) => object, nth = 0) => {
+      const at = entries.flatMap((entry, index) => (entry.type === type ? [index] : []))[nth] ?? -1;
+      return entries.with(at, { ...entries[at], ...to(entries[at] as Entry) } as Entry);
+    };
+    const drop = (type: string) => entries.filter((entry) => entry.type !== type);
+    const forged: [readonly Entry[], string][] = [
+      [change('row', () => ({ status: 'in-doubt' })), 'accepted: 15, the rows say 14'],
+      [change('row', () => ({ row: 7 })), 'row 1 is expected there'],
+      [change('outcome', () => ({ counts: { accepted: 9 } })), 'it counts 9 rows, its intent 10'],
+      [change('outcome', () => ({ counts: { accepted: 9, rejected: 1 } })), 'accepted: 15, the requests say 14'],
+      [change('balance', ({ read }) => ({ read: Number(read) + 1 })), 'the rows that were read do not add up'],
+      [change('plan', ({ steps }) => ({ steps: [...(steps as unknown[]), { number: 2 }] })), 'balance of a step'],
+      [drop('intent'), 'no intent of request 1'],
+      [drop('row'), 'the rows that were read do not add up'],
+      [drop('balance'), 'balance of a step, is missing'],
+      [drop('end'), 'the end of the run'],
+      [drop('plan'), 'the plan comes first'],
+      [[...entries, entries[3] as Entry], 'behind the end of the run'],
+    ];
+    for (const [chain, said] of forged) {
+      const { code, stderr } = await verifyForged(chainOf(chain));
+      expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+    }
+    const consistent = change('opened', () => ({ host: 'elsewhere' }));
+    expect((await verifyForged(chainOf(consistent))).code).toBe(0);
+    const noted = await verifyForged(chainOf(consistent), '--head', head);
+    expect([noted.code, noted.stderr]).toEqual([1, expect.stringContaining('not the one that was noted')]);
+  });
+
+  test('an approval counts for this plan.json alone, and a signature for its key alone', async () => {
+    const [plan = { type: 'plan' }, ...others] = entries;
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const { planSha256 } = plan;
+    const at = Date.UTC(2026, 10, 22);
+    const text = { approval: 1, plan: plan.run, planSha256, name: 'Bob', at: new Date(at).toISOString() };
+    const signature = sign(null, Buffer.from(JSON.stringify(text)), privateKey).toString('base64');
+    const pem = publicKey.export({ type: 'spki', format: 'pem' });
+    const approval = { type: 'approval', at, name: 'Bob', planSha256, publicKey: pem, signature };
+    const verifyApproval = (change: object) => verifyForged(chainOf([plan, { ...approval, ...change }, ...others]));
+
+    expect(await verifyApproval({})).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('approved by Bob, signed'),
+    });
+    const forged = [
+      { name: 'Eve' },
+      { at: at + 1 },
+      { planSha256: '0'.repeat(64) },
+      { signature: `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}` },
+    ];
+    for (const change of forged) expect((await verifyApproval(change)).code).toBe(1);
+  });
+});

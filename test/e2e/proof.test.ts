@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { aJob, numberOf, numbersOf, people } from './a-job.js';
+import { prove, readEntries, verifyProof } from './a-proof.js';
+import { aStoppedRun } from './a-stopped-run.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { closeAfterFile } from './opened.js';
+
+const digest = (salt: string, text: string | Buffer) => createHash('sha256').update(salt).update(text).digest('hex');
+
+/** The salted digests of the numbers of rows that were accepted. */
+function readAccepted(directory: string): unknown[] {
+  const entries = readEntries(readFileSync(join(directory, 'proof.json'), 'utf8'));
+  return entries.flatMap(({ type, status, number }) => (type === 'row' && status === 'accepted' ? [number] : []));
+}
+
+describe.concurrent('the proof of a run', () => {
+  test('of a run that was killed, settled and retried it says what the ledger says, and holds without Volley', async () => {
+    const { workspace } = await aStoppedRun();
+    expect((await workspace.run()).code).toBe(3);
+    const run = workspace.runOf(workspace.plans()[0] ?? '');
+    const doubt = await prove(workspace, run);
+    expect((await verifyProof(doubt.directory, 'proof.json', '--head', doubt.printed.head)).stderr).toBe('');
+
+    const settled = await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', '10');
+    expect(settled.code).toBe(0);
+    const retried = JSON.parse((await workspace.volley('retry', run, '--only', 'not-sent')).stdout);
+    expect((await workspace.volley('apply', retried.directory)).code).toBe(0);
+
+    const sent: string[] = [];
+    for (const each of [run, retried.directory]) {
+      const { directory, printed } = await prove(workspace, each);
+      const salt = readFileSync(printed.salt, 'utf8').trim();
+      const checked = await verifyProof(directory, 'proof.json', '--salt', 'proof.salt', '1-sms.results.csv');
+      expect(checked).toMatchObject({ code: 0, stderr: '' });
+      const numbers = new Map<unknown, string>(numbersOf(30).map((number) => [digest(salt, number.slice(1)), number]));
+      sent.push(...readAccepted(directory).map((number) => numbers.get(number) ?? 'another'));
+    }
+
+    // The request that was killed did reach the sandbox: a person said that it was not sent.
+    expect(new Set(await workspace.destinations())).toEqual(new Set(sent));
+    expect(sent.toSorted()).toEqual(numbersOf(30));
+    const before = readEntries(readFileSync(join(workspace.path(run), 'proof.json'), 'utf8'));
+    expect(before.map(({ type }) => type)).toEqual(expect.arrayContaining(['settled', 'claimed', 'closed']));
+    expect(before.find(({ type }) => type === 'balance')).toMatchObject({
+      planned: 30,
+      outcomes: { accepted: 20, 'not-sent': 10, 'in-doubt': 0 },
+    });
+    expect(before.filter(({ claimedBy }) => claimedBy === retried.plan)).toHaveLength(10);
+  });
+
+  test('the digests of its requests are those of the bytes that left, of the parts of a split one too', async () => {
+    const workspace = await aWorkspace();
+    const relay = await aRelay(workspace, numberOf(14));
+    workspace.write('people.csv', people(30));
+    workspace.writeJob(aJob(workspace, { service: { bases: { sms: relay.origin } } }));
+    const { summary } = await workspace.run();
+    expect(summary.balance).toMatchObject({ accepted: 29, rejected: 1 });
+
+    const { directory, printed } = await prove(workspace, summary.directory);
+
+    expect((await verifyProof(directory, 'proof.json')).code).toBe(0);
+    const salt = readFileSync(printed.salt, 'utf8').trim();
+    const intents = readEntries(readFileSync(printed.proof, 'utf8')).filter(({ type }) => type === 'intent');
+    expect(intents.map(({ body }) => body)).toEqual(relay.bodies.map((body) => digest(salt, body)));
+    expect(intents.length).toBeGreaterThan(3);
+  });
+
+  test('it holds no number, and a second one of the same run is the same, byte for byte', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', `${people(20)}Bad,+65 1\nAgain,${numberOf(1)}\n`);
+    workspace.writeJob(aJob(workspace));
+    const { summary } = await workspace.run();
+    const { directory, printed } = await prove(workspace, summary.directory);
+    const texts = ['proof.json', 'proof.html'].map((name) => readFileSync(join(directory, name), 'utf8'));
+
+    for (const text of texts) expect(text).not.toMatch(/91000\d{3}|P1\b/);
+    expect(texts[1]).toContain(printed.head);
+    expect(statSync(printed.salt).mode & 0o777).toBe(0o600);
+    expect(texts.join()).not.toContain(readFileSync(printed.salt, 'utf8').trim());
+
+    const again = await workspace.volley('proof', 'job.yaml', '--output', 'audit');
+    expect(JSON.parse(again.stdout)).toMatchObject({ head: printed.head, state: 'finished' });
+    expect(workspace.read('audit/proof.json')).toBe(texts[0]);
+    expect(existsSync(workspace.path('audit/proof.salt'))).toBe(false);
+    expect((await verifyProof(workspace.path('audit'))).code).toBe(0);
+  });
+
+  test('one person can be looked up, and the results are those of the proof: a row more, less or elsewhere is named', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(20));
+    workspace.writeJob(aJob(workspace, { output: { directory: 'out', csv: { delimiter: ';', bom: true } } }));
+    const { summary } = await workspace.run();
+    const { directory } = await prove(workspace, summary.directory);
+    const salted = ['proof.json', '--salt', 'proof.salt'];
+
+    const found = await verifyProof(directory, ...salted, '--number', '+65 9100 0007');
+    expect(found.stdout).toContain('+65 9100 0007: accepted (entry 14 (row 7 of step 1)');
+    const missed = await verifyProof(directory, ...salted, '--number', '+6591000021');
+    expect(missed.stdout).toContain('+6591000021: not planned');
+
+    const [header = '', ...rows] = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.results.csv`).split('\n');
+    const [third = '', fourth = ''] = rows.slice(2);
+    const forged = {
+      less: [rows.toSpliced(2, 1), 'it lacks a row, entry 10 (row 3 of step 1)'],
+      more: [rows.toSpliced(2, 0, third.replace('91000003', '91000099')), 'row 3 of it was not accepted'],
+      changed: [rows.with(2, third.replaceAll('91000003', '91000099')), 'row 3 of it was not accepted'],
+      swapped: [rows.toSpliced(2, 2, fourth, third), 'entry 10 (row 3 of step 1)'],
+      cut: [[...rows.slice(0, -2), ''], 'it lacks a row, entry 27 (row 20 of step 1)'],
+    } as const;
+    for (const [name, [forgery, said]] of Object.entries(forged)) {
+      writeFileSync(join(directory, `${name}.csv`), [header, ...forgery].join('\n'));
+      const { code, stderr } = await verifyProof(directory, ...salted, `${name}.csv`);
+      expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(said)]);
+    }
+    writeFileSync(join(directory, 'other.salt'), `${'0'.repeat(64)}\n`);
+    const other = await verifyProof(directory, 'proof.json', '--salt', 'other.salt', '1-sms.results.csv');
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('salt of another run')]);
+  });
+
+  test('a plan and an unfinished run have one that says so; of a pruned run it is refused, and its salt is gone', async () => {
+    const { workspace, run } = await aStoppedRun();
+    const { directory, printed } = await prove(workspace, `out/sale/${run}`);
+    expect(printed.state).toBe('unfinished');
+    const text = readFileSync(printed.proof, 'utf8');
+    expect(readEntries(text).at(-1)).toMatchObject({ type: 'end', state: 'unfinished' });
+    expect(readFileSync(printed.page, 'utf8')).toContain('The run is not finished');
+    const checked = await verifyProof(directory, 'proof.json');
+    expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('"in-doubt":10')]);
+
+    await workspace.run();
+    await workspace.volley('settle', `out/sale/${run}`, '--assume', 'sent', '--confirm', '10');
+    workspace.write('people.csv', people(3, 101));
+    const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const ofPlan = await prove(workspace, planned.directory);
+    expect([ofPlan.printed.state, (await verifyProof(ofPlan.directory)).code]).toEqual(['planned', 0]);
+
+    const pruned = await workspace.volley('prune', 'job.yaml', '--older-than', '0d');
+    expect(JSON.parse(pruned.stdout).pruned).toHaveLength(1);
+    expect([existsSync(printed.salt), existsSync(printed.proof)]).toEqual([false, true]);
+    const refused = await workspace.volley('proof', `out/sale/${run}`);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/pruned/)]);
+  });
+});
+
+/** Hands requests on to the sandbox, and keeps their bodies; it refuses every batch with one number. */
+async function aRelay(workspace: Workspace, refused: string) {
+  const bodies: Buffer[] = [];
+  const server = createServer(async (incoming, answer) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    bodies.push(body);
+    if (body.includes(refused)) {
+      answer.writeHead(400, { 'content-type': 'application/json' });
+      answer.end(
+        JSON.stringify({
+          code: 1002,
+          message: 'Invalid MSISDN format',
+          errorId: 'e',
+          timestamp: '2026-11-22T00:00:00Z',
+        }),
+      );
+      return;
+    }
+    const { method, headers, url } = incoming;
+    const onward = request(`${workspace.sandbox.origin}${url}`, { method, headers }, (given) => {
+      answer.writeHead(given.statusCode ?? 500, given.headers);
+      given.pipe(answer);
+    });
+    onward.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closeAfterFile({ close: async () => void server.close() });
+  return { bodies, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
