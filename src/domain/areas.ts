@@ -23,6 +23,8 @@ interface KindFacts {
 }
 
 interface RowKindFacts extends KindFacts {
+  /** Whether it writes to people, so that their opt-outs count. */
+  readonly hasRecipients: boolean;
   /** What one accepted row is. */
   readonly noun: string;
   /**
@@ -37,12 +39,14 @@ export const ROW_KINDS = {
   contacts: {
     area: 'contacts',
     defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
+    hasRecipients: false,
     noun: 'contact',
     resultColumns: ['_contactId', '_location', '_description'],
   },
   sms: {
     area: 'sms',
     defaultLimits: { requestsPerSecond: 20, messagesPerSecond: 1000, concurrency: 8 },
+    hasRecipients: true,
     noun: 'message',
     resultColumns: ['_umid', '_clientMessageId', '_batchId', '_destination', '_segments', '_description'],
   },
@@ -50,12 +54,14 @@ export const ROW_KINDS = {
     area: 'verification',
     // A session is an SMS to a person who waits for it; a check is one read.
     defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
+    hasRecipients: true,
     noun: 'verification session',
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_retryAfter'],
   },
   'verification.check': {
     area: 'verification',
     defaultLimits: { requestsPerSecond: 20, concurrency: 8 },
+    hasRecipients: false,
     noun: 'code',
     resultColumns: ['_sessionId', '_destination', '_attempt', '_expiresAt', '_nextSmsAfter', '_description'],
   },
@@ -63,6 +69,7 @@ export const ROW_KINDS = {
     area: 'gateway',
     // A conversation is work for a person at the other end.
     defaultLimits: { requestsPerSecond: 10, concurrency: 8 },
+    hasRecipients: true,
     noun: 'conversation',
     resultColumns: ['_conversationId', '_createdAt', '_queue'],
   },

@@ -72,6 +72,7 @@ export const REJECTION_CODES = {
 /** Why a row is skipped. */
 export const SKIP_CODES = {
   suppressed: words('on a suppression list'),
+  'opted-out': words('opted out'),
   duplicate: words('duplicate'),
   filtered: words('left out by a filter'),
   retried: words('claimed by another plan'),

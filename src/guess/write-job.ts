@@ -64,6 +64,7 @@ function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFra
     '  # credentials: { apiKey: { env: VOLLEY_API_KEY } }',
     '',
     `# testNumbers: ["${mobile}"]   # your own phones: volley test sends some of the messages to them`,
+    '# optOuts: opt-outs.csv   # who answered STOP: volley listen --opt-outs writes it, and nothing is sent to them',
     '# prices: { file: prices.csv, currency: EUR }   # what messages cost: the plan then says what it costs',
     '',
   ];

@@ -12,7 +12,7 @@ export interface InputFile {
   readonly shown: string;
   readonly format: NonNullable<Input['format']>;
   /** The key of the job below which it is named, for hints; absent for the input of a step. */
-  readonly key?: 'suppress' | 'prices' | undefined;
+  readonly key?: 'suppress' | 'optOuts' | 'prices' | undefined;
 }
 
 /** Where the job says how a file is read, for hints. */

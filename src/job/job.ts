@@ -13,11 +13,14 @@ import type { CheckedJob, stepSchemas } from './schema/written-job.js';
  * A job as the code relies on it: every default filled, every path absolute, everything checked. Keys, types, defaults
  * and what they mean stand in schema/; here is what the schema leaves to resolve-job.ts.
  */
-export interface Job extends Immutable<Omit<CheckedJob, '$schema' | 'limits' | 'service' | 'steps' | 'prices'>> {
+export interface Job
+  extends Immutable<Omit<CheckedJob, '$schema' | 'limits' | 'service' | 'steps' | 'prices' | 'optOuts'>> {
   readonly name: string;
   readonly service: ServiceSettings;
   readonly steps: readonly Step[];
   readonly prices?: PriceSettings<Input> | undefined;
+  /** Absolute; among the lists of each step that writes to people. */
+  readonly optOuts?: string | undefined;
   /** Absolute directory of the job file; places show paths relative to it. */
   readonly directory: string;
 }
@@ -55,7 +58,10 @@ export interface Timeouts extends Checked<typeof timeouts> {}
 /** Files, and how they are read: paths and glob patterns are absolute; `-` is standard input. */
 export interface Input extends Checked<typeof writtenInput> {}
 /** Lists of numbers to which nothing is sent, all of one kind. */
-export interface SuppressionLists extends Checked<typeof writtenSuppression> {}
+export interface SuppressionLists extends Checked<typeof writtenSuppression> {
+  /** `optOuts` of the job: one path, which may be a directory. */
+  readonly isOptOuts?: true;
+}
 export interface ReadLimits extends Checked<typeof readLimits> {}
 
 export type Step = RowStep | ActionStep;
@@ -66,8 +72,13 @@ export type ActionStep = Steps[ActionStepKind & keyof Steps];
 type Steps = { readonly [K in keyof typeof stepSchemas]: StepOf<K> };
 
 /** A step with its own limits, those at the top of the file, or those of its kind. */
-export type StepOf<K extends keyof typeof stepSchemas> = Omit<Checked<(typeof stepSchemas)[K]>, 'limits'> & {
+export type StepOf<K extends keyof typeof stepSchemas> = Omit<
+  Checked<(typeof stepSchemas)[K]>,
+  'limits' | 'suppress'
+> & {
   readonly limits: Limits;
+  /** Of its own, and those of the job. */
+  readonly suppress?: readonly SuppressionLists[] | undefined;
 };
 
 export function isRowStep(step: Step): step is RowStep {

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { byArea } from '../domain/areas.js';
+import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-settings.js';
-import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step } from './job.js';
+import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step, SuppressionLists } from './job.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';
 import { DEFAULT_READ_LIMITS } from './schema/written-input.js';
@@ -12,14 +12,16 @@ import { buildCampaignBase, NO_BASE } from './service-address.js';
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
-  { $schema: _schema, limits, prices, notify, cluster, ...job }: CheckedJob,
+  { $schema: _schema, limits, prices, notify, cluster, optOuts: written, ...job }: CheckedJob,
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Job {
+  const optOuts = written === undefined ? undefined : resolve(directory, written);
   return {
     ...job,
     name: job.name ?? name,
     service: resolveService(job.service, directory),
-    steps: job.steps.map((step) => resolveStep(step, limits, directory)),
+    steps: job.steps.map((step) => resolveStep(step, { limits, optOuts, directory })),
+    ...(optOuts === undefined ? {} : { optOuts }),
     prices: prices && resolvePrices(prices, directory),
     notify: notify && {
       ...notify,
@@ -31,13 +33,26 @@ export function resolveJob(
   };
 }
 
-function resolveStep(step: CheckedStep, shared: CheckedJob['limits'], directory: string): Step {
+function resolveStep(
+  step: CheckedStep,
+  {
+    limits: shared,
+    optOuts,
+    directory,
+  }: { limits: CheckedJob['limits']; optOuts: string | undefined; directory: string },
+): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
   if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, [step.limits]) };
   const limits = resolveLimits(step.kind, [step.limits, shared]);
   const input = resolveInput(step.input, directory);
-  if (step.kind !== 'sms') return { ...step, input, limits };
-  return { ...step, input, suppress: step.suppress?.map((lists) => resolveInput(lists, directory)), limits };
+  const own = step.kind === 'sms' ? (step.suppress ?? []).map((lists) => resolveInput(lists, directory)) : [];
+  const suppress = [...own, ...listOptOuts(step.kind, optOuts)];
+  return suppress.length === 0 ? { ...step, input, limits } : { ...step, input, suppress, limits };
+}
+
+function listOptOuts(kind: Step['kind'], path: string | undefined): SuppressionLists[] {
+  if (path === undefined || !isRowKind(kind) || !ROW_KINDS[kind].hasRecipients) return [];
+  return [{ files: [path], limits: DEFAULT_READ_LIMITS, isOptOuts: true }];
 }
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */

@@ -33,7 +33,7 @@ export class FileFaults {
   }
 
   addSkipped({ code }: Skip): void {
-    if (code === 'duplicate' || code === 'suppressed') this.#withNumber += 1;
+    if (code === 'duplicate' || code === 'suppressed' || code === 'opted-out') this.#withNumber += 1;
   }
 
   addRejected(rejection: Rejection, describeRow: () => ExampleRow): void {

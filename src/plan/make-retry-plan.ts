@@ -16,7 +16,7 @@ import { type PlanStepContext, planStep } from './plan-step.js';
 import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import { keepDraft, replaceDraft } from './replace-draft.js';
-import { listCurrentSuppression } from './suppress/current-suppression.js';
+import { listCurrentSuppression } from './suppress/current-lists.js';
 import { listTimeFaults } from './time-faults.js';
 
 /** Part of the id, which stays the same for the same rows: not the format of plan.json. */

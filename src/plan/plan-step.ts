@@ -47,9 +47,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   if (!isRowStep(step)) return planAction(step, number);
   const { deps, problems, planId, directory } = context;
   const suppression =
-    step.kind === 'sms' && step.suppress !== undefined
-      ? await loadSuppression(selection.suppression, step.input, context)
-      : undefined;
+    step.suppress !== undefined ? await loadSuppression(selection.suppression, step.input, context) : undefined;
   const rows = new RowOrdinals();
   const names = new FoldedNames(deps.reader.findColumn);
   const planner = createRowPlanner(step, {

@@ -82,7 +82,7 @@ export class RowChooser {
 }
 
 function isSuppressed({ row }: PreviewedRow): boolean {
-  return row.state === 'skipped' && row.skip.code === 'suppressed';
+  return row.state === 'skipped' && (row.skip.code === 'suppressed' || row.skip.code === 'opted-out');
 }
 
 const FEWEST_DIGITS = 7;

@@ -5,12 +5,12 @@ import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
-/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone. */
+/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone, and its lists only withhold. */
 export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 'notBefore' | 'notAfter' | 'cluster'>;
 
 /**
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
- * the current job; what is sent, and to which account, from the plan. Refuses another account.
+ * the current job, and so do the lists of who gets nothing; what is sent, and to which account, from the plan. Refuses another account.
  */
 export function joinSettings(plan: Plan, job: Job): RunSettings {
   const planned = plan.job.service;
@@ -25,7 +25,8 @@ export function joinSettings(plan: Plan, job: Job): RunSettings {
   }
   const steps = plan.job.steps.map((step, index): Step => {
     const current = job.steps[index];
-    return current?.kind === step.kind ? { ...step, limits: current.limits } : step;
+    if (current?.kind !== step.kind) return step;
+    return { ...step, limits: current.limits, suppress: current.suppress };
   });
   const { guards, notBefore, notAfter, cluster } = job;
   return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter, cluster };

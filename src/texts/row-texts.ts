@@ -42,6 +42,7 @@ export function formatSkips(skips: Readonly<Record<string, number>>): string {
 const MOST_VALUES = 5;
 const SHORT: Readonly<Record<string, string>> = {
   suppressed: 'opt-outs',
+  'opted-out': 'opt-outs of the job',
   duplicate: 'duplicates',
   rejected: 'rejections',
 };

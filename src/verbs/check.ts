@@ -18,9 +18,11 @@ import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
+import { keyOfLists, listSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { tryKey } from '../service/try-key.js';
+import type { Files } from '../storage/files.js';
 import { json, theJob, yes } from './flags.js';
 import { defineVerb } from './verb.js';
 
@@ -57,7 +59,7 @@ export const check = defineVerb({
     const steps: CheckedStep[] = [];
     for (const [index, step] of job.steps.entries()) {
       const number = index + 1;
-      const checked = isRowStep(step) ? await checkFiles(job, { step, number }, reader, found) : NO_FILES;
+      const checked = isRowStep(step) ? await checkFiles(job, { step, number }, { reader, files }, found) : NO_FILES;
       steps.push({ number, kind: step.kind, ...checked });
     }
     await loadPrices(job, { deps: { reader }, problems });
@@ -104,7 +106,7 @@ function sayStep({ number, kind, files, suppression }: CheckedStep): string[] {
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },
-  reader: Omit<InputReader, 'spoolStandardInput'>,
+  { reader, files }: { reader: Omit<InputReader, 'spoolStandardInput'>; files: Files },
   { problems, notices, empty }: Findings,
 ): Promise<Pick<CheckedStep, 'files' | 'suppression'>> {
   const list = async ({ files, format }: Pick<Input, 'files' | 'format'>, onEmpty?: (shown: string) => void) => {
@@ -116,8 +118,10 @@ async function checkFiles(
   // As in planning: an inbox may be empty, a suppression list may not.
   const inputs = await list(step.input, (shown) => empty.push(shown));
   const found: SuppressionFile[] = [];
-  for (const lists of (step.kind === 'sms' && step.suppress) || []) {
-    for (const file of await list(lists)) {
+  for (const lists of step.suppress ?? []) {
+    const where = lists.isOptOuts === true ? keyOfLists(lists) : `steps[${number - 1}]`;
+    const listed = await problems.gather(where, () => listSuppression(lists, job.directory, { reader, files }));
+    for (const file of listed ?? []) {
       const digested = await problems.gather(file.shown, () => digestFile(file.path, { reader }));
       if (digested !== undefined) found.push({ file, ...digested, lists });
     }

@@ -33,7 +33,7 @@ test('the reference documents no code of a row twice', () => {
 test('the reference documents every code of a row and of a step, and none that does not exist', () => {
   const own = ofRows.filter((code) => /^[a-z][a-z0-9-]+$/.test(code));
 
-  expect(own.toSorted()).toEqual(OF_ROWS.flatMap((codes) => Object.keys(codes)).toSorted());
+  expect(own.toSorted()).toEqual([...new Set(OF_ROWS.flatMap((codes) => Object.keys(codes)))].toSorted());
   expect(ofRows.filter((code) => !Object.hasOwn(ROW_CODES, code))).toEqual(['http-<status>']);
   expect(ofSteps.toSorted()).toEqual(Object.keys(ACTION_CODES).toSorted());
 });

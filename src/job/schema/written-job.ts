@@ -193,6 +193,12 @@ const jobKeys = z.strictObject({
   steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
   guards: writtenGuards.prefault({}),
   approvers: writtenApprovers.optional(),
+  optOuts: pathText()
+    .refine((path) => path !== '-', 'expected a file, or a directory of CSV files')
+    .optional()
+    .describe(
+      'Numbers of people who opted out, for all steps that write to people: a file, such as volley listen and volley people write, or a directory of CSV files.',
+    ),
   prices: writtenPrices.optional(),
   failOn: z
     .enum(['rejections', 'in-doubt', 'nothing'])

@@ -33,6 +33,9 @@ export function bindConversations(
     const [fault, ...others] = [user, history].flatMap((part) => (part.ok ? [] : part.faults));
     if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
     if (!user.ok || !history.ok) throw new InternalError('unexpected', 'Cannot refuse a row without a fault');
+    const { phone } = user.value.user;
+    const skip = phone === undefined ? undefined : context.findSuppressed(phone);
+    if (skip !== undefined) return { kind: 'skipped', skip };
     const written = queueIndex === undefined ? '' : cellText(cells, queueIndex).trim();
     const queue = written === '' ? step.queue : written;
     return planConversation(step, { ...user.value, history: history.value, queue });

@@ -8,6 +8,7 @@ import { areasOf } from '../../kinds/kinds.js';
 import { accountOf } from '../format/account-of.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
+import { keyOfLists, listSuppression } from '../suppress/list-suppression.js';
 
 /** The files that a plan will take, by step, and those that it omits. */
 export interface Selection {
@@ -75,6 +76,10 @@ export async function selectInputs(
     : undefined;
   if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
 
+  const spooled = ({ files, format }: Pick<SuppressionLists, 'files' | 'format'>): InputFile[] =>
+    spool !== undefined && files.includes('-')
+      ? [{ path: spool, shown: 'standard input', format: format ?? 'csv' }]
+      : [];
   const list = async (
     patterns: readonly string[],
     format: InputFile['format'] | undefined,
@@ -83,8 +88,7 @@ export async function selectInputs(
     const named = patterns.filter((pattern) => pattern !== '-');
     const found = named.length === 0 ? [] : await deps.reader.listInputs(named, job.directory, onEmptyPattern);
     const files = found.map((file) => (format === undefined ? file : { ...file, format }));
-    if (spool !== undefined && patterns.includes('-'))
-      files.push({ path: spool, shown: 'standard input', format: format ?? 'csv' });
+    files.push(...spooled({ files: patterns, format }));
     const digested: DigestedInput[] = [];
     for (const file of files) digested.push({ file, ...(await digest(file.path)) });
     return digested;
@@ -103,8 +107,11 @@ export async function selectInputs(
       list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
     const suppression: SuppressionFile[] = [];
-    for (const lists of (step.kind === 'sms' && step.suppress) || []) {
-      const found = await options.problems.gather(where, () => list(lists.files, lists.format));
+    for (const lists of step.suppress ?? []) {
+      const found = await options.problems.gather(lists.isOptOuts === true ? keyOfLists(lists) : where, async () => {
+        const named = await listSuppression(lists, job.directory, deps);
+        return Promise.all([...named, ...spooled(lists)].map(async (file) => ({ file, ...(await digest(file.path)) })));
+      });
       suppression.push(...(found ?? []).map((file) => ({ ...file, lists })));
     }
     const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
@@ -118,8 +125,7 @@ export async function selectInputs(
 /** As files of the step, or as one of its suppression lists. */
 export function readsStandardInput(step: Step): boolean {
   if (!isRowStep(step)) return false;
-  const lists = (step.kind === 'sms' && step.suppress) || [];
-  return [step.input, ...lists].some(({ files }) => files.includes('-'));
+  return [step.input, ...(step.suppress ?? [])].some(({ files }) => files.includes('-'));
 }
 
 export async function digestFile(

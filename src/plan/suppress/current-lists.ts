@@ -1,30 +1,36 @@
+import { UserError } from '../../domain/errors.js';
+import { decodeOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
-import { isRowStep, type Job, type SuppressionLists } from '../../job/job.js';
+import type { InputFile } from '../../input/inputs.js';
+import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
 import { coalesce } from '../../storage/coalesce.js';
 import type { FileFacts, Files } from '../../storage/files.js';
 import type { Plan } from '../format/plan-file.js';
-import { digestFile } from '../inputs/select-inputs.js';
+import { digestFile, type SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
+import { keyOfLists, listSuppression } from './list-suppression.js';
 import { loadSuppression, type Suppression } from './suppression.js';
-
-type InputFiles = Awaited<ReturnType<PlanDeps['reader']['listInputs']>>;
 
 /** A list of a step, by file. */
 interface WatchedList {
   readonly step: number;
   readonly lists: SuppressionLists;
-  readonly file: InputFiles[number];
+  readonly file: InputFile;
   /** When it was last looked at; undefined before. */
   facts: FileFacts | undefined;
   /** Of what the plan read, or this process. */
   sha256: string | undefined;
   /** Undefined as long as it is what the plan read. */
   numbers: Suppression | undefined;
+  /** Of a list that Volley writes, how far it was read; undefined for any other, which is read whole each time. */
+  readBytes: number | undefined;
+  /** What it says beyond what was read whole. */
+  readonly isOut: Map<number, boolean>;
 }
 
 interface ListAccess {
-  readonly files: Pick<Files, 'stat'>;
+  readonly files: Pick<Files, 'stat' | 'openRead'>;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
   readonly reader: Omit<PlanDeps['reader'], 'spoolStandardInput'>;
 }
@@ -36,8 +42,8 @@ const TRIES = 5;
 const TRY_AGAIN_MS = 400;
 
 /**
- * The suppression lists of a job while its plan is sent: those that changed since are read again, whole, and withhold what the
- * plan could not know. One that cannot be read ends the run, since a missed number is a message to a person who opted out.
+ * The suppression lists of a job while its plan is sent: those that changed since are read again, and withhold what the plan
+ * could not know. Of a list that Volley writes only the lines are read that were appended. One that cannot be read ends the run, since a missed number is a message to a person who opted out.
  * Lists that came by standard input stay as they were planned.
  */
 export class CurrentLists {
@@ -75,7 +81,8 @@ export class CurrentLists {
 
   find({ step, number }: { readonly step: number; readonly number: number }): NotSent | undefined {
     for (const list of this.#watched.values()) {
-      if (list.step === step && list.numbers?.find(number) !== undefined) return optedOut(list.file.shown);
+      if (list.step !== step) continue;
+      if (list.isOut.get(number) ?? list.numbers?.find(number) !== undefined) return optedOut(list.file.shown);
     }
     return undefined;
   }
@@ -98,15 +105,14 @@ export class CurrentLists {
   async #search(): Promise<void> {
     const problems = this.#gather();
     for (const { number: step, lists } of this.#steps) {
-      const { files: patterns, format } = lists;
-      const files = await problems.gather('suppress', () => this.#deps.reader.listInputs(patterns, this.#directory));
+      const files = await problems.gather(keyOfLists(lists), () => listSuppression(lists, this.#directory, this.#deps));
       const known = this.#plan.steps.find(({ number }) => number === step)?.suppression ?? [];
-      for (const found of files ?? []) {
-        const key = JSON.stringify([step, this.#steps.findIndex((each) => each.lists === lists), found.path]);
+      for (const file of files ?? []) {
+        const key = JSON.stringify([step, this.#steps.findIndex((each) => each.lists === lists), file.path]);
         if (this.#watched.has(key)) continue;
-        const file = format === undefined ? found : { ...found, format };
         const sha256 = known.find(({ path }) => path === file.path)?.sha256;
-        this.#watched.set(key, { step, lists, file, facts: undefined, sha256, numbers: undefined });
+        const unread = { facts: undefined, numbers: undefined, readBytes: undefined, isOut: new Map() };
+        this.#watched.set(key, { step, lists, file, sha256, ...unread });
       }
     }
     problems.throwIfAny();
@@ -118,6 +124,10 @@ export class CurrentLists {
       // Before it is read: what is appended meanwhile is seen next time.
       const facts = await files.stat(list.file.path);
       if (facts !== undefined && isSame(facts, list.facts)) return;
+      if (facts !== undefined && (await this.#readAppended(list, facts))) {
+        list.facts = facts;
+        return;
+      }
       const problems = this.#gather();
       await problems.gather(list.file.shown, () => this.#read(list, problems));
       if (problems.isEmpty) {
@@ -132,13 +142,41 @@ export class CurrentLists {
   async #read(list: WatchedList, problems: ProblemList): Promise<void> {
     const { file, lists, step } = list;
     const digest = await digestFile(file.path, this.#deps);
-    if (digest.sha256 === list.sha256) return;
-    const input = this.#steps.find(({ number }) => number === step)?.input;
-    if (input === undefined) return;
-    const numbers = await loadSuppression([{ file, ...digest, lists }], input, { deps: this.#deps, problems });
-    if (!problems.isEmpty) return;
-    list.numbers = numbers;
-    list.sha256 = digest.sha256;
+    const isOwn = (await this.#readBytes(file.path, 0, OPT_OUT_HEADER.length)).equals(Buffer.from(OPT_OUT_HEADER));
+    if (digest.sha256 !== list.sha256) {
+      const input = this.#steps.find(({ number }) => number === step)?.input;
+      if (input === undefined) return;
+      const numbers = await loadSuppression([{ file, ...digest, lists }], input, { deps: this.#deps, problems });
+      if (!problems.isEmpty) return;
+      list.numbers = numbers;
+      list.sha256 = digest.sha256;
+    }
+    // Lines behind the digest may be read twice, which changes nothing.
+    list.isOut.clear();
+    list.readBytes = isOwn ? digest.bytes : undefined;
+  }
+
+  /** False where the list is to be read whole: it is none that Volley writes, or it is not as it was with lines appended. */
+  async #readAppended(list: WatchedList, facts: FileFacts): Promise<boolean> {
+    const { readBytes, file, isOut } = list;
+    if (readBytes === undefined || facts.inode !== list.facts?.inode || facts.bytes <= readBytes) return false;
+    // Behind the last line break a line may be half written: it is not durable yet.
+    const bytes = await this.#readBytes(file.path, readBytes - 1, facts.bytes - readBytes + 1);
+    const [before, ...lines] = bytes.toString('utf8').split('\n').slice(0, -1);
+    const read = lines.map(decodeOptOut);
+    if (before !== '' || read.includes(undefined)) return false;
+    for (const line of read) if (line !== undefined) isOut.set(Number(line.number), line.what === 'out');
+    list.readBytes = readBytes - 1 + bytes.lastIndexOf('\n') + 1;
+    return true;
+  }
+
+  async #readBytes(path: string, offset: number, length: number): Promise<Buffer> {
+    const file = await this.#deps.files.openRead(path);
+    try {
+      return await file.read(offset, length);
+    } finally {
+      await file.close();
+    }
   }
 }
 
@@ -146,7 +184,7 @@ type ListedStep = ReturnType<typeof listSteps>[number];
 
 function listSteps({ steps }: Pick<Job, 'steps'>) {
   return steps.flatMap((step, index) => {
-    if (!isRowStep(step) || step.kind !== 'sms') return [];
+    if (!isRowStep(step)) return [];
     const written = (step.suppress ?? []).map((lists) => ({
       ...lists,
       files: lists.files.filter((each) => each !== '-'),
@@ -169,4 +207,25 @@ function isSame(one: FileFacts, other: FileFacts | undefined): boolean {
     one.changedMs === other.changedMs &&
     one.inode === other.inode
   );
+}
+
+/** The suppression lists of a step as they are now; those that its plan was made with may be older. */
+export async function listCurrentSuppression(
+  step: Step,
+  directory: string,
+  { deps, problems }: { deps: PlanDeps; problems: ProblemList },
+): Promise<SuppressionFile[]> {
+  const digested: SuppressionFile[] = [];
+  for (const lists of step.suppress ?? []) {
+    await problems.gather(keyOfLists(lists), async () => {
+      if (lists.files.includes('-')) {
+        throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
+          hint: 'Name the list as a file in the job, and give that with --job; or re-import the rows with the list.',
+        });
+      }
+      for (const file of await listSuppression(lists, directory, deps))
+        digested.push({ file, ...(await digestFile(file.path, deps)), lists });
+    });
+  }
+  return digested;
 }

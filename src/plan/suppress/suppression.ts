@@ -1,8 +1,10 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
 import type { FindColumn } from '../../domain/find-column.js';
+import { isOptOutList } from '../../domain/opt-out-line.js';
 import type { Skip } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
+import type { RecordReader } from '../../input/record-reader.js';
 import { findNumbered } from '../../input/repeated-names.js';
 import type { Input, SuppressionLists } from '../../job/job.js';
 import { explainMissingColumn } from '../../normalize/explain-missing-column.js';
@@ -13,6 +15,8 @@ import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
+import { keyOfLists } from './list-suppression.js';
+import { OptOutRows } from './opt-out-rows.js';
 import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
@@ -68,7 +72,11 @@ export class Suppression {
     for (const { international } of columns) for (const number of international) addNew(number);
     let withoutPlus = 0;
     for (const { national } of columns) for (const number of national) if (addNew(number)) withoutPlus += 1;
-    const skip: Skip = { code: 'suppressed', reason: `The number is on the suppression list ${file.file.shown}` };
+    const { shown } = file.file;
+    const skip: Skip =
+      file.lists.isOptOuts === true
+        ? { code: 'opted-out', reason: `The number is on the list of opt-outs ${shown}` }
+        : { code: 'suppressed', reason: `The number is on the suppression list ${shown}` };
     const names = columns.map(({ name }) => name);
     this.#lists.push({ file, columns: names, skip, from, to: this.#numbers.size, repeated, withoutPlus, country });
   }
@@ -148,8 +156,9 @@ async function readNumbers(
 ): Promise<readonly SuppressionColumn[]> {
   const { shown } = file;
   const { findColumn } = deps.reader;
-  const reader = deps.reader.readRecords({ ...file, key: 'suppress' }, lists);
+  const reader = deps.reader.readRecords({ ...file, key: keyOfLists(lists) }, lists);
   await reader.open();
+  if (isOptOutList(reader.columns)) return readOptOuts(reader, shown, problems);
   const fault = findHeaderFault(reader.columns, { file, lists, findColumn });
   if (fault !== undefined) {
     await reader.close();
@@ -178,6 +187,19 @@ async function readNumbers(
   for (const column of columns) addUnreadable(column, shown, problems);
   if (reader.sha256 !== sha256) problems.add({ where: shown, message: 'the file changed while it was read' });
   return columns;
+}
+
+/** It may grow while it is read: what is read is at least what was there before. */
+async function readOptOuts(reader: RecordReader, shown: string, problems: ProblemList): Promise<SuppressionColumn[]> {
+  const rows = new OptOutRows(reader.columns);
+  for await (const batch of reader.batches()) {
+    for (const { fault, cells, line } of batch) {
+      const where = `${shown}:${line}`;
+      if (fault === undefined) rows.add(cells, where, problems);
+      else problems.add({ where, message: `a row that cannot be read (${fault.code})` });
+    }
+  }
+  return [rows.column];
 }
 
 /** Faults that the header alone shows: no header, or a column that the job names is not in it. */

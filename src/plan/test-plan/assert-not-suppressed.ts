@@ -1,9 +1,10 @@
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
+import { isRowStep } from '../../job/job.js';
 import { maskNumber } from '../../normalize/mask.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
-import { listCurrentSuppression } from '../suppress/current-suppression.js';
+import { listCurrentSuppression } from '../suppress/current-lists.js';
 import { loadSuppression } from '../suppress/suppression.js';
 import type { TestSource } from './make-test-plan.js';
 
@@ -15,7 +16,7 @@ export async function assertNotSuppressed(
   const problems = new ProblemList('send a test');
   const suppressed = new Set<string>();
   for (const step of job.steps) {
-    if (step.kind !== 'sms' || step.suppress === undefined) continue;
+    if (!isRowStep(step) || step.suppress === undefined) continue;
     const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
     const list = await loadSuppression(lists, step.input, { deps, problems });
     for (const { e164 } of numbers) if (list.find(e164) !== undefined) suppressed.add(e164);

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const line = (person: number, what: 'out' | 'in' = 'out') =>
+  `${numberOf(person)},${what},2026-11-26T09:15:00.000Z,ann,STOP\n`;
+const without = (count: number, ...persons: number[]) =>
+  numbersOf(count).filter((number) => !persons.map(numberOf).includes(number));
+
+async function aJobWith(
+  optOuts: Readonly<Record<string, string>>,
+  path = 'opt-outs.csv',
+  ...faults: Parameters<typeof aWorkspace>
+): Promise<Workspace> {
+  const workspace = await aWorkspace(...faults);
+  workspace.write('people.csv', people(30));
+  for (const [name, content] of Object.entries(optOuts)) workspace.write(name, content);
+  workspace.writeJob(aJob(workspace, { optOuts: path, steps: [anSmsStep({ limits: SLOW })] }));
+  return workspace;
+}
+
+const SLOW = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 };
+
+async function planned(workspace: Workspace): Promise<string> {
+  const { code, stderr } = await workspace.volley('plan', 'job.yaml');
+  expect(code, stderr).toBe(0);
+  return workspace.runOf(workspace.plans()[0] ?? '');
+}
+
+describe.concurrent('opt-outs of a job', () => {
+  test('that Volley wrote: of a number the latest line counts', async () => {
+    const workspace = await aJobWith({
+      'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}${line(2)}${line(3)}${line(2, 'in')}${line(4, 'in')}${line(4)}`,
+    });
+    const { code, summary } = await workspace.run();
+    expect([code, summary.steps[0]?.skips]).toEqual([0, { 'opted-out': 3 }]);
+    expect(await workspace.destinations()).toEqual(without(30, 1, 3, 4));
+    expect(summary.steps[0]?.suppression).toEqual([
+      expect.objectContaining({ file: 'opt-outs.csv', columns: ['number'], read: 3, found: 3, notFound: 0 }),
+    ]);
+  });
+
+  test('may have no line yet', async () => {
+    const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toHaveLength(30);
+  });
+
+  test('that others wrote, all of a directory: each number in them is out', async () => {
+    const workspace = await aJobWith(
+      {
+        'lists/volley.csv': `${OPT_OUT_HEADER}${line(5)}${line(5, 'in')}`,
+        'lists/crm.csv': `mobile,why\n${numberOf(6)},x\n`,
+      },
+      'lists',
+    );
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(without(30, 6));
+  });
+
+  test.each([
+    ['is not there', {}, 'does not exist'],
+    ['has no number', { 'opt-outs.csv': 'mobile\n' }, 'no column of numbers'],
+    ['has a torn line', { 'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}+6591` }, 'too-few-fields'],
+    ['says neither out nor in', { 'opt-outs.csv': `${OPT_OUT_HEADER}${line(1).replace('out', 'perhaps')}` }, 'neither'],
+  ])('refuse the plan where the list %s', async (_what, files, said) => {
+    const workspace = await aJobWith(files);
+    const failure = await workspace.volley('plan', 'job.yaml');
+    expect(readFailure(failure).exitCode).toBe(2);
+    expect(failure.stdout).toContain(said);
+    expect(failure.stdout).not.toContain(numberOf(1).slice(1));
+  });
+
+  test('count for conversations and codes too, and not for contacts', async () => {
+    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` });
+    const input = { files: 'people.csv' };
+    const steps = [
+      { kind: 'conversations', input, channel: 'c1', queue: 'q1', user: { name: 'name', phone: 'mobile' } },
+      { kind: 'verification.start', input, destination: 'mobile', brand: 'ACME' },
+      { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' } },
+    ];
+    workspace.writeJob({ name: 'sale', service: { sandbox: true }, optOuts: 'opt-outs.csv', steps, output: 'out' });
+    const { code, stdout, stderr } = await workspace.volley('plan', 'job.yaml');
+    expect(code, stdout + stderr).toBe(0);
+    expect(JSON.parse(stdout).steps.map(({ skips }: { skips: object }) => skips)).toEqual([
+      { 'opted-out': 1 },
+      { 'opted-out': 1 },
+      {},
+    ]);
+  });
+});
+
+test('lines that are appended in mid-run take out what has not left; what was taken out stays so', async () => {
+  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
+    kind: 'latency',
+    delayMs: 1500,
+    area: 'sms',
+    nth: 2,
+  });
+  const run = await planned(workspace);
+  workspace.append('opt-outs.csv', line(29));
+  const running = workspace.start(['apply', run]);
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+  workspace.append('opt-outs.csv', `${line(2)}${line(22)}${line(23)}${line(23, 'in')}${line(29, 'in')}`);
+  workspace.append('opt-outs.csv', line(24).slice(0, 9));
+  const { code, summary } = await workspace.finish(running);
+  expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 2 }]);
+  expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
+});
