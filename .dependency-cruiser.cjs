@@ -21,7 +21,7 @@ const MAY_IMPORT = {
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
   cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
   settle: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
-  proof: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
+  proof: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
   listen: ['domain', 'ports', 'storage'],

@@ -34,6 +34,7 @@ export function sha256Of(text: string): string {
 
 /** Of what someone could guess, such as a number. */
 export function digestSalted(salt: string, secret: string | Buffer): string {
+  if (typeof secret === 'string') return hash('sha256', `${salt}${secret}`);
   return createHash('sha256').update(salt).update(secret).digest('hex');
 }
 

@@ -73,7 +73,7 @@ node verify.mjs proof.json --salt proof.salt --number +6591234567</pre>
 function renderPeople({ plan, approvals }: MadeProof): Html {
   const planned = plan.plannedBy === undefined ? [] : [['planned', String(plan.plannedBy), '', '']];
   const approved = approvals.slice(0, MOST_ROWS).map(({ name, at, publicKey }) => {
-    return ['approved', String(name), String(at), publicKey === undefined ? 'no' : 'Ed25519'];
+    return ['approved', String(name), new Date(Number(at)).toISOString(), publicKey === undefined ? 'no' : 'Ed25519'];
   });
   const rows = [...planned, ...approved];
   const columns = ['what', 'who', 'when', 'signed'].map((title) => ({ title }));

@@ -50,20 +50,22 @@ async function* readEntries(path) {
     count += 1;
     expect(count > 0 || line === '{"proof":1,"entries":[', 'the beginning was changed');
     expect(!isWhole, 'something stands behind the end');
-    isWhole = count > 0 && line === `],"head":"${head}"}`;
+    isWhole = line.startsWith(']');
+    const cause = 'one was changed, added, taken out or moved there';
+    expect(!isWhole || line === `],"head":"${head}"}`, `the end does not follow ${before}: ${cause}`);
     if (count === 0 || isWhole) continue;
     const [, comma, json, digest] = /^(,?)\{"entry":(\{.*\}),"sha256":"([0-9a-f]{64})"\}$/.exec(line) ?? [];
     const [, row, step] = /"row":(\d+),.*"step":(\d+),"type":"row"/.exec(json) ?? [];
     const now = `entry ${count}${row === undefined ? '' : ` (row ${row} of step ${step})`}`;
     head = sha256(head + json);
     const follows = digest === head && comma === (count === 1 ? '' : ',');
-    expect(follows, `${now} does not follow ${before}: one was changed, added, taken out or moved there`);
+    expect(follows, `${now} does not follow ${before}: ${cause}`);
     const entry = JSON.parse(json);
     expect(canonical(entry) === json, `${now} is not written in the one way that there is`);
     before = row === undefined ? `${now} (${entry.type})` : now;
     yield { ...entry, place: before };
   }
-  expect(isWhole, `the end is missing or was changed, behind ${before}`);
+  expect(isWhole, `the end is missing behind ${before}`);
   expect(given.head === undefined || given.head === head, `its head is ${head}, not the one that was noted`);
   return say(`${path} holds: ${count - 1} entries, head ${head}`);
 }
@@ -139,25 +141,29 @@ const CHECKS = {
   },
 };
 
-/** The rows of a CSV file, by the names of its columns. */
-function readTable(path) {
+/** Step and number of each row of a CSV file of results. */
+function readResults(path) {
   const content = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   const delimiter = /_step"?([,;|\t])/.exec(content)?.[1] ?? ',';
-  const table = [[]];
   const CELL = new RegExp(`("(?:[^"]|"")*"|[^${delimiter}\r\n]*)([${delimiter}]|\r?\n|$)`, 'g');
+  const rows = [];
+  let columns;
+  let cells = [];
   for (const [, cell, end] of content.matchAll(CELL)) {
-    table.at(-1).push(cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell);
-    if (end.endsWith('\n')) table.push([]);
+    cells.push(cell.replaceAll('"', ''));
+    if (end === delimiter) continue;
+    if (columns === undefined) columns = ['_step', '_destination'].map((name) => cells.indexOf(name));
+    else if (cells.length > 1) rows.push(columns.map((at) => cells[at] ?? ''));
+    cells = [];
   }
-  const [names, ...rows] = table.filter((cells) => cells.length > 1);
-  return rows.map((cells) => Object.fromEntries(names.map((name, at) => [name, cells[at]])));
+  return rows;
 }
 
 /** The results have the rows of a step that were accepted, in their order, and no other. */
 function checkResults(path, digestOf) {
-  const rows = readTable(path);
-  const accepted = numbers.filter(({ step, status }) => status === 'accepted' && String(step) === rows[0]?._step);
-  const found = rows.map((row) => digestOf(row._destination ?? ''));
+  const rows = readResults(path);
+  const accepted = numbers.filter(({ step, status }) => status === 'accepted' && String(step) === rows[0]?.[0]);
+  const found = rows.map(([, number]) => digestOf(number));
   for (let at = 0; at < Math.max(found.length, accepted.length); at += 1) {
     if (found[at] === accepted[at]?.number) continue;
     const isMissing = found[at] === undefined || accepted.slice(at).some(({ number }) => number === found[at]);

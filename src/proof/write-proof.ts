@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import { PROGRAM } from '../domain/program.js';
+import { readPublicKey } from '../job/schema/approvers.js';
 import { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { readApprovals } from '../registry/approvals.js';
+import { readRegistry } from '../registry/open-registry.js';
+import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { listStepSizes } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
@@ -53,7 +56,7 @@ async function writeChain(
     const planSha256 = sha256Of((await files.readText(join(directory, PLAN_FILE))) ?? '');
     const about = { ...describePlan(plan), planSha256, saltSha256 };
     await chain.add(about);
-    const approvals: ProofEntry[] = [];
+    const approvals = await listApprovals(files, source);
     for (const approval of approvals) await chain.add(approval);
     const rows = new RowStatusView(listStepSizes(plan), { isForReport: false });
     for await (const entry of proveJournal(files, source, rows)) {
@@ -87,7 +90,7 @@ function describePlan(plan: Plan): ProofEntry {
     type: 'plan',
     run: plan.id,
     job: name,
-    program: { version: PROGRAM.version, revision: PROGRAM.revision },
+    plannedBy: plan.plannedBy,
     service: service.sandbox ? 'sandbox' : `account ${service.account}, subaccount ${service.subAccountId}`,
     retryOf: plan.retryOf?.run,
     testOf: plan.testOf && { plan: plan.testOf.plan, numbers: plan.testOf.numbers },
@@ -108,6 +111,19 @@ function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep
     sender: source,
     textSha256: text === undefined ? undefined : sha256Of(text),
   };
+}
+
+/** Those that count, with the key that each is signed with. */
+async function listApprovals(files: Files, { directory, plan }: ProofSource): Promise<ProofEntry[]> {
+  const { state } = await readRegistry(files, join(dirname(directory), REGISTRY_FILE));
+  const { given } = await readApprovals(files, { directory, plan }, state);
+  return (state.approvals.get(plan.id) ?? []).flatMap(({ at, name, by, planSha256, signature }, index) => {
+    if (given[index]?.fault !== null) return [];
+    const written = plan.job.approvers?.find((each) => each.name === name)?.publicKey;
+    const key = written === undefined ? undefined : readPublicKey(written);
+    const signed = signature && { signature, publicKey: key?.export({ type: 'spki', format: 'pem' }) };
+    return [{ type: 'approval', at, name, by, planSha256, ...signed }];
+  });
 }
 
 async function digestFile(files: Files, path: string): Promise<{ bytes: number; sha256: string } | undefined> {

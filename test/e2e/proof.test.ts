@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aJob, numberOf, numbersOf, people } from './a-job.js';
-import { prove, readEntries, verifyProof } from './a-proof.js';
+import { chainOf, prove, readEntries, verifyProof } from './a-proof.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { runCommandInProcess } from './command-in-process.js';
 import { closeAfterFile } from './opened.js';
 
 const digest = (salt: string, text: string | Buffer) => createHash('sha256').update(salt).update(text).digest('hex');
@@ -88,6 +89,38 @@ describe.concurrent('the proof of a run', () => {
     expect(workspace.read('audit/proof.json')).toBe(texts[0]);
     expect(existsSync(workspace.path('audit/proof.salt'))).toBe(false);
     expect((await verifyProof(workspace.path('audit'))).code).toBe(0);
+  });
+
+  test('it says who planned and who approved, and the signature of an approval holds without Volley', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const approvers = [{ name: 'Bob', publicKey: publicKey.export({ format: 'pem', type: 'spki' }) }];
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.write('bob.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    workspace.writeJob(aJob(workspace, { guards: { requireApproval: 1 }, approvers }));
+    const as = (actor: string, ...args: string[]) =>
+      runCommandInProcess(args, { cwd: workspace.directory, env: { ...workspace.env, VOLLEY_ACTOR: actor } });
+    const { directory: run, planSha256 } = JSON.parse((await as('ann', 'plan', 'job.yaml')).stdout);
+    expect((await as('bob', 'approve', run, '--confirm', planSha256, '--key', 'bob.pem')).code).toBe(0);
+    expect((await as('cron', 'apply', run)).code).toBe(0);
+
+    const { directory, printed } = await prove(workspace, run);
+
+    const text = readFileSync(printed.proof, 'utf8');
+    expect(readEntries(text).slice(0, 2)).toMatchObject([
+      { type: 'plan', plannedBy: 'ann', planSha256 },
+      { type: 'approval', name: 'Bob', planSha256 },
+    ]);
+    const checked = await verifyProof(directory, 'proof.json');
+    expect([checked.code, checked.stdout]).toEqual([
+      0,
+      expect.stringContaining('approved by Bob, signed with the key'),
+    ]);
+    expect(readFileSync(printed.page, 'utf8')).toMatch(/planned<.*ann.*approved<.*Bob/s);
+    const forged = readEntries(text).map((entry) => (entry.type === 'approval' ? { ...entry, name: 'Eve' } : entry));
+    writeFileSync(join(directory, 'forged.json'), chainOf(forged));
+    const refused = await verifyProof(directory, 'forged.json');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('signature is not of the key of Eve')]);
   });
 
   test('one person can be looked up, and the results are those of the proof: a row more, less or elsewhere is named', async () => {
