@@ -16,6 +16,7 @@ const MAY_IMPORT = {
   plan: ['domain', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'normalize', 'input', 'plan'],
   journal: ['domain', 'storage'],
+  people: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],

@@ -3,6 +3,7 @@ import { quoteWord } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
+import { createOpenPeople } from '../people/people-memory.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -94,12 +95,13 @@ export async function planNewInput(
 
 /** Adapters of the planner: the disk and the readers. */
 export async function createPlanDeps(
-  { env: { files, owner, loadReader }, terminal, stop, emit }: Context,
+  { env: { files, owner, clock, loadReader }, terminal, stop, emit }: Context,
   onProgress: PlanDeps['onProgress'] = () => {},
 ): Promise<PlanDeps> {
   const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/spool.js')]);
   return {
     files,
+    openPeople: createOpenPeople(files, () => clock.now()),
     processId: owner.pid,
     plannedBy: nameActor(terminal.env),
     onProgress: (progress) => {

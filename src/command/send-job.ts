@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { explainAway } from '../cluster/explain-away.js';
 import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
+import { notePeople, notePeopleBegun } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
@@ -186,6 +187,7 @@ async function applyAndWrite(
     await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
     const summary = await writeRunReport(whileHeld, directory, plan, early);
     await leader?.end(summary.state === 'finished');
+    await notePeople(files, { directory, plan }, clock.now());
     await registry.noteEnded(summary);
     context.emit({ type: 'report', summary });
     isOrderly = true;
@@ -222,6 +224,7 @@ async function apply(
   };
   const announce = async (journal: { readonly durableBytes: number }) => {
     await registry.noteBegun(plan);
+    await notePeopleBegun(env.files, { directory, plan }, env.clock.now());
     onBegun(journal);
   };
   const view = createProgressView(terminal, log);

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
+import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { openRegistry } from '../registry/open-registry.js';
@@ -75,6 +76,7 @@ export function withRun<T>(
     await assertPlanWhole(files, directory, plan);
     const report = async () => {
       const summary = await writeRunReport(outputs, directory, plan);
+      await notePeople(files, { directory, plan }, context.env.clock.now());
       await registry.noteEnded(summary);
       return summary;
     };

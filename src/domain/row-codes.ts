@@ -75,6 +75,8 @@ export const SKIP_CODES = {
   'opted-out': words('opted out'),
   duplicate: words('duplicate'),
   filtered: words('left out by a filter'),
+  'had-it-already': words('had this text already', 'volley retry --only had-it-already'),
+  'too-often': words('had too many messages', 'volley retry --only too-often, later'),
   retried: words('claimed by another plan'),
 } as const;
 
@@ -82,6 +84,14 @@ export const SKIP_CODES = {
 export const WITHHELD_CODES = {
   'opted-out': words('opted out'),
 } as const;
+
+/** Skips that may not hold at another time: `volley retry --only` has their rows in a plan of their own. */
+export const LEFT_OUT_CODES = ['filtered', 'had-it-already', 'too-often'] as const;
+export type LeftOutCode = (typeof LEFT_OUT_CODES)[number];
+
+export function isLeftOutCode(code: string | undefined): code is LeftOutCode {
+  return LEFT_OUT_CODES.some((each) => each === code);
+}
 
 /** How it is known that a row was not sent, and that its run will not send it. */
 export const NOT_SENT_CODES = {

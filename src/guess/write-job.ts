@@ -66,6 +66,11 @@ function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFra
     `# testNumbers: ["${mobile}"]   # your own phones: volley test sends some of the messages to them`,
     '# optOuts: opt-outs.csv   # who answered STOP: volley listen --opt-outs writes it, and nothing is sent to them',
     '# prices: { file: prices.csv, currency: EUR }   # what messages cost: the plan then says what it costs',
+    ...(number === undefined
+      ? []
+      : [
+          'sameText: skip   # who had exactly this text in the last 14 days, from any file or job, does not get it again',
+        ]),
     '',
   ];
 }

@@ -28,6 +28,7 @@ export function resolveJob(
       url: typeof notify.url === 'string' ? notify.url : resolveSecret(notify.url, directory),
     },
     cluster: cluster && { ...cluster, database: resolveSecret(cluster.database, directory) },
+    memory: job.memory && resolve(directory, job.memory),
     output: { ...job.output, directory: resolve(directory, job.output.directory) },
     directory,
   };

@@ -41,13 +41,13 @@ export interface RowId {
   readonly step: number;
   readonly isPlanned: boolean;
   /** `where` left it out; absent for any other. */
-  readonly isFiltered?: true;
+  readonly isLeftOut?: true;
   /** Among the rows of the step of which the same holds. */
   readonly index: number;
 }
 
-export function formatRowId({ run, step, isPlanned, isFiltered, index }: RowId): string {
-  return `${messageIdPrefix(run, step)}${isFiltered ? 'f' : isPlanned ? '' : 'r'}${index}`;
+export function formatRowId({ run, step, isPlanned, isLeftOut, index }: RowId): string {
+  return `${messageIdPrefix(run, step)}${isLeftOut ? 'f' : isPlanned ? '' : 'r'}${index}`;
 }
 
 /** Undefined for anything that `formatRowId` does not write. */
@@ -55,7 +55,7 @@ export function readRowId(text: string): RowId | undefined {
   const [, run = '', step, letter, index] = ROW_ID.exec(text) ?? [];
   if (step === undefined) return undefined;
   const row = { run, step: Number(step), isPlanned: letter === '', index: Number(index) };
-  return letter === 'f' ? { ...row, isFiltered: true } : row;
+  return letter === 'f' ? { ...row, isLeftOut: true } : row;
 }
 
 const ROW_ID = /^([0-9a-hjkmnp-tv-z]{12})-([1-9]\d?)-([rf]?)(0|[1-9]\d{0,14})$/;

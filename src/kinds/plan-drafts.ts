@@ -24,7 +24,7 @@ export function planByDrafts(
   const encode = createRowEncoder();
   const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
     if (draft.number === undefined) return refuseDraft(draft);
-    const refusal = drafts.refuse(draft.number, draft.rejection, ordinal);
+    const refusal = drafts.refuse(draft.number, draft.rejection, { ordinal, fragment: () => text.fragment.bytes });
     if (refusal !== undefined) return refusal;
     const { number, segments, country, extraParts, forcesUcs2, replaced } = draft;
     const fragment = text.fragment.bytes.toString('utf8');

@@ -8,6 +8,7 @@ import type { PricedAs } from '../prices/price-list.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
 import type { TimeFault } from './schedule.js';
+import type { SeenText } from './sms/sms-texts.js';
 
 /**
  * The interface of a kind of step with rows, so that planner and applier know no kinds: what a row must have, how rows
@@ -29,6 +30,8 @@ export interface StepKind<S extends RowStep = RowStep> {
   createPlanner(step: S, context: PlannerContext): RowPlanner;
   /** Of rows with the same first fact, the planner takes one: what that fact is. Undefined, or absent, if rows are not compared. */
   comparesBy?(step: S): 'number' | 'session' | undefined;
+  /** What the messages of a request say, in their order; absent where none is a text that a person gets. */
+  listTexts?(body: Buffer): SeenText[];
   /** The part of planning that can run on the reading thread; absent if a kind has none. */
   createDrafter?(step: S): RowDrafter;
   /** What is created at the service before the first request; absent if nothing is needed. */
@@ -143,9 +146,14 @@ export interface PlannerContext {
   readonly findColumn: FindColumn;
   /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
   readonly findSuppressed: (e164: Digits) => Skip | undefined;
+  /** Why a row is skipped whose number had its text already, or too many; absent where nothing is known of any. */
+  readonly findHad?: FindHad | undefined;
   /** Where the row with this ordinal (over all files of the step) stands, for people. */
   readonly describeRow: (ordinal: number) => string;
 }
+
+/** `textOf`: the digest of sender and text, asked for where the number is known. */
+export type FindHad = (number: number, textOf: () => number) => Skip | undefined;
 
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {
@@ -172,11 +180,17 @@ export interface RowDrafter {
 
 /** Plans what depends on other rows, once a row has its draft. One draft is one message. */
 export interface DraftPlanner {
-  /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's. */
-  refuse(number: Digits, rejection: Rejection | undefined, ordinal: number): RowRefusal | undefined;
+  /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's, `fragment` its text as `DraftText` has it. */
+  refuse(number: number, rejection: Rejection | undefined, row: RefusableRow): RowRefusal | undefined;
   /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };
   preview(fragment: string): Preview;
+}
+
+export interface RefusableRow {
+  readonly ordinal: number;
+  /** Valid until the next row. */
+  readonly fragment: () => Buffer;
 }
 
 /** Drafts a row, and appends its text where it is not rejected. */

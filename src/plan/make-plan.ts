@@ -87,7 +87,7 @@ async function planSelection(
   await files.makeDirectory(scratch);
   try {
     const owners = options.ownersFor({ id });
-    const planned = await planSteps({ job, id, selection }, { deps, problems, scratch, directory, owners });
+    const planned = await planSteps({ job, id, selection }, { deps, problems, scratch, directory, owners, occurrence });
     assertFitsSheets(job, planned.steps);
     const repeats = listRepeats(planned.steps, options.findTaken);
     if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
@@ -124,10 +124,18 @@ export async function removeLeftovers(files: Files, jobDirectory: string): Promi
 
 async function planSteps(
   { job, id, selection }: { job: Job; id: string; selection: Selection },
-  context: { deps: PlanDeps; problems: ProblemList; scratch: string; directory: string; owners: RowOwners },
+  context: {
+    deps: PlanDeps;
+    problems: ProblemList;
+    scratch: string;
+    directory: string;
+    owners: RowOwners;
+    occurrence: string;
+  },
 ): Promise<Pick<Plan, 'steps' | 'prices'>> {
   const { deps, problems, scratch, owners } = context;
   const prices = await loadPrices(job, { deps, problems });
+  const people = await deps.openPeople?.({ job, occurrence: context.occurrence }, dirname(context.directory));
   const steps: PlannedStep[] = [];
   for (const step of selection.steps) {
     const planned = await planStep(step, {
@@ -137,6 +145,7 @@ async function planSteps(
       problems,
       owners,
       prices,
+      had: people?.(),
       refusesOptOuts: true,
     });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));

@@ -9,6 +9,7 @@ import { PlannedRecords } from './format/planned-records.js';
 import type { RowLine } from './format/row-line.js';
 import type { RunDirectories } from './format/run-directories.js';
 import { checkGuards } from './guards.js';
+import type { HadLookup } from './had-lookup.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
 import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
@@ -63,11 +64,12 @@ export async function makeRetryPlan(
   try {
     const problems = new ProblemList('retry the rows');
     const prices = await loadPrices(job, { deps, problems });
+    const people = await deps.openPeople?.({ job, occurrence, retryOf }, jobDirectory);
     const steps: PlannedStep[] = [];
     for (const planned of source.plan.steps) {
       const step = job.steps[planned.number - 1];
       if (step !== undefined)
-        steps.push(await planRows(step, planned, { source, deps, problems, id, scratch, prices }));
+        steps.push(await planRows(step, planned, { source, deps, problems, id, scratch, prices, had: people?.() }));
     }
     problems.throwIfAny();
     const priced = prices === undefined ? {} : { prices: prices.planned };
@@ -114,11 +116,12 @@ async function planRows(
     id: string;
     scratch: string;
     prices: LoadedPrices | undefined;
+    had: HadLookup | undefined;
   },
 ): Promise<PlannedStep> {
-  const { source, deps, problems, id, scratch, prices } = context;
+  const { source, deps, problems, id, scratch, prices, had } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems, prices, refuseTwin: source.refuseTwin };
+  const about = { planId: id, directory: scratch, problems, prices, had, refuseTwin: source.refuseTwin };
   if (!isRowStep(step))
     return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {

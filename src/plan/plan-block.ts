@@ -1,6 +1,6 @@
 import type { DraftBlock, Names } from '../input/fast/draft-block.js';
 import type { DraftedBlock } from '../input/record-reader.js';
-import type { DraftPlanner, RowRefusal } from '../kinds/step-kind.js';
+import type { DraftPlanner, RefusableRow, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { DraftedRow } from './format/drafted-row.js';
 import type { StepWriter } from './format/step-writer.js';
@@ -31,12 +31,20 @@ export function planBlock(
   const countries = new Uint32Array(drafts.countries.names.length + 1);
   const ucs2 = new Uint32Array(drafts.ucs2.names.length + 1);
   const { addKept } = tally;
+  let ordinal = 0;
+  const row = {
+    get ordinal() {
+      return ordinal;
+    },
+    fragment: () => drafted.fragmentBytes,
+  };
   const place = { file, line: 0, row: firstRow - 1, costGroup: undefined as number | undefined };
   for (let index = 0; index < lines.length; index += 1) {
     place.line = lines[index] as number;
     place.row += 1;
     drafted.index = index;
-    const refusal = refuseRow(block, index, { planner, ordinal: rows.take() });
+    ordinal = rows.take();
+    const refusal = refuseRow(block, index, { planner, row });
     if (refusal !== undefined) {
       tally.addRefused(refusal);
       if (refusal.kind === 'skipped' && refusal.skip.code === 'filtered')
@@ -81,14 +89,14 @@ function count(counts: Uint32Array, at = 0): void {
 function refuseRow(
   { drafts }: DraftedBlock,
   index: number,
-  { planner, ordinal }: { planner: DraftPlanner; ordinal: number },
+  { planner, row }: { planner: DraftPlanner; row: RefusableRow },
 ): RowRefusal | undefined {
   const number = drafts.numbers[index] as number;
   const omitted = number === 0 ? nameAt(drafts.omitted, index) : undefined;
   if (omitted !== undefined) return { kind: 'skipped', skip: { code: 'filtered', reason: omitted } };
   const rejection = drafts.segments[index] === 0 ? drafts.rejections.get(index) : undefined;
   if (number === 0 && rejection !== undefined) return { kind: 'rejected', rejection };
-  return planner.refuse(number, rejection, ordinal);
+  return planner.refuse(number, rejection, row);
 }
 
 function nameAt(names: Names | undefined, index: number): string | undefined {

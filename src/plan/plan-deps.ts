@@ -3,6 +3,7 @@ import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';
 import type { Files } from '../storage/files.js';
+import type { OpenPeople } from './had-lookup.js';
 
 /** How the planner reaches input files; `input/` offers it. Refusals are thrown as UserError 'bad-input'. */
 export interface InputReader {
@@ -25,6 +26,8 @@ export interface InputReader {
 export interface PlanDeps {
   readonly files: Files;
   readonly reader: InputReader;
+  /** Absent where nothing is to be sent by the plan. */
+  readonly openPeople?: OpenPeople;
   /** Distinguishes two planners that write at the same time. */
   readonly processId: number;
   /** Who plans. */

@@ -1,5 +1,6 @@
 import { UserError } from '../domain/errors.js';
 import { cellsOf } from '../domain/row.js';
+import { isLeftOutCode } from '../domain/row-codes.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
@@ -13,6 +14,7 @@ import { FoldedNames } from './columns/folded-names.js';
 import { joinColumns } from './columns/join-columns.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
+import type { HadLookup } from './had-lookup.js';
 import type { DigestedInput, StepSelection } from './inputs/select-inputs.js';
 import { planBlock } from './plan-block.js';
 import type { PlanDeps } from './plan-deps.js';
@@ -35,6 +37,8 @@ export interface PlanStepContext {
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
   readonly prices?: LoadedPrices | undefined;
+  /** Who had which text before; absent where no one did. */
+  readonly had?: HadLookup | undefined;
   /** Refuses a file whose numbers are nearly all on the step's suppression lists: absent where no new file is planned. */
   readonly refusesOptOuts?: true;
   /** Why a row that is retried, by its id, is not sent though it could be: its first fact is that of another row. */
@@ -55,6 +59,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     step: number,
     findColumn: names.find,
     findSuppressed: (e164) => suppression?.find(e164),
+    findHad: context.had?.find,
     describeRow: (ordinal) => rows.describe(ordinal),
   });
   const { kind, limits } = step;
@@ -84,7 +89,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
   const figures = planning.figures();
   const lists = suppression?.figures(Object.keys(figures.countries).length) ?? [];
-  return { number, kind, inputs, columns, suppression: lists, ...figures };
+  return { number, kind, inputs, columns, suppression: lists, had: context.had?.figures(), ...figures };
 }
 
 /** A step without rows: what it does is decided at its turn. */
@@ -289,10 +294,10 @@ class StepPlanning {
       this.#tally.addReason(plan.rejection, () => ({ file, path, line, row, columns, cells: record.cells }));
       writer.addRow({ ...place, state: 'rejected', rejection: plan.rejection }, cellsJson);
     } else {
-      const isFiltered = plan.skip.code === 'filtered';
-      if (isFiltered && from !== undefined) reimported?.noteTaken(from, ordinal);
-      if (isFiltered) this.#tally.addFiltered(plan.skip.reason, cellsOf(record.cells), columns);
-      writer.addRow({ ...place, from: isFiltered ? from : undefined, state: 'skipped', skip: plan.skip }, cellsJson);
+      const isKept = isLeftOutCode(plan.skip.code);
+      if (isKept && from !== undefined) reimported?.noteTaken(from, ordinal);
+      if (plan.skip.code === 'filtered') this.#tally.addFiltered(plan.skip.reason, cellsOf(record.cells), columns);
+      writer.addRow({ ...place, from: isKept ? from : undefined, state: 'skipped', skip: plan.skip }, cellsJson);
     }
   }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isLeftOutCode } from '../domain/row-codes.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
@@ -42,8 +43,8 @@ class RowsToClaim {
 }
 
 /** Which rows of a run a retry takes. */
-export function rowsOf(only: RetryOf['only'] | undefined): Pick<RowId, 'isPlanned' | 'isFiltered'> {
-  return only === 'filtered' ? { isPlanned: false, isFiltered: true } : { isPlanned: true };
+export function rowsOf(only: RetryOf['only'] | undefined): Pick<RowId, 'isPlanned' | 'isLeftOut'> {
+  return isLeftOutCode(only) ? { isPlanned: false, isLeftOut: true } : { isPlanned: true };
 }
 
 /** What a plan that retries rows of a run takes of them. */

@@ -1,9 +1,10 @@
+import { isLeftOutCode } from '../domain/row-codes.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { countFiltered } from '../plan/format/planned-rows.js';
+import { countLeftOut } from '../plan/format/planned-rows.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
@@ -139,9 +140,9 @@ export class OwnerLookup implements RowOwners {
     return accountOfKind(job, kind) === accountOfKind(this.#plan.job, kind);
   }
 
-  /** How many rows of its step are as a row says to be; none of those that `where` left out are input. */
-  #countLike({ isPlanned, isFiltered }: RowId, source: PlannedStep): number {
-    if (isFiltered) return this.#plan.retryOf?.only === 'filtered' ? countFiltered(source) : 0;
+  /** How many rows of its step are as a row says to be; none of those that it left out are input. */
+  #countLike({ isPlanned, isLeftOut }: RowId, source: PlannedStep): number {
+    if (isLeftOut) return isLeftOutCode(this.#plan.retryOf?.only) ? countLeftOut(source) : 0;
     return isPlanned ? source.counts.planned : source.counts.rejected;
   }
 

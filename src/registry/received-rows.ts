@@ -11,7 +11,7 @@ import { Receipts } from '../report/receipt-index.js';
 import type { Files } from '../storage/files.js';
 
 /** A row that a plan has, planned or left out by its `where`. */
-export type RowOf = Pick<RowId, 'run' | 'step' | 'isFiltered' | 'index'>;
+export type RowOf = Pick<RowId, 'run' | 'step' | 'isLeftOut' | 'index'>;
 
 /**
  * What delivery receipts say of rows of a job's runs: each is read once, when it is first asked for, and so are those that it has
@@ -31,15 +31,15 @@ export class ReceivedRows {
    * Whether a row was sent, or may yet be, whatever its run holds of it: by that run, or by one that it has the row from. One that is
    * queued may, unless the service said that it took the message back. One that is refused, and nothing else, was not.
    */
-  async has({ run, step, isFiltered, index }: RowOf): Promise<boolean> {
+  async has({ run, step, isLeftOut, index }: RowOf): Promise<boolean> {
     const { receipts, ids, readRows } = await this.#open(run);
-    const states = isFiltered ? [] : (receipts?.statesOf(step, index) ?? []);
+    const states = isLeftOut ? [] : (receipts?.statesOf(step, index) ?? []);
     if (states.length > 0) {
       const decision = decideByStates(states);
       if (decision === 'sent' || decision === 'contradiction') return true;
       if (decision === undefined && (await readRows()).codeOf(step, index) !== 'cancelled') return true;
     }
-    const earlier = readRowId(ids.get(keyOf(step, isFiltered))?.[index] ?? '');
+    const earlier = readRowId(ids.get(keyOf(step, isLeftOut))?.[index] ?? '');
     return earlier !== undefined && !isRefusedRow(earlier) && this.has(earlier);
   }
 
@@ -89,8 +89,8 @@ interface RunReceipts {
   readonly readRows: () => Promise<RowStatusView>;
 }
 
-function keyOf(step: number, isFiltered = false): string {
-  return `${step}${isFiltered ? 'f' : ''}`;
+function keyOf(step: number, isLeftOut = false): string {
+  return `${step}${isLeftOut ? 'f' : ''}`;
 }
 
 const NOTHING: RunReceipts = {

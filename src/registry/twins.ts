@@ -1,3 +1,4 @@
+import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
 import { formatRowId, readRowId } from '../kinds/ids.js';
@@ -203,12 +204,12 @@ export class Twins {
     return run === this.#plan.id || this.#history.has(run);
   }
 
-  /** One that read the files, or had rows whose numbers no other plan knows: they were wrong, or `where` left them out. */
+  /** One that read the files, or had rows whose numbers no other plan knows: they were wrong, or left out. */
   #findGone(members: ReadonlySet<string>): string | undefined {
     const { claims, runs } = this.#sources.registry;
     const hadRows = (id: string) =>
       claims.entriesOf(id).some(({ retryOf, rows }) => {
-        if (retryOf !== null && retryOf.only !== 'filtered') return false;
+        if (retryOf !== null && !isLeftOutCode(retryOf.only)) return false;
         return rows.some(({ from }) => members.has(readRunOf(`${from}0`)));
       });
     return (
@@ -248,12 +249,12 @@ async function* readNamedRows(
   { directory, plan }: PastRun,
   step: PlannedStep,
 ): AsyncGenerator<{ id: string; index: number; row: RowLine }[]> {
-  const next = { planned: 0, rejected: 0, filtered: 0 };
+  const next = { planned: 0, rejected: 0, leftOut: 0 };
   for await (const batch of readRowBatches(files, directory, step)) {
     yield batch.flatMap((row) => {
-      const state = row.state !== 'skipped' ? row.state : row.skip.code === 'filtered' ? 'filtered' : undefined;
+      const state = row.state !== 'skipped' ? row.state : isLeftOutCode(row.skip.code) ? 'leftOut' : undefined;
       if (state === undefined) return [];
-      const of = { isPlanned: state === 'planned', ...(state === 'filtered' ? { isFiltered: true as const } : {}) };
+      const of = { isPlanned: state === 'planned', ...(state === 'leftOut' ? { isLeftOut: true as const } : {}) };
       const index = next[state]++;
       return [{ id: formatRowId({ run: plan.id, step: step.number, ...of, index }), index, row }];
     });

@@ -21,11 +21,16 @@ export interface RunEnd {
   readonly balance: Balance;
   /** Of the unprocessed rows those whose recipients opted out: as with rows that the plan skips, nothing is left to do. Absent: none. */
   readonly optedOut?: number;
+  /** Rows that were held as their number had their text already; the job does not say what to do with them. Absent: none. */
+  readonly held?: number;
   /** Of the steps without rows; they count as rows do. */
   readonly actions: readonly (Verdict | undefined)[];
 }
 
-export function exitCodeOf({ reason, balance, optedOut = 0, actions }: RunEnd, failOn: Job['failOn']): number {
+export function exitCodeOf(
+  { reason, balance, optedOut = 0, held = 0, actions }: RunEnd,
+  failOn: Job['failOn'],
+): number {
   const isAny = (status: Verdict['status']) => actions.some((verdict) => verdict?.status === status);
   switch (reason) {
     case 'refused':
@@ -42,9 +47,10 @@ export function exitCodeOf({ reason, balance, optedOut = 0, actions }: RunEnd, f
     case 'abandoned':
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
       // Other unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
-      if ((balance.rejected > 0 || balance.unprocessed > optedOut || isAny('rejected')) && failOn === 'rejections')
-        return EXIT.rejected;
-      return EXIT.ok;
+      return failOn === 'rejections' &&
+        (balance.rejected + balance.unprocessed - optedOut + held > 0 || isAny('rejected'))
+        ? EXIT.rejected
+        : EXIT.ok;
   }
 }
 

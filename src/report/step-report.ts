@@ -1,5 +1,6 @@
 import { InternalError } from '../domain/errors.js';
 import type { RowVerdict, Verdict } from '../domain/row.js';
+import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep, type RowStep } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
@@ -141,7 +142,7 @@ function describeRows(source: ReportedStep, step: RowStep) {
       if (row.state === 'skipped') return describeSkip(row.skip);
       const index = next.rejected++;
       // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
-      const from = plan.retryOf?.only === 'filtered' ? undefined : row.from;
+      const from = isLeftOutCode(plan.retryOf?.only) ? undefined : row.from;
       return describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index }));
     },
   };

@@ -108,6 +108,13 @@ export const summarySchema = z.strictObject({
       skips: counts,
       /** Of the unprocessed rows those that were withheld right before they would have been sent, by code; absent where none was. */
       withheld: counts.optional(),
+      /** Rows whose number had their text already, by the run that they had it from; see `HadFigures` of a plan. Absent where there is none. */
+      had: z
+        .strictObject({
+          rule: z.enum(['hold', 'skip', 'send']),
+          runs: z.array(z.strictObject({ run: z.string(), job: z.string(), at: z.iso.datetime(), rows: count })),
+        })
+        .optional(),
       /** As in the plan: how many rows were left after each condition of `where`, and after all that it skipped or rejected for another reason. Absent for a step without rows. */
       funnel: z
         .array(

@@ -6,6 +6,7 @@ import type { ActionProgress, RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { countHeld } from '../plan/had-lookup.js';
 import { sumBilled } from '../prices/billed-tally.js';
 import { sumCost } from '../prices/sum-cost.js';
 import type { Files } from '../storage/files.js';
@@ -170,7 +171,7 @@ function summarizeRun(
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     ...(state.takenBackAt === undefined ? {} : { takenBackAt: new Date(state.takenBackAt).toISOString() }),
     exitCode: exitCodeOf(
-      { reason: lastClose?.reason, balance, optedOut: countOptedOut({ steps }), actions },
+      { reason: lastClose?.reason, balance, optedOut: countOptedOut({ steps }), held: countHeld(plan), actions },
       plan.job.failOn,
     ),
     balance,
@@ -212,6 +213,7 @@ function summarizeStep(
     ...(scheduled === undefined ? {} : { scheduled }),
     ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
+    ...(planned.had === undefined ? {} : { had: { rule: planned.had.rule, runs: [...planned.had.runs] } }),
     skips: retried === 0 ? { ...skips } : { ...skips, retried },
     ...(Object.keys(report.withheld).length === 0 ? {} : { withheld: report.withheld }),
     ...(funnel === undefined ? {} : { funnel: funnel.map((stage) => ({ ...stage, values: stage.values?.slice() })) }),

@@ -4,7 +4,7 @@ import type { Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { formatRowId, type RowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { readFilteredRows, readPlannedRows } from '../plan/format/planned-rows.js';
+import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
@@ -55,15 +55,15 @@ export async function makePlanOf(
   for (const [step, first, count] of ranges) {
     for (let index = first; index < first + count; index++) {
       const gone = await twins.load(formatRowId({ run: plan.id, step, ...of, index }));
-      // Rows that `where` left out were compared with none.
-      if (gone !== undefined && of.isFiltered) throw refuseGone(plan.id, gone);
+      // Rows that were left out were compared with none.
+      if (gone !== undefined && of.isLeftOut) throw refuseGone(plan.id, gone);
     }
   }
   const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index });
   return makeRetryPlan(
     {
       plan: { ...plan, job },
-      identity: `${of.isFiltered ? 'filtered ' : ''}${JSON.stringify(ranges)}`,
+      identity: `${of.isLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
       rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, of, isChosen, wasSent }),
       refuseTwin: (step, id, key) => twins.refuse(step, id, key),
     },
@@ -113,13 +113,13 @@ async function* readChosen(
     files: Ports['files'];
     directory: string;
     run: string;
-    of: Pick<RowId, 'isPlanned' | 'isFiltered'>;
+    of: Pick<RowId, 'isPlanned' | 'isLeftOut'>;
     isChosen: (step: number, row: number) => boolean;
     /** A receipt may come after the plan had claimed them. */
     wasSent: (step: number, row: number) => Promise<boolean>;
   },
 ): AsyncGenerator<RowLine> {
-  const read = source.of.isFiltered ? readFilteredRows : readPlannedRows;
+  const read = source.of.isLeftOut ? readLeftOutRows : readPlannedRows;
   for await (const { index, row } of read(source.files, source.directory, planned)) {
     const { number: step } = planned;
     if (!source.isChosen(step, index) || (await source.wasSent(step, index))) continue;
@@ -130,7 +130,7 @@ async function* readChosen(
 function refuseGone(run: string, gone: string): UserError {
   return new UserError(
     'plan-mismatch',
-    `Cannot retry filtered rows of run ${run}: run ${gone}, which had rows of the same files, is gone or pruned, and with it to whom it sent, they might be sent twice`,
+    `Cannot retry rows that were left out of run ${run}: run ${gone}, which had rows of the same files, is gone or pruned, and with it to whom it sent, they might be sent twice`,
     {
       hint: 'Put its directory back from a backup, with --adopt. Or send the rows from a file of their own, without those that were sent.',
     },

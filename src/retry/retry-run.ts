@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
@@ -17,7 +18,7 @@ import { RequestReader } from '../run/send/request-reader.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
-import { retryFiltered } from './retry-filtered.js';
+import { retryLeftOut } from './retry-left-out.js';
 import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
 
 export interface RetryEnd {
@@ -103,8 +104,8 @@ async function retryRows(
     underWay: countInFlight(run),
   };
   const request = { directory, plan, lock, directories, registry: registry.state, history, choice, received, job };
-  if (choice.only === 'filtered') {
-    const { made, anew, ...counts } = await retryFiltered(request, { registry, person }, deps);
+  if (isLeftOutCode(choice.only)) {
+    const { made, anew, ...counts } = await retryLeftOut(request, { registry, person }, deps);
     return { made, anew, left: { ...left, ...counts }, codes: {} };
   }
   const { isChosen, leftOut } = await leaveOutReceived(rows, { plan, choice, received });

@@ -7,6 +7,7 @@ import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
 import { actionKindOf } from '../kinds/kinds.js';
 import { inDoubt } from '../kinds/outcomes.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { countHeld } from '../plan/had-lookup.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
@@ -155,6 +156,9 @@ function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): R
     startedAtMs: state.firstOpen?.at ?? deps.clock.now(),
     nowMs: deps.clock.now(),
     balance,
-    exitCode: exitCodeOf({ reason: stop.reason?.reason ?? 'finished', balance, optedOut, actions }, job.failOn),
+    exitCode: exitCodeOf(
+      { reason: stop.reason?.reason ?? 'finished', balance, optedOut, held: countHeld(plan), actions },
+      job.failOn,
+    ),
   };
 }

@@ -17,7 +17,7 @@ import type { Approvals } from '../registry/approvals.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
-import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
+import { describeHad, formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
 import { formatHeadline, formatNextStep, formatParagraph, listMost, type NextStep } from './text-lines.js';
 
@@ -63,9 +63,18 @@ export function formatPlanHead(plan: Plan, screen: Screen, end = ''): string {
   const head = `Plan ${plan.id} of job ${plan.job.name}${retry}${end}`;
   return (
     `${formatHeadline(head, 'bold', screen)}\n` +
-    `${formatParagraph(`To ${describeService(plan.job)}.${describeTotal(plan)}`, screen)}\n` +
+    `${formatParagraph(`To ${describeService(plan.job)}.${describeTotal(plan)}`, screen)}` +
+    `${formatHadOf(plan, screen)}\n` +
     `${formatFigures(COLUMNS, plan.steps.map(describeFigures), screen)}\n`
   );
+}
+
+/** Who had exactly this text before: before anything else of a plan. */
+function formatHadOf({ steps }: Plan, screen: Screen): string {
+  const said = steps.flatMap(({ counts, had }) =>
+    had === undefined ? [] : [`${format(counts.planned)} to send. ${describeHad(had)}`],
+  );
+  return said.map((text) => formatParagraph(text, screen, { style: 'magenta' })).join('');
 }
 
 const COLUMNS: readonly Column[] = [

@@ -2,11 +2,13 @@ import { paint, type Screen, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { format } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
+import { formatDay } from '../domain/stated-time.js';
 import { cutText, wrapText } from '../domain/text-width.js';
-import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
+import type { FunnelStage, HadFigures, SuppressionInput } from '../plan/format/plan-file.js';
+import { countHad } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
-import { formatParagraph } from './text-lines.js';
+import { formatParagraph, listMost } from './text-lines.js';
 
 /** Why rows are refused or not sent, in a plan and in the account of a run: reasons, the funnel, suppression lists. */
 
@@ -39,11 +41,26 @@ export function formatSkips(skips: Readonly<Record<string, number>>): string {
     .join(', ');
 }
 
+const MOST_RUNS = 2;
+const HAD_WORDS = { hold: 'held', skip: 'skipped', send: 'sent again' } as const;
+
+/** `446 had exactly this text from job herbst on 22 November 2026: held.` */
+export function describeHad(had: HadFigures | undefined): string {
+  if (had === undefined) return '';
+  const { rule, runs } = had;
+  const rows = countHad(had);
+  const froms = runs.map(({ job, at }) => `job ${job} on ${formatDay(Date.parse(at))}`);
+  const from = listMost([...new Set(froms)], MOST_RUNS);
+  return `${format(rows)} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`;
+}
+
 const MOST_VALUES = 5;
 const SHORT: Readonly<Record<string, string>> = {
   suppressed: 'opt-outs',
   'opted-out': 'opt-outs of the job',
   duplicate: 'duplicates',
+  'had-it-already': 'those who had it already',
+  'too-often': 'frequency',
   rejected: 'rejections',
 };
 

@@ -20,7 +20,7 @@ import {
   type Summary,
 } from '../report/summary.js';
 import { type NextStepView, nextStep } from './next-step.js';
-import { COUNT_WIDTH, formatFunnel, formatLists, formatReasons, formatSkips } from './row-texts.js';
+import { COUNT_WIDTH, describeHad, formatFunnel, formatLists, formatReasons, formatSkips } from './row-texts.js';
 import { formatBalances } from './table.js';
 import { formatHeadline, formatNextStep, formatParagraph } from './text-lines.js';
 
@@ -118,7 +118,8 @@ function formatStep(step: StepSummary, { state, steps }: Summary, screen: Screen
       ? ''
       : head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped') +
         formatFunnel(balance.read, step.funnel, screen);
-  return `${explained.join('')}${skipped}${formatLists(suppression, screen)}`;
+  const had = step.had === undefined ? '' : indentRest(`${name}: ${describeHad(step.had)}`, screen);
+  return `${explained.join('')}${had}${skipped}${formatLists(suppression, screen)}`;
 }
 
 const INDENT = '    ';

@@ -6,9 +6,9 @@ import { escapeText } from '../command/terminal.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { fixDates } from '../job/fix-dates.js';
-import { type Input, isRowStep, type Job, type RowStep, type SecretSource } from '../job/job.js';
+import { type Input, isRowStep, type Job, type RowStep, type SecretSource, type Step } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
-import { areasOf } from '../kinds/kinds.js';
+import { areasOf, kindOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
@@ -57,6 +57,7 @@ export const check = defineVerb({
     const found: Findings = { problems: new ProblemList('use the job'), notices: [], empty: [] };
     const { problems, notices } = found;
     const steps: CheckedStep[] = [];
+    if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
     for (const [index, step] of job.steps.entries()) {
       const number = index + 1;
       const checked = isRowStep(step) ? await checkFiles(job, { step, number }, { reader, files }, found) : NO_FILES;
@@ -82,6 +83,13 @@ export const check = defineVerb({
     };
   },
 });
+
+const UNSAID =
+  'sameText is not said: a row whose number had exactly its text before is held, and the run ends with exit code 1. Decide: sameText: hold, skip or send';
+
+function sendsTexts(step: Step): boolean {
+  return isRowStep(step) && kindOf(step).listTexts !== undefined;
+}
 
 interface CheckedStep {
   readonly number: number;

@@ -8,6 +8,7 @@ import { escapeText } from '../command/terminal.js';
 import { withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { LEFT_OUT_CODES } from '../domain/row-codes.js';
 import { fixDates } from '../job/fix-dates.js';
 import { loadJob, placeProblems } from '../job/load.js';
 import type { RetryOf } from '../plan/format/plan-file.js';
@@ -27,9 +28,9 @@ export const retry = defineVerb({
   flags: {
     only: {
       ...text(
-        'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, or filtered: left out by a filter (`where`) that lets them in now',
+        'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, filtered: left out by a filter (`where`) that lets them in now, had-it-already: held or skipped as they had the text, too-often: above `frequency`',
       ),
-      choices: ['rejected', 'unprocessed', 'not-sent', 'filtered'],
+      choices: ['rejected', 'unprocessed', 'not-sent', ...LEFT_OUT_CODES],
       demandOption: true,
     },
     code: readAs(

@@ -96,6 +96,7 @@ describe.concurrent('two rows of a file that have one number get one message', (
 
   test('but a row of another file, which shared a run with it, gets its own', async () => {
     const { workspace, rejections } = await aRunWithRejections();
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)], sameText: 'send' }));
     workspace.write('in/b.csv', pick(rejections, 'P3'));
     workspace.write('in/c.csv', `${people(1)}Late,n/a\n`);
     const { summary } = await workspace.run();

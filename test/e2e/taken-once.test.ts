@@ -129,6 +129,7 @@ describe.concurrent('a file that was saved anew', () => {
   test('with one cell changed is another one', async () => {
     const { workspace } = await aFinishedRun();
     workspace.write('people.csv', text.replace(numberOf(7), numberOf(99)));
+    workspace.writeJob(aJob(workspace, { sameText: 'send' }));
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toHaveLength(40);
   });

@@ -114,6 +114,7 @@ describe('a faultless job', () => {
       guards: { maxRejectedPercent: 5, maxFailedPercent: 50, requireTest: false },
       failOn: 'rejections',
       repeat: 'never',
+      sameTextWithin: 14 * 86_400_000,
       output: { directory: '/home/ann/out', format: 'csv' },
       directory: '/home/ann/jobs',
     });

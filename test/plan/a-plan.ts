@@ -111,6 +111,7 @@ export function aJob(changes: Partial<Job> = {}): Job {
     guards: { maxFailedPercent: 100, requireTest: false },
     failOn: 'rejections',
     repeat: 'never',
+    sameTextWithin: 14 * 86_400_000,
     output: { directory: '/out', format: 'csv' },
     directory: '/jobs',
     ...changes,

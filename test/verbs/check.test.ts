@@ -110,7 +110,7 @@ describe('check', () => {
     const job = aJobFile({ 'stop.csv': 'mobile\n+6598765432\n' });
     expect(await checkJob({ job, json: undefined }, terminal)).toBe(0);
     expect(said.stdout).toBe(
-      'Job sale can be planned, as far as the job file, its secrets and the first rows of each file show.\n  step 1 (sms): people.csv, stop.csv\n    stop.csv: 1 read in column mobile · 0 found among the recipients · 1 not\n',
+      'Job sale can be planned, as far as the job file, its secrets and the first rows of each file show.\n  step 1 (sms): people.csv, stop.csv\n    stop.csv: 1 read in column mobile · 0 found among the recipients · 1 not\n  sameText is not said: a row whose number had exactly its text before is held, and the run ends with exit code 1. Decide: sameText: hold, skip or send\n',
     );
   });
 

@@ -80,7 +80,7 @@ export function parseAge(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (HOURS[unit] ?? 0) * 3_600_000;
 }
 
-/** How old a file may be; it becomes milliseconds. */
+/** How old a file may be, or how long ago something was; it becomes milliseconds. */
 export function age() {
   return z
     .string()

@@ -11,6 +11,7 @@ import { conversationsStep } from './steps/conversations.js';
 import { smsStep } from './steps/sms.js';
 import { verificationCheckStep, verificationStartStep } from './steps/verification.js';
 import {
+  age,
   amount,
   count,
   currencyCode,
@@ -181,6 +182,20 @@ const writtenOutput = z
 /** Volley's choice: a team, and no audience. */
 export const MAX_TEST_NUMBERS = 20;
 
+const DAY_MS = 86_400_000;
+
+const writtenFrequency = z
+  .strictObject({
+    max: count().describe('Most messages to one number within that time, from whatever job.'),
+    per: age().describe('The time, such as 7d.'),
+    group: z
+      .string()
+      .regex(JOB_NAME, 'expected a word of a-z 0-9 . _ -, such as marketing')
+      .optional()
+      .describe('Counts the messages of jobs that name the same group; by default those of all jobs.'),
+  })
+  .describe('How often a person is written to: rows above it are skipped.');
+
 const jobKeys = z.strictObject({
   $schema: z.string().optional().describe('Address of this schema, for editors.'),
   name: z
@@ -210,6 +225,19 @@ const jobKeys = z.strictObject({
     .enum(['never', 'per-day', 'always'])
     .default('never')
     .describe('Whether to send a file again that the job has already sent.'),
+  sameText: z
+    .enum(['hold', 'skip', 'send'])
+    .optional()
+    .describe(
+      'What happens to a row whose number had exactly its text, from the same sender, before: it is held, and the run ends with exit code 1 (so it is where nothing is said), skipped, or sent.',
+    ),
+  sameTextWithin: age()
+    .default(14 * DAY_MS)
+    .describe('How long ago the text may have been sent to count.'),
+  frequency: writtenFrequency.optional(),
+  memory: pathText()
+    .optional()
+    .describe('Directory that jobs share, in which they remember whom they wrote to; by default that of their output.'),
   notBefore: instant()
     .optional()
     .describe('Nothing is sent before this time; `run --wait` waits for it, and otherwise exits with 75.'),

@@ -5,21 +5,25 @@ import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
 import { planByDrafts } from '../plan-drafts.js';
 import { type DraftPlanner, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
 import { createSmsDrafter } from './sms-drafter.js';
+import { createTextDigest } from './sms-texts.js';
 
 /**
- * Drafts → messages: suppression, a text that cannot be sent, and last the duplicates, so that a row which cannot be sent
- * never takes the place of one that can.
+ * Drafts → messages: suppression, a text that cannot be sent, who had it already, and last the duplicates, so that a row
+ * which is not sent never takes the place of one that is.
  */
 export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
   const drafter = createSmsDrafter(step);
   const { sharedText } = drafter;
   const seen = createNumberSet();
   const bounds = boundBatch(step);
+  const digestText = createTextDigest(step.template.source, sharedText);
   const drafts: DraftPlanner = {
-    refuse: (number, rejection, ordinal) => {
+    refuse: (number, rejection, { ordinal, fragment }) => {
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       if (rejection !== undefined) return { kind: 'rejected', rejection };
+      const had = context.findHad?.(number, () => digestText(fragment()));
+      if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       return kept === undefined ? undefined : skipDuplicate('number', kept, context);
     },

@@ -13,6 +13,7 @@ import { SMS_WHOLE_REQUEST } from '../whole-request.js';
 import { readSentNumbers } from './sent-numbers.js';
 import { createSmsDrafter } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
+import { listTexts } from './sms-texts.js';
 
 /** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {
@@ -31,6 +32,7 @@ export const smsKind: StepKind<SmsStep> = {
   createPlanner: createSmsPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   createDrafter: createSmsDrafter,
+  listTexts,
   call: (service, body) => buildRequest(service, ENDPOINTS.sendBatch, { body }),
   splitBody,
   recipients: readSentNumbers,

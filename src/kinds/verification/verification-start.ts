@@ -48,7 +48,7 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
 function createPlanner(step: VerificationStartStep, context: PlannerContext) {
   const seen = createNumberSet();
   const drafts: DraftPlanner = {
-    refuse: (number, _rejection, ordinal) => {
+    refuse: (number, _rejection, { ordinal }) => {
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;

@@ -44,8 +44,12 @@ export class DraftedRow {
   }
 
   get fragment(): string {
+    return this.fragmentBytes.toString('utf8');
+  }
+
+  get fragmentBytes(): Buffer {
     const { bytes, ends } = this.#fragments;
-    return Buffer.from(bytes.buffer).toString('utf8', startOf(ends, this.index), ends[this.index]);
+    return Buffer.from(bytes.buffer).subarray(startOf(ends, this.index), ends[this.index]);
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
 import { PROGRAM } from '../../domain/program.js';
+import type { LeftOutCode } from '../../domain/row-codes.js';
 import type { CellCount } from '../../filter/cell-counts.js';
 import type { Job } from '../../job/job.js';
 import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
@@ -62,7 +63,7 @@ export interface TestOf {
 export interface RetryOf {
   /** Id of its plan. */
   readonly run: string;
-  readonly only: 'rejected' | 'unprocessed' | 'not-sent' | 'filtered';
+  readonly only: 'rejected' | 'unprocessed' | 'not-sent' | LeftOutCode;
   /** Of the rejected rows those with these codes; all where there is none. */
   readonly codes: readonly string[];
 }
@@ -74,6 +75,8 @@ export interface PlannedStep {
   /** The original columns of the step's outputs: those of its inputs, joined. */
   readonly columns: readonly string[];
   readonly suppression: readonly SuppressionInput[];
+  /** Rows whose number had their text already; absent where there is none. */
+  readonly had?: HadFigures | undefined;
   readonly counts: StepCounts;
   /** Rows by code. */
   readonly rejections: Readonly<Record<string, number>>;
@@ -97,6 +100,13 @@ export interface PlannedStep {
   readonly estimateSeconds: number;
   /** Absent for a step without rows. */
   readonly files?: StepFiles;
+}
+
+/** Rows whose number had exactly their text before, by the run that they had it from, and what was done with them. */
+export interface HadFigures {
+  readonly rule: 'hold' | 'skip' | 'send';
+  /** `at`: when the run last sent. */
+  readonly runs: readonly { readonly run: string; readonly job: string; readonly at: string; readonly rows: number }[];
 }
 
 /** How many rows are left after a condition of `where`, or after all that are skipped or rejected for another reason. */

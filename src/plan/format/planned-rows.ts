@@ -1,9 +1,11 @@
+import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
 import type { Files } from '../../storage/files.js';
 import { type PlannedStep, rowsFile } from './plan-file.js';
 import { readRowLines } from './planned-files.js';
 import { decodeRowLine, type RowLine } from './row-line.js';
 
 export type PlannedRowLine = Extract<RowLine, { state: 'planned' }>;
+export type SkippedRowLine = Extract<RowLine, { state: 'skipped' }>;
 
 /** The rows of a step that a plan sends, in their order, each with its index among them. */
 export async function* readPlannedRows(
@@ -14,20 +16,20 @@ export async function* readPlannedRows(
   yield* readRows(files, { directory, planned }, (row): row is PlannedRowLine => row.state === 'planned');
 }
 
-/** Those that its `where` left out, each with its index among them. */
-export async function* readFilteredRows(
+/** Those that it left out, for now, each with its index among them. */
+export async function* readLeftOutRows(
   files: Files,
   directory: string,
   planned: PlannedStep,
-): AsyncGenerator<{ index: number; row: RowLine }> {
-  if (countFiltered(planned) === 0) return;
-  yield* readRows(files, { directory, planned }, (row): row is RowLine => {
-    return row.state === 'skipped' && row.skip.code === 'filtered';
+): AsyncGenerator<{ index: number; row: SkippedRowLine }> {
+  if (countLeftOut(planned) === 0) return;
+  yield* readRows(files, { directory, planned }, (row): row is SkippedRowLine => {
+    return row.state === 'skipped' && isLeftOutCode(row.skip.code);
   });
 }
 
-export function countFiltered({ skips }: Pick<PlannedStep, 'skips'>): number {
-  return skips.filtered ?? 0;
+export function countLeftOut({ skips }: Pick<PlannedStep, 'skips'>): number {
+  return LEFT_OUT_CODES.reduce((sum, code) => sum + (skips[code] ?? 0), 0);
 }
 
 async function* readRows<Row extends RowLine>(

@@ -98,8 +98,8 @@ export function idStartOf(of: Omit<RowId, 'index'>): string {
 }
 
 /** Whether the plan of a row rejected it. */
-export function isRefusedRow({ isPlanned, isFiltered }: RowId): boolean {
-  return !isPlanned && isFiltered !== true;
+export function isRefusedRow({ isPlanned, isLeftOut }: RowId): boolean {
+  return !isPlanned && isLeftOut !== true;
 }
 
 interface StepRows {

@@ -5,7 +5,7 @@ import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { PERSON, type RowRange } from '../journal/entry-format.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
-import { readFilteredRows } from '../plan/format/planned-rows.js';
+import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { listClaimsOn } from '../registry/note-claims.js';
 import type { Registry } from '../registry/registry.js';
@@ -13,8 +13,8 @@ import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';
 import { type MadeRetry, makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
 
-/** Of the rows that `where` left out. */
-export interface FilteredEnd {
+/** Of the rows that a plan left out. */
+export interface LeftOutEnd {
   readonly made: MadeRetry | undefined;
   readonly anew: readonly MadeRetry[];
   /** Rows that the `where` of now leaves out too: their run keeps them. */
@@ -25,14 +25,15 @@ export interface FilteredEnd {
 }
 
 /**
- * Makes a plan of the rows that `where` left out of a run and that match the `where` of now, and claims them for it in the registry, for
- * good. The others stay where they are, for a later `where`. In the journal of the run nothing is noted: to it they were never planned.
+ * Makes a plan of rows that the plan of a run left out, and claims them for it in the registry, for good: of filtered ones those that match
+ * the `where` of now, as the others stay where they are, for a later `where`. In the journal of the run nothing is noted: to it they were
+ * never planned.
  */
-export async function retryFiltered(
+export async function retryLeftOut(
   request: RetryRequest,
   { registry, person }: { registry: Registry; person: string },
   deps: Ports & { readonly plan: PlanDeps },
-): Promise<FilteredEnd> {
+): Promise<LeftOutEnd> {
   const { plan } = request;
   const counts = { filtered: 0, received: 0, retriedBefore: 0 };
   const chosen = new Map<number, Set<number>>();
@@ -47,7 +48,7 @@ export async function retryFiltered(
 
 async function chooseRows(
   planned: PlannedStep,
-  { directory, plan, registry, received, job = plan.job }: RetryRequest,
+  { directory, plan, registry, received, choice: { only }, job = plan.job }: RetryRequest,
   {
     counts,
     deps,
@@ -55,11 +56,12 @@ async function chooseRows(
 ): Promise<Set<number>> {
   const chosen = new Set<number>();
   const { number: step } = planned;
-  const own = listClaimsOn({ plan }, registry.claims, 'filtered').filter((each) => each.step === step);
+  const own = listClaimsOn({ plan }, registry.claims, only).filter((each) => each.step === step);
   const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps.plan.reader.findColumn));
-  for await (const { index, row } of readFilteredRows(deps.files, directory, planned)) {
-    const refusal = filters[row.file]?.refuse(cellsOf(row.cells));
-    const of = { run: plan.id, step, isFiltered: true, index } as const;
+  for await (const { index, row } of readLeftOutRows(deps.files, directory, planned)) {
+    if (row.skip.code !== only) continue;
+    const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
+    const of = { run: plan.id, step, isLeftOut: true, index } as const;
     if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
     else if (refusal?.kind === 'skipped') counts.filtered += 1;
     else if (await received.has(of)) counts.received += 1;

@@ -1,0 +1,153 @@
+import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
+import type { Files, ReadFile } from '../storage/files.js';
+
+/**
+ * Who got what in one run: `<memory>/_people/<id of the plan>.people`, written whole, never edited.
+ *
+ *   8f0a3c… {"format":1,"plan":"k3v9q2m8x4aa","job":"autumn-sale","account":"https://… acme_hq","group":"","sentAt":1795381271678,"isOver":true,"records":447,"nonce":"…"}\n
+ *   16 bytes a planned row, AES-256-GCM under the key of the memory, with the line above as associated data
+ *   16 bytes: the tag
+ *
+ * The line begins with its HMAC-SHA256, so that it can be believed without the rows. A record: E.164 digits (double), CRC-32 of sender and text, state (a letter), three bytes that are 0; little endian. It is encrypted,
+ * as digests of numbers are reversed in minutes, and no time is taken for one digest a row.
+ */
+export interface PeopleHead {
+  readonly format: typeof FORMAT;
+  /** Its id. */
+  readonly plan: string;
+  readonly job: string;
+  /** As requests name it (account-of.ts). */
+  readonly account: string;
+  /** `frequency.group` of the job; '' without one. */
+  readonly group: string;
+  /** When it last sent, in milliseconds since 1970. */
+  readonly sentAt: number;
+  /** No more of it is sent. */
+  readonly isOver: boolean;
+  readonly records: number;
+}
+
+export interface PersonRecord {
+  readonly number: number;
+  /** CRC-32 of sender and text. */
+  readonly text: number;
+  readonly state: PersonState;
+}
+
+/** What became of the message. The last two count for nothing; what is yet to be sent will be. */
+export const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'] as const;
+export type PersonState = (typeof PERSON_STATES)[number];
+
+const FORMAT = 1;
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const RECORD_BYTES = 16;
+const HMAC_DIGITS = 64;
+/** Of a multiple of a record. */
+const CHUNK_BYTES = 1 << 18;
+const MAX_HEAD_BYTES = 4096;
+
+/** Writes the file of a run whole. `key`: 32 bytes. */
+export async function writePeople(
+  files: Files,
+  path: string,
+  {
+    head,
+    key,
+    records,
+  }: { head: Omit<PeopleHead, 'format'>; key: Buffer; records: AsyncIterable<readonly PersonRecord[]> },
+): Promise<void> {
+  const nonce = randomBytes(NONCE_BYTES);
+  const text = JSON.stringify({ format: FORMAT, ...head, nonce: nonce.toString('hex') });
+  const line = Buffer.from(`${authenticate(text, key)} ${text}\n`);
+  const cipher = createCipheriv(CIPHER, key, nonce).setAAD(line);
+  const file = await files.createWhole(path);
+  try {
+    await file.write(line);
+    for await (const batch of records) await file.write(cipher.update(encodeRecords(batch)));
+    await file.write(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
+    await file.finish();
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
+}
+
+function encodeRecords(records: readonly PersonRecord[]): Buffer {
+  const bytes = Buffer.alloc(records.length * RECORD_BYTES);
+  let at = 0;
+  for (const { number, text, state } of records) {
+    bytes.writeDoubleLE(number, at);
+    bytes.writeUInt32LE(text, at + 8);
+    bytes[at + 12] = PERSON_STATES.indexOf(state);
+    at += RECORD_BYTES;
+  }
+  return bytes;
+}
+
+function authenticate(head: string, key: Buffer): string {
+  return createHmac('sha256', key).update(head).digest('hex');
+}
+
+/** The head of a file; undefined where it is not what was written under the key. */
+export async function readPeopleHead(files: Files, path: string, key: Buffer): Promise<PeopleHead | undefined> {
+  const file = await files.openRead(path);
+  try {
+    return (await readHead(file, key))?.head;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Calls `add` for each record, in the order of the plan. False where the file is not, bit for bit, what was written under the key: what was
+ * added until then counts for nothing.
+ */
+export async function readPeople(
+  files: Files,
+  path: string,
+  { key, add }: { key: Buffer; add: (number: number, text: number, state: PersonState) => void },
+): Promise<boolean> {
+  const file = await files.openRead(path);
+  try {
+    const found = await readHead(file, key);
+    if (found === undefined) return false;
+    const { head, line, nonce } = found;
+    const end = line.length + head.records * RECORD_BYTES;
+    if (file.bytes !== end + TAG_BYTES) return false;
+    const decipher = createDecipheriv(CIPHER, key, nonce).setAAD(line);
+    for (let at = line.length; at < end; at += CHUNK_BYTES) {
+      const bytes = decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at)));
+      for (let from = 0; from < bytes.length; from += RECORD_BYTES) {
+        const state = PERSON_STATES[bytes[from + 12] ?? 0] ?? 'to-send';
+        add(bytes.readDoubleLE(from), bytes.readUInt32LE(from + 8), state);
+      }
+    }
+    return isAuthentic(decipher, await file.read(end, TAG_BYTES));
+  } finally {
+    await file.close();
+  }
+}
+
+function isAuthentic(decipher: DecipherGCM, tag: Buffer): boolean {
+  try {
+    decipher.setAuthTag(tag);
+    decipher.final();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function readHead(
+  file: ReadFile,
+  key: Buffer,
+): Promise<{ head: PeopleHead; line: Buffer; nonce: Buffer } | undefined> {
+  const start = await file.read(0, MAX_HEAD_BYTES);
+  const line = Buffer.from(start.subarray(0, start.indexOf('\n') + 1));
+  const text = line.toString('utf8', HMAC_DIGITS + 1, line.length - 1);
+  if (line.toString('latin1', 0, HMAC_DIGITS) !== authenticate(text, key)) return undefined;
+  const head: PeopleHead & { nonce: string } = JSON.parse(text);
+  return head.format === FORMAT ? { head, line, nonce: Buffer.from(head.nonce, 'hex') } : undefined;
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import { isRowStep, type Job } from '../job/job.js';
+import { readRowStatus } from '../journal/read-row-status.js';
+import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
+import { readRunState } from '../journal/state-reader.js';
+import { kindOf } from '../kinds/kinds.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import {
+  decodeRequestLine,
+  JOURNAL_FILE,
+  PLAN_FILE,
+  type Plan,
+  type PlannedStep,
+  readPlan,
+  requestsFile,
+} from '../plan/format/plan-file.js';
+import { openPlanned } from '../plan/format/planned-files.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
+import type { Files } from '../storage/files.js';
+import { splitLines } from '../storage/split-lines.js';
+import { createHadLookup } from './had-already.js';
+import {
+  type PeopleHead,
+  type PersonRecord,
+  type PersonState,
+  readPeople,
+  readPeopleHead,
+  writePeople,
+} from './people-file.js';
+import { PeopleTable } from './people-table.js';
+
+/**
+ * Who got what, from whatever job or run, in `<memory>/_people/`: the key, and a file for each run (people-file.ts). It is derived from plans
+ * and journals: the file of a run is written before its first intent, when all of its rows count, and again with its outputs. A process
+ * may die at any moment: what stands there counts too many at most.
+ */
+export const PEOPLE_DIRECTORY = '_people';
+const KEY_FILE = 'key';
+const ENDING = '.people';
+const KEY_BYTES = 32;
+
+/** Where the jobs of an output directory, or of a `memory`, keep whom they wrote to. */
+export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory: string): string {
+  return join(memory ?? dirname(jobDirectory), PEOPLE_DIRECTORY);
+}
+
+/** A run is about to send: all of its messages count from now on. What stands there of it already is left. */
+export async function notePeopleBegun(files: Files, run: RunOfPeople, nowMs: number): Promise<void> {
+  if (!(await isNoted(files, run))) await notePeople(files, run, nowMs);
+}
+
+async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
+  const path = join(peopleDirectoryOf(plan.job, dirname(directory)), nameOf(plan.id));
+  return (await files.stat(path)) !== undefined;
+}
+
+/** Writes what became of each message of a run, as its journal has it by now. Tests, and steps that send no text, leave nothing. */
+export async function notePeople(files: Files, { directory, plan }: RunOfPeople, nowMs: number): Promise<void> {
+  const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
+  if (plan.testOf !== undefined || steps.length === 0) return;
+  const path = peopleDirectoryOf(plan.job, dirname(directory));
+  await files.makeDirectory(path);
+  const key = await readKey(files, path, { mayCreate: true });
+  const { rows } = await readRowStatus(files, join(directory, JOURNAL_FILE), {
+    steps: steps.map(({ number, counts }) => ({ number, ...counts })),
+    isForReport: false,
+  });
+  const { lastClose, lastSentAt } = rows.state;
+  const head = {
+    plan: plan.id,
+    job: plan.job.name,
+    account: accountOfKind(plan.job, steps[0]?.kind ?? ''),
+    group: plan.job.frequency?.group ?? '',
+    sentAt: lastSentAt ?? nowMs,
+    isOver: lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned',
+    records: steps.reduce((sum, { counts }) => sum + counts.planned, 0),
+  };
+  const records = listRecords(files, { directory, plan }, { steps, rows });
+  await writePeople(files, join(path, nameOf(plan.id)), { head, key, records });
+}
+
+type RunOfPeople = { readonly directory: string; readonly plan: Plan };
+
+function nameOf(plan: string): string {
+  return `${plan}${ENDING}`;
+}
+
+function listTextsOf(job: Job, number: number) {
+  const step = job.steps[number - 1];
+  return step !== undefined && isRowStep(step) ? kindOf(step).listTexts : undefined;
+}
+
+async function* listRecords(
+  files: Files,
+  { directory, plan }: RunOfPeople,
+  { steps, rows }: { steps: readonly PlannedStep[]; rows: RowStatusView },
+): AsyncGenerator<PersonRecord[]> {
+  for (const step of steps) {
+    const listTexts = listTextsOf(plan.job, step.number);
+    if (listTexts === undefined || step.counts.requests === 0) continue;
+    const file = await openPlanned(files, requestsFile(directory, step), step.files?.requests);
+    try {
+      for await (const { bytes } of splitLines(file)) {
+        const { body, first } = decodeRequestLine(bytes, file.path);
+        yield listTexts(body).map((each, index) => {
+          return { ...each, state: STATES[rows.currentStatusOf(step.number, first + index)] };
+        });
+      }
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** A row that another plan has claimed counts there. */
+const STATES: Readonly<Record<CurrentRowStatus, PersonState>> = {
+  open: 'to-send',
+  'under-way': 'in-doubt',
+  accepted: 'accepted',
+  'in-doubt': 'in-doubt',
+  rejected: 'rejected',
+  'not-sent': 'not-sent',
+  moved: 'not-sent',
+};
+
+/** Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries does not count: it gives them up. */
+export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople {
+  return async (plan, jobDirectory) => {
+    const { job, retryOf } = plan;
+    const rules = { ...job, sameText: sameTextRule(plan) };
+    const directory = peopleDirectoryOf(job, jobDirectory);
+    if (job.steps.some((_, index) => listTextsOf(job, index + 1) !== undefined))
+      await noteMissing(files, { jobDirectory, nowMs: nowMs() });
+    const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING));
+    if (names.length === 0) return undefined;
+    const key = await readKey(files, directory, { mayCreate: false });
+    const spanMs = Math.max(job.sameTextWithin, job.frequency?.per ?? 0);
+    const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
+    const heads: PeopleHead[] = [];
+    for (const name of names) {
+      const head = await readPeopleHead(files, join(directory, name), key);
+      if (head === undefined) throw refuseDamaged(join(directory, name), name.slice(0, -ENDING.length));
+      const isRecent = !head.isOver || nowMs() - head.sentAt <= spanMs;
+      if (isRecent && head.plan !== retryOf?.run && accounts.has(head.account)) heads.push(head);
+    }
+    if (heads.length === 0) return undefined;
+    const table = await loadTable(files, directory, { heads, key });
+    return () => createHadLookup({ table, runs: heads }, rules, nowMs());
+  };
+}
+
+/** What is missing of runs that have sent something is made again, as long as their plans are there. */
+async function noteMissing(
+  files: Files,
+  { jobDirectory, nowMs }: { jobDirectory: string; nowMs: number },
+): Promise<void> {
+  for (const name of (await RunDirectories.read(files, jobDirectory)).names) {
+    const directory = join(jobDirectory, name);
+    const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
+    if (!(await isThere(JOURNAL_FILE)) || !(await isThere(PLAN_FILE))) continue;
+    const run = { directory, plan: await readPlan(files, directory) };
+    if (await isNoted(files, run)) continue;
+    const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+    if (state.lastSentAt !== undefined) await notePeople(files, run, nowMs);
+  }
+}
+
+async function loadTable(
+  files: Files,
+  directory: string,
+  { heads, key }: { heads: readonly PeopleHead[]; key: Buffer },
+): Promise<PeopleTable> {
+  const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
+  for (const [run, { plan }] of heads.entries()) {
+    const path = join(directory, nameOf(plan));
+    const add = (number: number, text: number, state: PersonState) => {
+      if (state !== 'rejected' && state !== 'not-sent') table.add(number, text, run);
+    };
+    if (!(await readPeople(files, path, { key, add }))) throw refuseDamaged(path, plan);
+  }
+  return table;
+}
+
+/** Of two processes that create it one does, and both read that. */
+async function readKey(files: Files, directory: string, { mayCreate }: { mayCreate: boolean }): Promise<Buffer> {
+  const path = join(directory, KEY_FILE);
+  if (mayCreate && (await files.stat(path)) === undefined)
+    await files.createExclusive(path, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+  const key = Buffer.from(((await files.readText(path)) ?? '').trim(), 'hex');
+  if (key.length === KEY_BYTES) return key;
+  throw new UserError('registry-mismatch', `Cannot read whom earlier runs wrote to: ${path} is missing or damaged`, {
+    hint: 'Put it back from a backup. Without it the files beside it can be read no more: only if you know that no one gets a text twice, move the directory away.',
+  });
+}
+
+function refuseDamaged(path: string, plan: string): UserError {
+  return new UserError('registry-mismatch', `Cannot read whom run ${plan} wrote to: ${path} is damaged`, {
+    hint: 'Put it back from a backup. Or remove it: where its run is still there, the next plan of its job writes it anew.',
+  });
+}

@@ -1,0 +1,54 @@
+import { createNumberSet } from '../normalize/number/number-set.js';
+
+/** What a number has had, or will have, by an earlier run. */
+export interface HadText {
+  /** CRC-32 of sender and text. */
+  readonly text: number;
+  /** Index of its run. */
+  readonly run: number;
+}
+
+/** Whom earlier runs wrote to, and what: 10 bytes a message, and 18 to 36 a number. */
+export class PeopleTable {
+  readonly #numbers = createNumberSet();
+  readonly #texts: Uint32Array;
+  readonly #runs: Uint16Array;
+  /** The message before of the same number, counted from 1; 0: none. */
+  readonly #earlier: Uint32Array;
+  /** By the place of a number among all: its last message, counted from 1. */
+  readonly #last: Uint32Array;
+  #size = 0;
+
+  /** `most`: how many messages will be added at most. */
+  constructor(most: number) {
+    this.#texts = new Uint32Array(most);
+    this.#runs = new Uint16Array(most);
+    this.#earlier = new Uint32Array(most);
+    this.#last = new Uint32Array(most);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(number: number, text: number, run: number): void {
+    const place = this.#numbers.add(number, this.#numbers.size) ?? this.#numbers.size - 1;
+    this.#texts[this.#size] = text;
+    this.#runs[this.#size] = run;
+    this.#earlier[this.#size] = this.#last[place] ?? 0;
+    this.#size += 1;
+    this.#last[place] = this.#size;
+  }
+
+  has(number: number): boolean {
+    return this.#size > 0 && this.#numbers.find(number) !== undefined;
+  }
+
+  /** Of a number, the last that was added first. */
+  *find(number: number): Generator<HadText> {
+    const place = this.#numbers.find(number);
+    if (place === undefined) return;
+    for (let next = this.#last[place] ?? 0; next > 0; next = this.#earlier[next - 1] ?? 0)
+      yield { text: this.#texts[next - 1] ?? 0, run: this.#runs[next - 1] ?? 0 };
+  }
+}

@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+import { readFailure } from './failure.js';
+
+const MEMORY = 'out/_people';
+
+/** Twelve people had "Hi P1" … from job `sale`; then the export has grown by one. */
+async function aGrownExport(changes: Record<string, unknown> = {}): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(12));
+  workspace.writeJob(aJob(workspace, changes));
+  expect((await workspace.run()).code).toBe(0);
+  workspace.write('people.csv', people(13));
+  return workspace;
+}
+
+const codesOf = (rows: readonly Record<string, string>[]) => rows.map(({ _code }) => _code);
+
+test('a grown export sends to whom is new; the others are held, with exit code 1 and the run that they had it from', async () => {
+  const workspace = await aGrownExport();
+  const [first] = workspace.plans();
+
+  const { code, summary, stderr } = await workspace.run();
+
+  expect(code, stderr).toBe(1);
+  expect(await workspace.destinations()).toEqual(numbersOf(13));
+  expect(summary.balance).toMatchObject({ read: 13, accepted: 1, skipped: 12 });
+  expect(summary.steps[0]?.had).toMatchObject({ rule: 'hold', runs: [{ run: first, job: 'sale', rows: 12 }] });
+  const rows = readOutput(summary, 1, 'skipped');
+  expect(codesOf(rows)).toEqual(Array(12).fill('had-it-already'));
+  expect(rows[0]?._reason).toMatch(
+    new RegExp(`exactly this text from run ${first} of job sale, on \\d+ \\w+ 20\\d\\d$`),
+  );
+});
+
+test('the plan begins with it, and so do the account and what to do next', async () => {
+  const workspace = await aGrownExport();
+  const planned = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  expect(planned).toMatch(/1 to send\. 12 had exactly this text from job sale on \d+ \w+ 20\d\d: held\./);
+  expect(planned.indexOf('held.')).toBeLessThan(planned.indexOf('1 sms'));
+  const account = (await workspace.volley('run', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  expect(account).toMatch(/12 had exactly this text from job sale on .*: held\./);
+  expect(account).toContain('--only had-it-already');
+});
+
+test('retry --only had-it-already sends to those that were held, once', async () => {
+  const workspace = await aGrownExport();
+  const { summary } = await workspace.run();
+  const retry = await workspace.volley('retry', summary.directory, '--only', 'had-it-already');
+  const { directory } = JSON.parse(retry.stdout);
+  expect((await workspace.volley('apply', directory)).code, retry.stderr).toBe(0);
+  expect(await workspace.destinations()).toEqual([...numbersOf(12), ...numbersOf(13)].sort());
+  const again = await workspace.volley('retry', summary.directory, '--only', 'had-it-already');
+  expect(JSON.parse(again.stdout).state).toBe('nothing-to-retry');
+});
+
+test('another job name and a sorted file make no difference', async () => {
+  const workspace = await aGrownExport();
+  const [head, ...rows] = people(12).trimEnd().split('\n');
+  workspace.write('people.csv', `${[head, ...rows.reverse()].join('\n')}\n`);
+  workspace.writeJob(aJob(workspace, { name: 'herbst' }));
+  expect((await workspace.run()).code).toBe(1);
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test.each([
+  ['another text', { steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] }],
+  ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }],
+  ['sameText: send', { sameText: 'send' }],
+  ['repeat: always', { repeat: 'always' }],
+  ['a memory of its own', { memory: 'elsewhere' }],
+])('%s sends to all', async (_what, changes) => {
+  const workspace = await aGrownExport();
+  workspace.writeJob(aJob(workspace, changes));
+  expect((await workspace.run()).code).toBe(0);
+  expect(await workspace.destinations()).toEqual([...numbersOf(12), ...numbersOf(13)].sort());
+});
+
+test('a text without variables is the same text as one whose variables say it', async () => {
+  const workspace = await aGrownExport();
+  workspace.write('people.csv', people(1, 3));
+  const template = { source: 'ACME', text: 'Hi P3' };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  expect((await workspace.run()).summary.balance.skipped).toBe(1);
+});
+
+test('sameText: skip is no failure; sameText: send says how many had it', async () => {
+  const workspace = await aGrownExport();
+  workspace.writeJob(aJob(workspace, { sameText: 'skip' }));
+  expect((await workspace.run()).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(13));
+  workspace.write('people.csv', people(14));
+  workspace.writeJob(aJob(workspace, { sameText: 'send' }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance.accepted]).toEqual([0, 14]);
+  expect(summary.steps[0]?.had).toMatchObject({ rule: 'send', runs: [{ rows: 12 }, { rows: 1 }] });
+});
+
+test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
+  const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: numberOf(3).slice(-4) });
+  const scheduled = new Date(Date.now() + 86_400_000).toISOString();
+  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
+  workspace.write('people.csv', people(4));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  await workspace.run();
+  expect((await workspace.volley('cancel', 'job.yaml')).code).toBe(0);
+  workspace.write('people.csv', people(5));
+  const { summary } = await workspace.run();
+  expect(summary.balance.skipped).toBe(0);
+});
+
+test('frequency counts messages of other jobs of the group, and says of each row why', async () => {
+  const workspace = await aWorkspace();
+  const frequency = { max: 2, per: '7d', group: 'marketing' };
+  const send = async (name: string, count: number, more: Record<string, unknown> = {}) => {
+    workspace.write('people.csv', people(count));
+    const template = { source: 'ACME', text: `${name} {{ name }}` };
+    workspace.writeJob(aJob(workspace, { name, frequency, steps: [anSmsStep({ template })], ...more }));
+    return workspace.run();
+  };
+  await send('one', 2);
+  await send('alert', 2, { frequency: { ...frequency, group: 'alerts' } });
+  expect((await send('two', 3)).summary.balance.accepted).toBe(3);
+  const { code, summary } = await send('three', 4);
+  expect([code, summary.balance.accepted]).toEqual([0, 2]);
+  const rows = readOutput(summary, 1, 'skipped');
+  expect(codesOf(rows)).toEqual(['too-often', 'too-often']);
+  expect(rows[0]?._reason).toBe('The number had 2 messages of group marketing within 7 days; frequency allows 2');
+});
+
+test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {
+  const workspace = await aGrownExport();
+  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
+  const path = workspace.path(`${MEMORY}/${file}`);
+  for (const name of ['key', file]) expect(statSync(workspace.path(`${MEMORY}/${name}`)).mode & 0o777).toBe(0o600);
+  const bytes = readFileSync(path);
+  for (const number of numbersOf(12)) {
+    const double = Buffer.alloc(8);
+    double.writeDoubleLE(Number(number));
+    expect(bytes.includes(number.slice(1)) || bytes.includes(double)).toBe(false);
+  }
+  rmSync(path);
+  expect((await workspace.run()).summary.balance.skipped).toBe(12);
+});
+
+test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
+  const workspace = await aGrownExport();
+  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
+  const path = workspace.path(`${MEMORY}/${file}`);
+  const good = readFileSync(path);
+  for (const at of [3, 60, good.length - 40, good.length - 1]) {
+    const bad = Buffer.from(good);
+    bad[at] = (bad[at] ?? 0) ^ 1;
+    writeFileSync(path, bad);
+    const failed = await workspace.run();
+    expect([failed.code, readFailure(failed).error.code], String(at)).toEqual([4, 'registry-mismatch']);
+  }
+  writeFileSync(path, good.subarray(0, -16));
+  expect((await workspace.run()).code).toBe(4);
+  writeFileSync(path, good);
+  rmSync(workspace.path(`${MEMORY}/key`));
+  expect((await workspace.run()).code).toBe(4);
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('a run that is not finished counts with all that it has yet to send', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  await workspace.run();
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  const { summary, code } = await workspace.run();
+  expect([code, summary.balance.skipped]).toEqual([1, 30]);
+});
