@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { Job } from '../job/job.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
@@ -70,13 +71,13 @@ export function withRun<T>(
 ): Promise<T> {
   context.name({ job: plan.job.name, run: plan.id });
   return withJob(context, dirname(directory), async ({ lock, registry }) => {
-    const { files } = context.env;
+    const { files, clock } = context.env;
     await registry.assertOwn(plan.id);
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
     const report = async () => {
-      const summary = await writeRunReport(outputs, directory, plan);
-      await notePeople(files, { directory, plan }, context.env.clock.now());
+      const onRows = (rows: RowStatusView) => notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
+      const summary = await writeRunReport(outputs, directory, plan, { onRows });
       await registry.noteEnded(summary);
       return summary;
     };

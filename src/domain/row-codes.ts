@@ -75,8 +75,8 @@ export const SKIP_CODES = {
   'opted-out': words('opted out'),
   duplicate: words('duplicate'),
   filtered: words('left out by a filter'),
-  'had-it-already': words('had this text already', 'volley retry --only had-it-already'),
-  'too-often': words('had too many messages', 'volley retry --only too-often, later'),
+  'had-it-already': words('had this text already'),
+  'too-often': words('had too many messages'),
   retried: words('claimed by another plan'),
 } as const;
 

@@ -49,7 +49,7 @@ export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory:
 
 /** A run is about to send: all of its messages count from now on. What stands there of it already is left. */
 export async function notePeopleBegun(files: Files, run: RunOfPeople, nowMs: number): Promise<void> {
-  if (!(await isNoted(files, run))) await notePeople(files, run, nowMs);
+  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs });
 }
 
 async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
@@ -58,17 +58,21 @@ async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<
 }
 
 /** Writes what became of each message of a run, as its journal has it by now. Tests, and steps that send no text, leave nothing. */
-export async function notePeople(files: Files, { directory, plan }: RunOfPeople, nowMs: number): Promise<void> {
+export async function notePeople(
+  files: Files,
+  { directory, plan }: RunOfPeople,
+  {
+    nowMs,
+    rows = readRows(files, { directory, plan }),
+  }: { nowMs: number; rows?: RowStatusView | Promise<RowStatusView> },
+): Promise<void> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return;
   const path = peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
   const key = await readKey(files, path, { mayCreate: true });
-  const { rows } = await readRowStatus(files, join(directory, JOURNAL_FILE), {
-    steps: steps.map(({ number, counts }) => ({ number, ...counts })),
-    isForReport: false,
-  });
-  const { lastClose, lastSentAt } = rows.state;
+  const ends = rows ?? (await readRows(files, { directory, plan }));
+  const { lastClose, lastSentAt } = ends.state;
   const head = {
     plan: plan.id,
     job: plan.job.name,
@@ -78,8 +82,13 @@ export async function notePeople(files: Files, { directory, plan }: RunOfPeople,
     isOver: lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned',
     records: steps.reduce((sum, { counts }) => sum + counts.planned, 0),
   };
-  const records = listRecords(files, { directory, plan }, { steps, rows });
+  const records = listRecords(files, { directory, plan }, { steps, rows: ends });
   await writePeople(files, join(path, nameOf(plan.id)), { head, key, records });
+}
+
+async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise<RowStatusView> {
+  const steps = plan.steps.map(({ number, counts }) => ({ number, ...counts }));
+  return (await readRowStatus(files, join(directory, JOURNAL_FILE), { steps, isForReport: false })).rows;
 }
 
 type RunOfPeople = { readonly directory: string; readonly plan: Plan };
@@ -164,7 +173,7 @@ async function noteMissing(
     const run = { directory, plan: await readPlan(files, directory) };
     if (await isNoted(files, run)) continue;
     const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-    if (state.lastSentAt !== undefined) await notePeople(files, run, nowMs);
+    if (state.lastSentAt !== undefined) await notePeople(files, run, { nowMs });
   }
 }
 

@@ -3,6 +3,7 @@ import { InternalError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
 import type { ActionProgress, RunState } from '../journal/replay.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
@@ -38,19 +39,26 @@ export async function writeReport(
   files: Files,
   directory: string,
   plan: Plan,
-  { tests = [], early }: { tests?: readonly SentTest[]; early?: EarlyOutputs | undefined } = {},
+  { tests = [], early, onRows }: ReportOptions = {},
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
   for (;;) {
     const summary = await writeFromGrowing(files, path, async (each, assertSame) => {
-      const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, begun });
+      const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, onRows, begun });
       const finished = await early?.finish(assertSame, finish);
-      return finished ?? writeOutputs(each, directory, { plan, tests });
+      return finished ?? writeOutputs(each, directory, { plan, tests, onRows });
     });
     const isClosed = summary.state === 'finished' || summary.state === 'stopped';
     // Where the run was closed meanwhile, these may have taken the place of those that its process wrote.
     if (isClosed || (await readRunState(files, path)).state.lastClose === undefined) return summary;
   }
+}
+
+export interface ReportOptions {
+  readonly tests?: readonly SentTest[];
+  readonly early?: EarlyOutputs | undefined;
+  /** Is given what became of each row, as the outputs say it; before summary.json is written. */
+  readonly onRows?: ((rows: RowStatusView) => Promise<void>) | undefined;
 }
 
 /** Leftovers in the run directory of a process that died while it wrote outputs. */
@@ -72,7 +80,12 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 async function writeOutputs(
   files: Files,
   directory: string,
-  { plan, tests, begun }: { plan: Plan; tests: readonly SentTest[]; begun?: BegunOutputs },
+  {
+    plan,
+    tests,
+    onRows,
+    begun,
+  }: Required<Pick<ReportOptions, 'tests'>> & ReportOptions & { plan: Plan; begun?: BegunOutputs },
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
   const rows = begun?.rows ?? (await readRunRows(files, { directory, plan }, { report: true })).rows;
@@ -92,6 +105,7 @@ async function writeOutputs(
       assertBalanced(planned, report.balance, state);
       steps.push(summarizeStep(planned, report, { state, step: plan.job.steps[planned.number - 1] }));
     }
+    await onRows?.(rows);
     const delivered = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
     const figures = addBilled(summarizeRun(plan, directory, steps, state), delivered);

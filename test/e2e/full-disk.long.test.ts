@@ -85,6 +85,11 @@ test.concurrent.each([
     const workspace = await aJobOf({ batchSize: 10 });
     mkdirSync(workspace.path(closed), { recursive: true });
     for (const path of [workspace.directory, workspace.path('out')]) chmodSync(path, 0o755);
+    // Whom jobs wrote to is kept beside them.
+    if (closed !== 'out') {
+      mkdirSync(workspace.path('out/_people'));
+      chmodSync(workspace.path('out/_people'), 0o777);
+    }
     chmodSync(workspace.path(closed), 0o555);
     const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], asNobody(workspace)));
 

@@ -21,7 +21,7 @@ test(`plan, apply and report take no more memory for ${MANY} rows than for ${FEW
   const limits = { requestsPerSecond: 100, messagesPerSecond: 25_000, concurrency: 4 };
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1000, limits })] }));
   const measure = async (rows: number) => {
-    workspace.write('people.csv', people(rows));
+    workspace.write('people.csv', people(rows, 1 + rows));
     const plan = await peakOf(workspace, 'plan', 'job.yaml');
     const { directory } = JSON.parse(plan.stdout);
     const apply = await peakOf(workspace, 'apply', directory);

@@ -30,6 +30,7 @@ const IMPORT = `import { apply, createService, plan, ServiceError } from 'volley
 const JOB = (name: string) => `{
   name: '${name}',
   service: { sandbox: true },
+  sameText: 'send',
   steps: [{ kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { source: 'ACME', text: 'Hi {{ name }}' } }],
   output: 'out',
 }`;

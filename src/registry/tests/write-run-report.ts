@@ -1,10 +1,9 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Plan } from '../../plan/format/plan-file.js';
-import type { EarlyOutputs } from '../../report/early/early-outputs.js';
 import type { SentTest } from '../../report/page/tests-section.js';
 import type { Summary } from '../../report/summary.js';
-import { writeReport } from '../../report/write-report.js';
+import { type ReportOptions, writeReport } from '../../report/write-report.js';
 import type { Files } from '../../storage/files.js';
 import { readRegistry } from '../open-registry.js';
 import { REGISTRY_FILE } from '../registry-entry.js';
@@ -15,9 +14,9 @@ export async function writeRunReport(
   files: Files,
   directory: string,
   plan: Plan,
-  early?: EarlyOutputs | undefined,
+  options: Omit<ReportOptions, 'tests'> = {},
 ): Promise<Summary> {
-  return writeReport(files, directory, plan, { tests: await readTests(files, directory, plan), early });
+  return writeReport(files, directory, plan, { tests: await readTests(files, directory, plan), ...options });
 }
 
 /** None where the registry is damaged: a report does not depend on it. */
