@@ -61,10 +61,7 @@ async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<
 export async function notePeople(
   files: Files,
   { directory, plan }: RunOfPeople,
-  {
-    nowMs,
-    rows = readRows(files, { directory, plan }),
-  }: { nowMs: number; rows?: RowStatusView | Promise<RowStatusView> },
+  { nowMs, rows }: { nowMs: number; rows?: RowStatusView },
 ): Promise<void> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return;
