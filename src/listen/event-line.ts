@@ -18,8 +18,11 @@ export const LINE_START = `{"format":${EVENT_FORMAT},"receivedAt":"`;
 export interface StoredEvent {
   /** ISO 8601, UTC. */
   readonly receivedAt: string;
-  /** `gateway`: an event that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `unknown`: any other object. */
-  readonly kind: 'gateway' | 'receipt' | 'unknown';
+  /**
+   * `gateway`: an event that the contract or its documentation names; `receipt`: a delivery receipt of an SMS; `inbound`: an SMS that a
+   * person sent; `unknown`: any other object.
+   */
+  readonly kind: 'gateway' | 'receipt' | 'inbound' | 'unknown';
   /** Identifies the event: the same for each delivery of it. */
   readonly id: string;
   readonly event: Readonly<Record<string, unknown>>;
@@ -30,6 +33,19 @@ export interface StoredEvent {
 export interface ArrivedEvent extends Pick<StoredEvent, 'kind' | 'id'> {
   /** Its line break included. */
   readonly line: string;
+  /** Where it is `inbound`. */
+  readonly message: InboundMessage | undefined;
+}
+
+/** An SMS that a person sent. */
+export interface InboundMessage {
+  /** E.164. */
+  readonly number: string;
+  readonly text: string;
+  /** The same for each delivery of it. */
+  readonly id: string;
+  /** When the service got it, ISO 8601 in UTC; undefined where it does not say. */
+  readonly at: string | undefined;
 }
 
 /** What of a delivery stands in its headers. */
@@ -61,7 +77,20 @@ export function readEvent(
   // Its own text: numbers keep all digits. Inside a JSON string a line break can only be escaped: these stand between tokens.
   const kept = text.replace(/[\r\n]/g, ' ');
   const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
-  return { kind, id, line };
+  const message = kind === 'inbound' ? readInbound(event, id) : undefined;
+  return { kind, id, line, message };
+}
+
+/** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. Undefined where its sender is no number. */
+function readInbound({ payload }: Record<string, unknown>, eventId: string): InboundMessage | undefined {
+  if (!isObject(payload)) return undefined;
+  const { umid, source, body, timestamp } = payload;
+  const [digits] = typeof source === 'string' ? (/^\+?([1-9]\d{6,14})$/.exec(source.trim())?.slice(1) ?? []) : [];
+  if (digits === undefined || typeof body !== 'string') return undefined;
+  const id = typeof umid === 'string' && PLAIN_PART.test(umid) ? umid : digest(eventId);
+  const sentMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
+  const at = Number.isNaN(sentMs) ? undefined : new Date(sentMs).toISOString();
+  return { number: `+${digits}`, text: body, id, at };
 }
 
 /** Undefined for any other line. */
@@ -92,7 +121,9 @@ function classifyEvent({ eventType, conversationId, namespace, payload }: Record
     typeof payload.umid === 'string' &&
     isObject(payload.status) &&
     typeof payload.status.state === 'string';
-  return isReceipt ? 'receipt' : 'unknown';
+  if (isReceipt) return 'receipt';
+  const isInbound = namespace === 'SMS' && eventType === 'inbound_message_received' && isObject(payload);
+  return isInbound ? 'inbound' : 'unknown';
 }
 
 /** An id of these characters is kept; any other is digested, so that no sender controls the length of a line's head. */

@@ -20,6 +20,8 @@ export interface ListenerOptions {
   readonly secret: string | undefined;
   /** Called for each event once it is durable, in the file's order and before it is acknowledged. */
   readonly onWritten?: (event: Pick<ArrivedEvent, 'kind' | 'id'>) => void;
+  /** Called for each event before it is written; what it does is durable before the event is acknowledged, or it rejects. */
+  readonly onArrived?: ((event: Pick<ArrivedEvent, 'message'>) => Promise<void>) | undefined;
   readonly limits?: Partial<ListenLimits>;
   readonly files: Files;
   readonly clock: Clock;
@@ -94,6 +96,7 @@ async function openListener(options: ListenerOptions, lock: OutputLock): Promise
       return 'bad';
     }
     counts.received += 1;
+    await options.onArrived?.(event);
     const outcome = await file.add(event.id, event.line);
     counts[outcome === 'written' ? 'written' : 'duplicates'] += 1;
     if (outcome === 'written') {

@@ -11,13 +11,14 @@ import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-counts.js';
 import { type ListenerOptions, type OutputLock, startListener } from '../listen/listener.js';
+import { takeOptOuts } from '../listen/take-opt-outs.js';
 import type { MetricsFlags } from '../observe/metrics-outlets.js';
 import { RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { describeJoined, ReceiptJoining } from '../settle/receipt-joining.js';
 import { joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
-import { host, json, metricsPort, port, text } from './flags.js';
+import { host, json, metricsPort, port, readAs, text } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** What `openssl rand -base64 12` gives. */
@@ -38,6 +39,15 @@ export const listen = defineVerb({
       ...text('A run directory: receives the delivery receipts of that run, into its receipts.ndjson'),
       conflicts: 'output',
     },
+    'opt-outs': text(
+      'A list of opt-outs: gets a line for each SMS that is one of the words, before it is acknowledged',
+    ),
+    words: readAs(
+      'Words by which people opt out, separated by commas (default: STOP and others, see events)',
+      'words',
+      split,
+    ),
+    'in-words': readAs('Words by which people opt in again, separated by commas (default: none)', 'words', split),
     'secret-env': text('Environment variable that holds the secret, which senders put into the path or a header'),
     'secret-file': { ...text('File that holds the secret'), conflicts: 'secret-env' },
     ...metricsPort,
@@ -45,6 +55,7 @@ export const listen = defineVerb({
   },
   examples: [
     ['--output events.ndjson --secret-env HOOK_SECRET', ''],
+    ['--opt-outs lists/opt-outs.csv --in-words START', 'takes down who answers STOP'],
     ['--run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''],
   ],
   names: () => ({}),
@@ -54,12 +65,13 @@ export const listen = defineVerb({
       const { clock, files } = env;
       const { host, port, metricsPort } = flags;
       const run = flags.run === undefined ? undefined : await openRunDirectory(context, flags.run);
-      const output = chooseOutput(flags.output, run?.directory);
+      const output = chooseOutput(flags, run?.directory);
       name({ output, ...(run === undefined ? {} : { job: run.plan.job.name, run: run.plan.id }) });
       const secret = await readOwnSecret(flags, context);
       const stopped = new Promise<undefined>((resolve) => {
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));
       });
+      const optOuts = await passDiskErrors(() => takeOptOuts(flags, env));
       let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
       try {
         let joining: ReceiptJoining | undefined;
@@ -68,7 +80,9 @@ export const listen = defineVerb({
         };
         const lockOutput = () => lockFile(output, context);
         if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
-        const start = () => startListener({ host, port, output, secret, onWritten, lockOutput, files, clock, log });
+        const { onArrived } = optOuts;
+        const start = () =>
+          startListener({ host, port, output, secret, onArrived, onWritten, lockOutput, files, clock, log });
         const listener = await (run === undefined
           ? passDiskErrors(start)
           : placeDiskErrors(dirname(run.directory), start));
@@ -83,7 +97,11 @@ export const listen = defineVerb({
           await terminal.writeStdout(
             `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
           );
-          const failure = await Promise.race([stopped, listener.failed]);
+          const failure = await Promise.race([
+            stopped,
+            listener.failed,
+            ...(optOuts === undefined ? [] : [optOuts.failed]),
+          ]);
           if (failure !== undefined) {
             log.error(describeCounts(counts), { ...counts });
             throw failure;
@@ -96,17 +114,19 @@ export const listen = defineVerb({
         }
         name({ ...counts });
         const joined = joining?.totals;
-        const said = describeCounts(counts);
+        const said = `${describeCounts(counts)}${optOuts.said}`;
         return {
           json: {
             output,
             ...counts,
+            ...optOuts.json,
             ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }),
           },
           text: `${said}\n  → ${escapeText(output)}\n${joined === undefined ? '' : `${describeJoined(joined)}\n`}`,
           reason: `a signal came; ${said}`,
         };
       } finally {
+        await optOuts.close();
         await metrics?.close();
       }
     }),
@@ -117,13 +137,24 @@ async function openMetrics(flags: MetricsFlags, context: Context) {
   return ListenMetrics.serve(flags, context);
 }
 
-function chooseOutput(output: string | undefined, runDirectory: string | undefined): string {
+function chooseOutput(
+  { output, optOuts }: { readonly output: string | undefined; readonly optOuts: string | undefined },
+  runDirectory: string | undefined,
+): string {
   if (runDirectory !== undefined) return join(runDirectory, RECEIPTS_FILE);
   if (output !== undefined) return resolve(output);
+  // What came is the evidence of what was taken down.
+  if (optOuts !== undefined) return resolve(`${optOuts.replace(/\.csv$/, '')}.events.ndjson`);
   throw new UserError(
     'bad-flag',
-    'Cannot listen: neither --output nor --run is given, expected the file that events are written to',
+    'Cannot listen: none of --output, --run and --opt-outs is given, expected the file that events are written to',
   );
+}
+
+/** Words of a flag. */
+function split(given: string): string[] | undefined {
+  const words = given.split(',').map((word) => word.trim());
+  return words.includes('') ? undefined : words;
 }
 
 async function readOwnSecret(

@@ -1,0 +1,70 @@
+import { resolve } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Files } from '../storage/files.js';
+import type { ListenerOptions } from './listener.js';
+import { namedByEvent, OptOutFile } from './opt-out-file.js';
+import { createWordReader, OPT_OUT_WORDS } from './opt-out-words.js';
+
+/** Where opt-outs are taken down, and by which words. */
+interface Written {
+  readonly optOuts: string | undefined;
+  readonly words: readonly string[] | undefined;
+  readonly inWords: readonly string[] | undefined;
+}
+
+/** Takes down who opts out, and in again, by what they write; no one is answered. */
+export async function takeOptOuts(
+  { optOuts, words, inWords = [] }: Written,
+  { files, clock }: { files: Files; clock: Clock },
+): Promise<OptOutTaking> {
+  if (optOuts === undefined) {
+    if (words === undefined && inWords.length === 0) return NONE;
+    throw new UserError(
+      'bad-flag',
+      'Cannot listen for words: --opt-outs is not given, expected the list that gets a line for each',
+    );
+  }
+  const file = resolve(optOuts);
+  const readWord = createWordReader({ out: words ?? OPT_OUT_WORDS, in: inWords });
+  let onFailure: (error: Error) => void = () => {};
+  const failed = new Promise<Error>((settle) => {
+    onFailure = settle;
+  });
+  const list = await OptOutFile.open(file, { files, onFailure });
+  const counts = { out: 0, in: 0 };
+  return {
+    failed,
+    onArrived: async ({ message }) => {
+      const said = message && readWord(message.text);
+      if (message === undefined || said === undefined) return;
+      const { number, at = new Date(clock.now()).toISOString(), id } = message;
+      if ((await list.add({ number, ...said, at, by: namedByEvent(id) })) === 'written') counts[said.what] += 1;
+    },
+    get json() {
+      return { optOuts: { file, ...counts } };
+    },
+    get said() {
+      return `, ${counts.out} opted out, ${counts.in} opted in`;
+    },
+    close: () => list.close(),
+  };
+}
+
+interface OptOutTaking {
+  /** Resolves with what ended the writing of the list, if anything does. */
+  readonly failed: Promise<Error>;
+  readonly onArrived: ListenerOptions['onArrived'];
+  /** What was taken down, for machines and for a person. */
+  readonly json: object;
+  readonly said: string;
+  close(): Promise<void>;
+}
+
+const NONE: OptOutTaking = {
+  failed: new Promise(() => {}),
+  onArrived: undefined,
+  json: {},
+  said: '',
+  close: async () => {},
+};

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { createWordReader, OPT_OUT_WORDS } from '../../src/listen/opt-out-words.js';
+import { takeOptOuts } from '../../src/listen/take-opt-outs.js';
+import { FakeClock } from '../run/fake-clock.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+import { aListener } from './a-listener.js';
+
+const LIST = '/lists/opt-outs.csv';
+const T0 = Date.parse('2026-11-26T09:00:00Z');
+
+/** As the service posts an SMS that a person sent; `afterS`: when, in seconds. */
+function anSms(text: string, { from = '+6591234567', umid = `u-${text}`, afterS = 0 } = {}) {
+  const timestamp = new Date(T0 + afterS * 1000).toISOString();
+  const payload = { umid, subAccountId: 'acme_hq', timestamp, source: from, destination: '+6598765432', body: text };
+  return { namespace: 'SMS', eventType: 'inbound_message_received', description: 'Inbound SMS', payload };
+}
+
+async function aTaker(disk: MemoryDisk = aMemoryDisk(), files = disk.files, inWords: string[] = ['START']) {
+  const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords }, { files, clock: new FakeClock() });
+  const listener = await aListener({ disk, onArrived: taking.onArrived });
+  const lines = () => disk.readText(LIST).slice(OPT_OUT_HEADER.length).split('\n').slice(0, -1);
+  return { ...listener, taking, lines };
+}
+
+describe('words', () => {
+  const read = createWordReader({ out: OPT_OUT_WORDS, in: ['START', 'JA'] });
+  test.each([
+    ...[
+      'STOP',
+      'stop',
+      ' Stop! ',
+      '"stop".',
+      'S T O P',
+      'ＳＴＯＰ',
+      'arrêt',
+      'ARRE\u0302T',
+      'ยกเลิก',
+      '退订。',
+      'unsubscribe\n',
+    ].map((text) => [text, 'out']),
+    ...['start', 'Ja!!'].map((text) => [text, 'in']),
+    ...['please stop', 'stop it', 'stopper', 'I will not stop', '', '👍', 'x'.repeat(100_000)].map((text) => [
+      text,
+      undefined,
+    ]),
+  ])('%j means %s', (text, what) => {
+    expect(read(text as string)?.what).toBe(what);
+  });
+
+  test.each([
+    [['!?'], [], 'no letter'],
+    [['STOP'], ['stop.'], 'both'],
+  ])('%j and %j are refused', (out, inWords, why) => {
+    expect(() => createWordReader({ out, in: inWords })).toThrow(why);
+  });
+});
+
+describe('an SMS that is one of the words', () => {
+  test('gets its line before it is acknowledged; other texts get none, and none is answered by a message', async () => {
+    const { post, lines, disk } = await aTaker();
+    expect(disk.readText(LIST)).toBe(OPT_OUT_HEADER);
+    expect(await post(anSms('stop'))).toEqual([200, 'written']);
+    expect(lines()).toEqual(['+6591234567,out,2026-11-26T09:00:00.000Z,listen:u-stop,STOP']);
+    expect(await post(anSms('when do you open?'))).toEqual([200, 'written']);
+    expect(await post(anSms('start', { afterS: 9 }))).toEqual([200, 'written']);
+    expect(await post(anSms('STOP', { from: 'ACME', umid: 'u-2' }))).toEqual([200, 'written']);
+    expect(await post({ ...anSms('STOP', { umid: 'u-3' }), namespace: 'ChatApps' })).toEqual([200, 'written']);
+    expect(lines().slice(1)).toEqual(['+6591234567,in,2026-11-26T09:00:09.000Z,listen:u-start,START']);
+  });
+
+  test('gets one line however often it comes, after a restart too', async () => {
+    const disk = aMemoryDisk();
+    const first = await aTaker(disk);
+    await first.post(anSms('stop'));
+    expect(await first.post(anSms('stop'))).toEqual([200, 'duplicate']);
+    await first.close();
+    await first.taking.close();
+    const second = await aTaker(disk);
+    // With another header of its event it is written as an event once more.
+    expect(await second.post(anSms('stop'), { headers: { 'x-8x8-event-id': 'e9' } })).toEqual([200, 'written']);
+    expect(second.lines()).toHaveLength(1);
+  });
+
+  test('by which a person opts in, and that comes after they opted out later, gets none', async () => {
+    const { post, lines } = await aTaker();
+    await post(anSms('stop', { afterS: 20 }));
+    await post(anSms('start', { afterS: 10 }));
+    expect(lines().map((line) => line.split(',')[1])).toEqual(['out']);
+    await post(anSms('start', { afterS: 30, umid: 'u-later' }));
+    expect(lines().map((line) => line.split(',')[1])).toEqual(['out', 'in']);
+  });
+
+  test('is not acknowledged where its line cannot be written, so that the service repeats it', async () => {
+    const disk = aMemoryDisk();
+    let isFull = false;
+    const openAppend: typeof disk.files.openAppend = async (path) => {
+      const file = await disk.files.openAppend(path);
+      const append: typeof file.append = (bytes) =>
+        isFull ? Promise.reject(new Error('ENOSPC: no space left')) : file.append(bytes);
+      return { ...file, append };
+    };
+    const { post, lines, taking } = await aTaker(disk, { ...disk.files, openAppend });
+    isFull = true;
+    expect((await post(anSms('stop')))[0]).toBe(503);
+    expect((await taking.failed).message).toContain('Cannot write opt-outs');
+    expect(lines()).toEqual([]);
+  });
+});
+
+test('a line behind a torn one begins at the start of a line', async () => {
+  const disk = aMemoryDisk({ [LIST]: `${OPT_OUT_HEADER}+6591` });
+  const { post, lines } = await aTaker(disk);
+  await post(anSms('stop'));
+  expect(lines()).toEqual(['+6591', expect.stringContaining('+6591234567,out')]);
+});
+
+test('a list of others is refused: every number in it is out', async () => {
+  const disk = aMemoryDisk({ [LIST]: 'mobile\n+6591234567\n' });
+  await expect(aTaker(disk)).rejects.toMatchObject({ code: 'bad-input' });
+});
+
+test('words without a list are refused', async () => {
+  const { files } = aMemoryDisk();
+  const flags = { optOuts: undefined, words: ['STOP'], inWords: undefined };
+  await expect(takeOptOuts(flags, { files, clock: new FakeClock() })).rejects.toMatchObject({ code: 'bad-flag' });
+});
