@@ -1,9 +1,11 @@
 import { dirname, join } from 'node:path';
 import { explainAway } from '../cluster/explain-away.js';
 import { UserError } from '../domain/errors.js';
+import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import { notePeople, notePeopleBegun } from '../people/people-memory.js';
+import type { FindHad } from '../kinds/step-kind.js';
+import { beginPeople, notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
@@ -24,6 +26,7 @@ import { assertApproved } from '../run/assert-approved.js';
 import { assertTested } from '../run/assert-tested.js';
 import { moveInputs } from '../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
+import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { Lock } from '../storage/lock.js';
 import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
@@ -223,13 +226,14 @@ async function apply(
     emit({ type: 'lane', options, lane });
     return lane;
   };
+  let findHad: FindHad | undefined;
   const announce = async (journal: { readonly durableBytes: number }) => {
     await registry.noteBegun(plan);
-    await notePeopleBegun(env.files, { directory, plan }, env.clock.now());
+    findHad = await beginPeople(env.files, { directory, plan }, env.clock.now());
     onBegun(journal);
   };
   const view = createProgressView(terminal, log);
-  const withholding = await CurrentLists.of(plan, job, plan.job.directory, async () => {
+  const lists = await CurrentLists.of(plan, job, plan.job.directory, async () => {
     return { ...env, reader: await env.loadReader() };
   });
   try {
@@ -239,7 +243,10 @@ async function apply(
       { ...run, job, stop, sender, announce },
       {
         ...env,
-        withholding,
+        withholding: {
+          refresh: async () => lists?.refresh(),
+          find: (asked) => lists?.find(asked) ?? findNow(asked, findHad),
+        },
         transport: service.transport,
         authorize: service.authorize,
         createLane: cluster?.laneFor(service.settings) ?? createOwnLane,
@@ -258,6 +265,12 @@ async function apply(
   } finally {
     view.close();
   }
+}
+
+/** Who had their text since the plan was made. */
+function findNow({ number, textOf }: AskedNumber, findHad: FindHad | undefined): NotSent | undefined {
+  const had = textOf && findHad?.(number, textOf);
+  return had && { status: 'not-sent', code: had.code, reason: had.reason };
 }
 
 /**

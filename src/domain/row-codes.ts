@@ -83,6 +83,8 @@ export const SKIP_CODES = {
 /** Why a planned row is not sent: it was withheld right before it would have been, for what the plan could not know. */
 export const WITHHELD_CODES = {
   'opted-out': words('opted out'),
+  'had-it-already': words('had this text already'),
+  'too-often': words('had too many messages'),
 } as const;
 
 /** Skips that may not hold at another time: `volley retry --only` has their rows in a plan of their own. */

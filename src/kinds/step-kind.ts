@@ -153,7 +153,11 @@ export interface PlannerContext {
 }
 
 /** `textOf`: the digest of sender and text, asked for where the number is known. */
-export type FindHad = (number: number, textOf: () => number) => Skip | undefined;
+export type FindHad = (number: number, textOf: () => number) => HadSkip | undefined;
+
+export interface HadSkip extends Skip {
+  readonly code: 'had-it-already' | 'too-often';
+}
 
 /** Turns the rows of one step into requests, in order. */
 export interface RowPlanner {

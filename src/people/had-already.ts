@@ -1,6 +1,6 @@
-import type { Skip } from '../domain/row.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
+import type { HadSkip } from '../kinds/step-kind.js';
 import type { HadFigures } from '../plan/format/plan-file.js';
 import type { HadLookup } from '../plan/had-lookup.js';
 import type { PeopleHead } from './people-file.js';
@@ -16,11 +16,11 @@ export function createHadLookup(
   nowMs: number,
 ): HadLookup {
   const counts = new Map<number, number>();
-  const skips = new Map<number, Skip>();
+  const skips = new Map<number, HadSkip>();
   const isWithin = (run: PeopleHead | undefined, spanMs: number) =>
     run !== undefined && (!run.isOver || nowMs - run.sentAt <= spanMs);
-  const skipAsHad = (run: number): Skip => {
-    const known = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run]) };
+  const skipAsHad = (run: number): HadSkip => {
+    const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run]) };
     skips.set(run, known);
     return known;
   };
@@ -29,7 +29,7 @@ export function createHadLookup(
       if (each.text === text && isWithin(runs[each.run], sameTextWithin)) return each.run;
     return undefined;
   };
-  const refuseOften = (number: number): Skip | undefined => {
+  const refuseOften = (number: number): HadSkip | undefined => {
     if (frequency === undefined) return undefined;
     const { max, per, group } = frequency;
     let recent = 0;
@@ -60,7 +60,7 @@ function describeHad(run: PeopleHead | undefined): string {
   return `The number had exactly this text from run ${run?.plan} of job ${run?.job}, ${when}`;
 }
 
-function describeTooOften(recent: number, { max, per, group }: NonNullable<HadRules['frequency']>): Skip {
+function describeTooOften(recent: number, { max, per, group }: NonNullable<HadRules['frequency']>): HadSkip {
   const span = per % DAY_MS === 0 ? `${per / DAY_MS} days` : `${per / HOUR_MS} hours`;
   const what = group === undefined ? 'messages' : `messages of group ${group}`;
   return { code: 'too-often', reason: `The number had ${recent} ${what} within ${span}; frequency allows ${max}` };

@@ -6,6 +6,7 @@ import { readRowStatus } from '../journal/read-row-status.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
+import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import {
   decodeRequestLine,
@@ -47,9 +48,23 @@ export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory:
   return join(memory ?? dirname(jobDirectory), PEOPLE_DIRECTORY);
 }
 
-/** A run is about to send: all of its messages count from now on. What stands there of it already is left. */
-export async function notePeopleBegun(files: Files, run: RunOfPeople, nowMs: number): Promise<void> {
-  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs });
+/**
+ * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was
+ * made. Gives why it sends nothing to these: it is to be asked before each request. Of two runs that begin in one moment each may see the
+ * other: then neither sends to those that both have.
+ */
+export async function beginPeople(files: Files, run: RunOfPeople, nowMs: number): Promise<FindHad | undefined> {
+  const { directory, plan } = run;
+  if (plan.testOf !== undefined || !plan.steps.some(({ number }) => listTextsOf(plan.job, number) !== undefined))
+    return;
+  const jobDirectory = dirname(directory);
+  const people = peopleDirectoryOf(plan.job, jobDirectory);
+  const before = await files.list(people);
+  const look = async () => (await createOpenPeople(files, () => nowMs)(plan, jobDirectory))?.().find;
+  const findHad = await look();
+  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs, findHad });
+  const isSame = (await files.list(people)).every((name) => before.includes(name) || name === nameOf(plan.id));
+  return isSame ? findHad : look();
 }
 
 async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
@@ -61,7 +76,7 @@ async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<
 export async function notePeople(
   files: Files,
   { directory, plan }: RunOfPeople,
-  { nowMs, rows }: { nowMs: number; rows?: RowStatusView },
+  { nowMs, rows, findHad }: { nowMs: number; rows?: RowStatusView; findHad?: FindHad | undefined },
 ): Promise<void> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return;
@@ -79,7 +94,7 @@ export async function notePeople(
     isOver: lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned',
     records: steps.reduce((sum, { counts }) => sum + counts.planned, 0),
   };
-  const records = listRecords(files, { directory, plan }, { steps, rows: ends });
+  const records = listRecords(files, { directory, plan }, { steps, rows: ends, findHad });
   await writePeople(files, join(path, nameOf(plan.id)), { head, key, records });
 }
 
@@ -102,7 +117,7 @@ function listTextsOf(job: Job, number: number) {
 async function* listRecords(
   files: Files,
   { directory, plan }: RunOfPeople,
-  { steps, rows }: { steps: readonly PlannedStep[]; rows: RowStatusView },
+  { steps, rows, findHad }: { steps: readonly PlannedStep[]; rows: RowStatusView; findHad: FindHad | undefined },
 ): AsyncGenerator<PersonRecord[]> {
   for (const step of steps) {
     const listTexts = listTextsOf(plan.job, step.number);
@@ -112,7 +127,9 @@ async function* listRecords(
       for await (const { bytes } of splitLines(file)) {
         const { body, first } = decodeRequestLine(bytes, file.path);
         yield listTexts(body).map((each, index) => {
-          return { ...each, state: STATES[rows.currentStatusOf(step.number, first + index)] };
+          const state = STATES[rows.currentStatusOf(step.number, first + index)];
+          const isWithheld = state === 'to-send' && findHad?.(each.number, () => each.text) !== undefined;
+          return { ...each, state: isWithheld ? 'not-sent' : state };
         });
       }
     } finally {
@@ -135,7 +152,7 @@ const STATES: Readonly<Record<CurrentRowStatus, PersonState>> = {
 /** Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries does not count: it gives them up. */
 export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople {
   return async (plan, jobDirectory) => {
-    const { job, retryOf } = plan;
+    const { id, job, retryOf } = plan;
     const rules = { ...job, sameText: sameTextRule(plan) };
     const directory = peopleDirectoryOf(job, jobDirectory);
     if (job.steps.some((_, index) => listTextsOf(job, index + 1) !== undefined))
@@ -150,7 +167,7 @@ export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople 
       const head = await readPeopleHead(files, join(directory, name), key);
       if (head === undefined) throw refuseDamaged(join(directory, name), name.slice(0, -ENDING.length));
       const isRecent = !head.isOver || nowMs() - head.sentAt <= spanMs;
-      if (isRecent && head.plan !== retryOf?.run && accounts.has(head.account)) heads.push(head);
+      if (isRecent && head.plan !== id && head.plan !== retryOf?.run && accounts.has(head.account)) heads.push(head);
     }
     if (heads.length === 0) return undefined;
     const table = await loadTable(files, directory, { heads, key });

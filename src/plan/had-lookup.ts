@@ -10,7 +10,7 @@ export interface HadLookup {
 
 /** The memory of people, opened for one plan: one lookup a step. Undefined where it says nothing of any. */
 export type OpenPeople = (
-  plan: Pick<Plan, 'job' | 'occurrence' | 'retryOf'>,
+  plan: Pick<Plan, 'job' | 'occurrence' | 'retryOf'> & { readonly id?: string },
   jobDirectory: string,
 ) => Promise<(() => HadLookup) | undefined>;
 

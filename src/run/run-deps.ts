@@ -45,7 +45,14 @@ export interface Withholding {
   /** Looks again at what may have changed. Rejects where that cannot be known: then nothing is sent. */
   refresh(): Promise<void>;
   /** Why a step sends nothing to a number, as of the last `refresh`; undefined where it may. */
-  find(asked: { readonly step: number; readonly number: number }): NotSent | undefined;
+  find(asked: AskedNumber): NotSent | undefined;
+}
+
+export interface AskedNumber {
+  readonly step: number;
+  readonly number: number;
+  /** The digest of what it would get, where that is a text. */
+  readonly textOf?: (() => number) | undefined;
 }
 
 /** Appends durably. */

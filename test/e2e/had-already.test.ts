@@ -175,3 +175,43 @@ test('a run that is not finished counts with all that it has yet to send', async
   const { summary, code } = await workspace.run();
   expect([code, summary.balance.skipped]).toEqual([1, 30]);
 });
+
+test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(25));
+  workspace.writeJob(aJob(workspace));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  workspace.write('people.csv', people(5, 8));
+  workspace.writeJob(aJob(workspace, { name: 'urgent' }), 'urgent.yaml');
+  expect((await workspace.volley('run', 'urgent.yaml')).code).toBe(0);
+  workspace.write('people.csv', people(25));
+
+  const { code, summary } = await workspace.volley('apply', directory);
+
+  expect([code, summary.balance]).toEqual([1, expect.objectContaining({ accepted: 20, unprocessed: 5 })]);
+  expect(codesOf(readOutput(summary, 1, 'unprocessed'))).toEqual(Array(5).fill('had-it-already'));
+  expect(await workspace.destinations()).toEqual(numbersOf(25));
+  const retry = await workspace.volley('retry', directory, '--only', 'unprocessed');
+  const applied = await workspace.volley('apply', JSON.parse(retry.stdout).directory);
+  expect(applied.summary.balance).toMatchObject({ read: 5, skipped: 5 });
+  expect(await workspace.destinations()).toEqual(numbersOf(25));
+});
+
+test('a run that resumes looks again: what another sent meanwhile, it does not', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(4);
+  const sent = await workspace.destinations();
+  workspace.setFaults();
+  const free = { name: 'other', sameText: 'send', steps: [anSmsStep({ input: { files: 'late.csv' } })] };
+  workspace.write('late.csv', people(2, 29));
+  workspace.writeJob(aJob(workspace, free), 'other.yaml');
+  expect((await workspace.volley('run', 'other.yaml')).code).toBe(0);
+
+  const { summary } = await workspace.run();
+
+  expect(summary.balance).toMatchObject({ read: 30, accepted: 28, unprocessed: 2 });
+  expect(sent.length).toBeGreaterThan(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});

@@ -1,6 +1,7 @@
 import type { NotSent } from '../../domain/row.js';
 import type { PartResult } from '../../journal/entry-format.js';
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
+import type { SeenText } from '../../kinds/sms/sms-texts.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
@@ -22,8 +23,14 @@ function findWithheld(part: PartToSend, { deps, kind }: Pick<SendContext, 'deps'
   const { open, head, body } = part;
   const numbers = kind.recipients?.(body, head.rows) ?? [];
   const from = open.rows[0] - head.first;
-  const found = numbers.slice(from, from + open.rows[1]).map((number) => {
-    return number === undefined ? undefined : deps.withholding?.find({ step: open.step, number });
+  let texts: readonly SeenText[] | undefined;
+  const readText = (at: number) => {
+    texts ??= kind.listTexts?.(body) ?? [];
+    return texts[at]?.text ?? 0;
+  };
+  const found = numbers.slice(from, from + open.rows[1]).map((number, index) => {
+    const textOf = kind.listTexts && (() => readText(from + index));
+    return number === undefined ? undefined : deps.withholding?.find({ step: open.step, number, textOf });
   });
   return found.some((why) => why !== undefined) ? found : undefined;
 }
