@@ -3,6 +3,7 @@ import { quoteWord } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
+import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/people-memory.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
@@ -82,6 +83,7 @@ export async function planNewInput(
     if (outcome.made !== undefined || isResumed || !isOnScreen)
       for (const line of listLeftOut(leftOut)) log.info(`skipped: ${line}`);
     logNotices(outcome.made?.plan.steps ?? [], context);
+    if (outcome.made !== undefined) for (const warning of listUnheard(job)) log.warn(warning);
     return { ...outcome, leftOut };
   } catch (error) {
     // The process that took over the job removes our unfinished files.
@@ -122,6 +124,16 @@ function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): v
     if (warning !== undefined) log.warn(warning);
   }
   for (const { warning } of steps.flatMap(({ funnel = [] }) => funnel)) if (warning !== undefined) log.warn(warning);
+}
+
+/** Steps whose text names a word such as STOP, though no list has who answered it. */
+export function listUnheard({ steps }: Job): string[] {
+  return steps.flatMap((step, index) => {
+    const word = step.kind === 'sms' && step.suppress === undefined ? findOptOutWord(step.template.text) : undefined;
+    if (word === undefined) return [];
+    const what = `step ${index + 1} (sms): its text names ${word}, and no list has who answers so`;
+    return [`${what}: they are written to all the same. Name one with optOuts; volley listen --opt-outs writes it`];
+  });
 }
 
 /** Messages of a file that a cancel took back, and that no other plan has since. */

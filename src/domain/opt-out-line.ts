@@ -34,7 +34,7 @@ const MOST_CHARACTERS = 100;
 
 function toCell(text: string): string {
   return text
-    .replace(/[\p{C}",;]/gu, ' ')
+    .replace(/[\p{C}\s",;]+/gu, ' ')
     .replace(/^[\s=+@-]+/, '')
     .slice(0, MOST_CHARACTERS)
     .trim();

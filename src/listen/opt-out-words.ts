@@ -28,6 +28,15 @@ export function createWordReader(words: { readonly out: readonly string[]; reado
   return (message) => (message.length > LONGEST ? undefined : known.get(fold(message)));
 }
 
+/**
+ * A word by which a text invites people to opt out: in capitals, or in letters that have none. Undefined where it names no such
+ * word.
+ */
+export function findOptOutWord(text: string): string | undefined {
+  const words = new Set(text.split(/[^\p{L}\p{M}]/u));
+  return OPT_OUT_WORDS.find((word) => words.has(word) || (word === word.toLowerCase() && text.includes(word)));
+}
+
 /** A text of ten SMS has fewer characters. */
 const LONGEST = 2000;
 

@@ -1,5 +1,6 @@
 import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
+import { listUnheard } from '../command/plan-input.js';
 import { readAddress, readSecrets } from '../command/read-secrets.js';
 import { callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
@@ -71,6 +72,7 @@ export const check = defineVerb({
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     await placeProblems({ file, files }, async () => problems.throwIfAny());
     const secrets = job.cluster === undefined ? 'its secrets' : 'its secrets, its database';
+    notices.push(...listUnheard(job));
     const lines = [
       ...steps.flatMap(sayStep),
       ...found.empty.map((shown) => `  no file matches ${shown} yet`),

@@ -94,6 +94,11 @@ export const LIST: readonly ListedVerb[] = [
     load: async () => (await import('./prune.js')).prune,
   },
   {
+    command: 'people',
+    about: 'Take down who opted out, or in again; runs that are under way send nothing to them any more',
+    load: async () => (await import('./people.js')).people,
+  },
+  {
     command: 'work',
     about: 'Send requests of runs that other processes lead over a database; as many workers as wanted, on any machine',
     load: async () => (await import('./work.js')).work,

@@ -65,6 +65,10 @@ const EXAMPLES: Readonly<Record<string, Wanted>> = {
       expect(ledger.map((entry) => entry.area === 'gateway' && entry.kind).slice(0, 2)).toEqual(['webhook', 'channel']);
     },
   },
+  'last-call': {
+    balances: { 1: { read: 9, accepted: 6, rejected: 1, skipped: 2 } },
+    expectLedger: (ledger) => expectOnly(ledger, 'sms', 6),
+  },
   'number-check': {
     balances: { 1: { read: 12, accepted: 5, rejected: 6, skipped: 1 } },
     expectLedger: (ledger) => {

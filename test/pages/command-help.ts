@@ -20,7 +20,7 @@ export async function readAllHelp(name = ''): Promise<CommandHelp[]> {
   const help = (await run(process.execPath, [COMMAND, ...(name === 'help' ? [] : words), '--help'])).stdout;
   const own = name === 'help' ? '' : help;
   const [, commands = ''] = /^Commands:\n((?: .*\n)+)/m.exec(own) ?? [];
-  const below = [...commands.matchAll(/^ {2}volley ([a-z ]*[a-z])/gm)].map(([, found = '']) => found);
+  const below = [...commands.matchAll(/^ {2}volley ([a-z -]*[a-z])/gm)].map(([, found = '']) => found);
   if (below.length === 0) return [describe(name, help)];
   return (await Promise.all(below.map((each) => readAllHelp(each)))).flat();
 }

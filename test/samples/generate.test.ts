@@ -14,6 +14,7 @@ const BY_HAND = [
   'opening.csv',
   'people-answer.mjs',
   'prices.csv',
+  'replies.csv',
   'win-back.csv',
 ];
 
