@@ -12,6 +12,21 @@ export function millisecondsOf({ at }: StatedTime): number {
   return Date.parse(at);
 }
 
+/** A moment by the clocks of a zone, to the minute. */
+export function stateTime(ms: number, timeZone: string): StatedTime {
+  const local = readClock(ms, timeZone).replace(' ', 'T');
+  const minutes = Math.round(Date.parse(`${local}Z`) / 60_000) - Math.floor(ms / 60_000);
+  const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const offset = `${minutes < 0 ? '-' : '+'}${String(hours).padStart(2, '0')}:${String(rest).padStart(2, '0')}`;
+  return { at: `${local}${offset}`, timeZone };
+}
+
+/** A zone whose clocks all of a country (ISO alpha-2) has at a moment; undefined for one of several times, or of none. */
+export function findZone(country: string, ms: number): string | undefined {
+  const zones = listZones(country);
+  return new Set(zones.map((zone) => readClock(ms, zone))).size === 1 ? zones[0] : undefined;
+}
+
 /** `23 November 2026`, in UTC. */
 export function formatDay(ms: number): string {
   const date = new Date(ms);

@@ -209,6 +209,12 @@ export function describeRejected({ balance, steps }: Pick<Summary, 'balance' | '
   return `${format(rejected)} of ${countOf(read - skipped, isOfNumbers ? 'number' : 'row')} could not be used`;
 }
 
+/** Messages with a final receipt: a newest state that is not final counts as neither. */
+export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { delivered: number; failed: number } {
+  const sum = (states: readonly string[]) => states.reduce((total, state) => total + (deliveries[state] ?? 0), 0);
+  return { delivered: sum(['delivered', 'read']), failed: sum(['undelivered', 'rejected']) };
+}
+
 /** Rows that a cancel took back, and that no other plan has claimed since. */
 export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
   const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));

@@ -14,6 +14,7 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let browser: Browser;
 let summary: Summary;
 let url: string;
+let proofUrl: string;
 
 /** A run with a row of every outcome, and a step that came through whole. */
 beforeAll(async () => {
@@ -31,6 +32,7 @@ beforeAll(async () => {
   workspace.write(`${workspace.runOf(plan)}/receipts.ndjson`, receipts.join(''));
   ({ summary } = await workspace.volley('report', directory));
   url = pathToFileURL(`${summary.directory}/report.html`).href;
+  proofUrl = pathToFileURL(JSON.parse((await workspace.volley('proof', directory)).stdout).page).href;
   browser = await aBrowser();
 }, 120_000);
 
@@ -78,11 +80,12 @@ test('its figures are those of summary.json', async () => {
     expect.stringMatching(`^${balance.inDoubt} in doubt`),
   ]);
   expect(await text('main > p')).toContain(`Audience: ${balance.read - balance.skipped} of ${balance.read} rows read.`);
-  expect(await rowsOf('2 sms: from the rows read to the audience')).toEqual(
-    [['read', steps[1]?.balance.read], ...(steps[1]?.funnel ?? []).map(({ code, left }) => [code, left])].map(
-      ([name, left]) => [name, String(left), '', name === 'read' ? '' : expect.stringMatching(/^\d+$/)],
-    ),
-  );
+  const stages = (steps[1]?.funnel ?? []).filter(({ omitted }) => omitted > 0).map(({ left }) => left);
+  const reached = await rowsOf('2 sms: from the rows read to the people reached');
+  expect(reached.map(([, rows]) => Number(rows))).toEqual([
+    ...[steps[1]?.balance.read, ...stages],
+    ...[steps[1]?.balance.accepted, summary.deliveries?.delivered],
+  ]);
   for (const { number, kind, rejections } of steps) {
     const rows = await rowsOf(`${number} ${kind}: why rows were rejected`);
     expect(
@@ -115,10 +118,30 @@ test('it asks for nothing, and no script of its own could run', async () => {
   await page.close();
 });
 
-async function open({ width, colorScheme, media }: (typeof LOOKS)[number]): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
-  await page.emulateMedia({ colorScheme, media });
+test('printed it is one sheet, without what engineers look up', async () => {
+  const page = await browser.newPage();
   await page.goto(url);
+  const pdf = (await page.pdf({ format: 'A4' })).toString('latin1');
+  expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
+  await page.close();
+});
+
+test.each(LOOKS)('the proof of a run on $name, too', async (look) => {
+  const page = await open(look, proofUrl);
+  try {
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(look.width);
+    await page.addScriptTag({ path: AXE });
+    const { violations }: AxeResults = await page.evaluate('axe.run()');
+    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  } finally {
+    await page.close();
+  }
+});
+
+async function open({ width, colorScheme, media }: (typeof LOOKS)[number], of = url): Promise<Page> {
+  const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+  await page.goto(of);
   for (const fold of await page.locator('summary').all()) await fold.click();
+  await page.emulateMedia({ colorScheme, media });
   return page;
 }

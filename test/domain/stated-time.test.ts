@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatTime, listLocalTimes } from '../../src/domain/stated-time.js';
+import { findZone, formatTime, listLocalTimes, stateTime } from '../../src/domain/stated-time.js';
 
 const IN_BERLIN = { at: '2026-11-27T10:00:00+01:00', timeZone: 'Europe/Berlin' };
 
@@ -45,4 +45,22 @@ describe('what clocks show in the countries of recipients', () => {
       else process.env.TZ = before;
     }
   });
+});
+
+test.each([
+  ['2026-07-01T12:00:30Z', 'Europe/Berlin', '2026-07-01T14:00+02:00'],
+  ['2026-12-01T00:30:59Z', 'America/St_Johns', '2026-11-30T21:00-03:30'],
+  ['2026-12-01T00:00:00Z', 'Asia/Kathmandu', '2026-12-01T05:45+05:45'],
+  ['2026-12-01T00:00:00Z', 'UTC', '2026-12-01T00:00+00:00'],
+])('%s by the clocks of %s is %s', (instant, timeZone, at) => {
+  expect(stateTime(Date.parse(instant), timeZone)).toEqual({ at, timeZone });
+});
+
+test('a country has a zone where all its clocks agree at that moment', () => {
+  const at = Date.UTC(2026, 10, 24);
+  expect([findZone('SG', at), findZone('DE', at), findZone('US', at), findZone('ES', at), findZone('', at)]).toEqual([
+    'Asia/Singapore',
+    'Europe/Berlin',
+    ...Array(3).fill(undefined),
+  ]);
 });

@@ -2,76 +2,30 @@ import { countOf, format } from '../../domain/count-of.js';
 import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
-import type { FunnelStage, Plan } from '../../plan/format/plan-file.js';
+import type { Plan } from '../../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import { countNotReached, NOT_REACHED, type StepSummary, type Summary } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
-import { formatShare, OUTCOMES, renderShare } from './outcome-bar.js';
-import { renderTable } from './page-tables.js';
+import { formatShare, OUTCOMES } from './outcome-bar.js';
+import { addUp, cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable, sumUp } from './page-tables.js';
 import { renderRateChart } from './rate-chart.js';
-import type { SentTest } from './tests-section.js';
+import { renderTests, type SentTest } from './tests-section.js';
 
 export interface PageSource {
   readonly summary: Summary;
   readonly plan: Plan;
   /** Of the plan, in the order in which they began. */
   readonly tests?: readonly SentTest[];
+  /** Of those it was sent to, how many have opted out since; absent where nothing says so. */
+  readonly optedOut?: number | undefined;
   /** By the number of the step; undefined where nothing of it was sent. */
   readonly rateOf: (step: number) => SendRateSeries | undefined;
 }
 
-// The page stays below 150 KB, whatever a run holds.
-/** More of them are summed up in a last row. */
-const MOST_ROWS = 25;
-/** Of the steps behind them there is a row in the table of steps alone. */
-const MOST_STEPS = 8;
-const MOST_CHARACTERS = 500;
-const MOST_CHARACTERS_OF_NAME = 80;
-
-/** How the rows that were read came down to those that the plan holds, and what each filter left out. */
-export function renderFunnel({ steps }: Summary): Html {
-  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
-    const { funnel = [], balance } = step;
-    if (funnel.every(({ code }) => code === 'rejected')) return [];
-    const columns = [
-      { title: 'condition' },
-      { title: 'rows left', isNumber: true },
-      { title: 'of those read' },
-      { title: 'left out' },
-    ];
-    const row = (name: string, left: number, leftOut: string) => [name, left, renderShare(left, balance.read), leftOut];
-    const stages = funnel
-      .slice(0, MOST_ROWS)
-      .map((stage) => row(cut(nameStage(stage)), stage.left, describeLeftOut(stage)));
-    const rows = [row('read', balance.read, ''), ...stages];
-    const warnings = funnel
-      .slice(0, MOST_ROWS)
-      .flatMap(({ warning }) => (warning === undefined ? [] : [html`<p>Warning: ${cut(warning)}</p>`]));
-    return [
-      html`<h3>${nameOf(step)}</h3>
-${renderTable({ name: `${nameOf(step)}: from the rows read to the audience`, columns }, rows)}${warnings}`,
-    ];
-  });
-  return sections.length === 0
-    ? NOTHING
-    : html`<h2>Audience</h2>
-${sections}`;
-}
-
-function nameStage({ code, filter }: FunnelStage): string {
-  return filter === undefined ? (code === 'rejected' ? code : wordsOf(code, '').is) : `filter ${filter}`;
-}
-
-function describeLeftOut({ omitted, values = [] }: FunnelStage): string {
-  if (omitted === 0) return '';
-  const listed = values.map(({ value, rows }) => `${value === '' ? 'blank' : cutName(value)} ${format(rows)}`);
-  return `${format(omitted)}${listed.length === 0 ? '' : `: ${listed.join(', ')}`}`;
-}
-
-export function renderSteps({ steps, balance }: Summary): Html {
+function renderSteps({ steps, balance }: Summary): Html {
   // What no row came to has no column: so the table fits a phone.
   const shown = OUTCOMES.filter(([key]) => key === 'accepted' || balance[key] > 0);
   const columns = [
@@ -79,21 +33,39 @@ export function renderSteps({ steps, balance }: Summary): Html {
     ...['read', ...shown.map(([, title]) => title)].map((title) => ({ title, isNumber: true })),
   ];
   const figures = (of: Summary['balance']) => [of.read, ...shown.map(([key]) => of[key])];
-  const rows = steps.flatMap((step) => (step.action === null ? [[nameOf(step), ...figures(step.balance)]] : []));
+  const rows = steps.flatMap((step) => (step.action === null ? [[nameStep(step), ...figures(step.balance)]] : []));
   const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
-  const actions = steps.flatMap((step) => {
-    if (step.action === null) return [];
-    return [html`<p>${nameOf(step)}: ${cut(step.action.reason)} (${step.action.status})</p>`];
-  });
-  const table = rows.length === 0 ? NOTHING : renderTable({ name: 'Rows by step and outcome', columns }, rows, total);
-  return html`<h2>Steps</h2>
-${table}${actions}`;
+  return rows.length === 0
+    ? NOTHING
+    : html`<h2>Steps</h2>
+${renderTable({ name: 'Rows by step and outcome', columns }, rows, total)}`;
 }
 
-/** What a reader of the figures above seldom asks for: how fast it was sent, and by which digests its files are known. Folded. */
+/** What became of steps without rows. */
+export function renderActions({ steps }: Summary): Html {
+  const actions = steps.flatMap((step) => {
+    if (step.action === null) return [];
+    return [
+      html`<p>${nameStep(step)}: ${cutSentence(step.action.reason)} (${step.action.status})</p>
+`,
+    ];
+  });
+  return html`${actions}`;
+}
+
+/** What a reader of the funnel seldom asks for: each table by step, how fast it was sent, by which digests its files are known. Folded. */
 export function renderForEngineers(source: PageSource): Html {
-  const parts = [renderRates(source), renderFiles(source.plan), renderPriceList(source.summary)];
-  if (parts.every((part) => part === NOTHING)) return NOTHING;
+  const { summary, plan, tests = [] } = source;
+  const parts = [
+    renderSteps(summary),
+    renderTests(tests),
+    renderDeliveries(summary),
+    renderCost(summary),
+    renderAudience(plan),
+    renderRates(source),
+    renderFiles(plan),
+    renderPriceList(summary),
+  ];
   return html`<details>
 <summary>For engineers</summary>
 ${parts}</details>
@@ -108,7 +80,7 @@ function renderRates({ plan, rateOf }: PageSource): Html {
     if (series === undefined || step === undefined || !('limits' in step)) return [];
     const isSms = step.kind === 'sms';
     const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
-    return [renderRateChart(series, { title: nameOf(planned), unit: isSms ? 'messages' : 'requests', limit })];
+    return [renderRateChart(series, { title: nameStep(planned), unit: isSms ? 'messages' : 'requests', limit })];
   });
   return charts.length === 0
     ? NOTHING
@@ -131,7 +103,7 @@ export function renderReasons({ state, steps }: Summary): Html {
       if (left > 0) rows.push([NOT_REACHED, left, 'they were not sent: see why the run stopped']);
       if (rows.length === 0) return [];
       const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
-      return [renderTable({ name: `${nameOf(step)}: why rows were ${title}`, columns }, rows)];
+      return [renderTable({ name: `${nameStep(step)}: why rows were ${title}`, columns }, rows)];
     });
     const skips = Object.entries(step.skips)
       .slice(0, MOST_ROWS)
@@ -140,10 +112,10 @@ export function renderReasons({ state, steps }: Summary): Html {
       const warning = warnOfList(list);
       return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
     });
-    const said = [...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]), ...lists.map(cut)];
+    const said = [...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]), ...lists.map(cutSentence)];
     if (tables.length === 0 && said.length === 0) return [];
     return [
-      html`<h3>${nameOf(step)}</h3>
+      html`<h3>${nameStep(step)}</h3>
 ${tables}${said.map(
   (line) => html`<p>${line}</p>
 `,
@@ -170,7 +142,7 @@ function listReasons(step: StepSummary, output: (typeof EXPLAINED)[number][0]): 
 }
 
 /** What became of messages that were accepted, as far as receipts say. */
-export function renderDeliveries({ deliveries, balance }: Summary): Html {
+function renderDeliveries({ deliveries, balance }: Summary): Html {
   if (deliveries === null) return NOTHING;
   const entries = Object.entries(deliveries).sort((one, other) => other[1] - one[1]);
   const received = entries.reduce((sum, [, count]) => sum + count, 0);
@@ -185,7 +157,7 @@ ${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
 }
 
 /** By the price list of the job, of what was planned and of what was accepted; and by receipts. */
-export function renderCost(summary: Summary): Html {
+function renderCost(summary: Summary): Html {
   if (summary.cost === undefined && summary.billed === undefined) return NOTHING;
   return html`<h2>Cost</h2>
 ${renderListed(summary)}${renderBilled(summary)}`;
@@ -203,7 +175,7 @@ function renderListed({ cost, steps }: Summary): Html {
     formatAmount(of.planned),
     formatAmount(of.accepted),
   ];
-  const priced = steps.flatMap((step) => (step.cost === undefined ? [] : [{ name: nameOf(step), cost: step.cost }]));
+  const priced = steps.flatMap((step) => (step.cost === undefined ? [] : [{ name: nameStep(step), cost: step.cost }]));
   const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
   const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
   const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
@@ -229,7 +201,7 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
     ...[of.plannedParts, of.parts, `${format(of.messages)} of ${format(accepted)}`],
   ];
   const charged = steps.flatMap((step) => (step.billed === undefined ? [] : [{ ...step, billed: step.billed }]));
-  const rows = charged.map((step) => [nameOf(step), ...figures(step.billed, step.balance.accepted)]);
+  const rows = charged.map((step) => [nameStep(step), ...figures(step.billed, step.balance.accepted)]);
   const accepted = charged.reduce((sum, { balance }) => sum + balance.accepted, 0);
   const total = rows.length > 1 ? ['total', ...figures(billed, accepted)] : undefined;
   return html`${renderTable({ name: 'Cost by receipts', columns }, rows, total)}<p class="dim">For the messages that have a delivery receipt; ${format(billed.priced)} of them name a price.</p>
@@ -237,7 +209,7 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
 }
 
 /** Where messages go, and what makes them longer than they look. */
-export function renderAudience({ steps, prices }: Plan): Html {
+function renderAudience({ steps, prices }: Plan): Html {
   const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
     const countries = Object.entries(step.countries);
     if (countries.length === 0) return [];
@@ -256,12 +228,12 @@ export function renderAudience({ steps, prices }: Plan): Html {
     const longer =
       special === undefined
         ? NOTHING
-        : html`<p>${cut(special.slice(0, 1).toUpperCase() + special.slice(1))}.</p>
+        : html`<p>${cutSentence(special.slice(0, 1).toUpperCase() + special.slice(1))}.</p>
 `;
     const columns = [{ title: 'country' }, { title: noun, isNumber: true }];
     return [
-      html`<h3>${nameOf(step)}</h3>
-${parts}${longer}${renderTable({ name: `${nameOf(step)}: ${noun} by country`, columns }, rows)}`,
+      html`<h3>${nameStep(step)}</h3>
+${parts}${longer}${renderTable({ name: `${nameStep(step)}: ${noun} by country`, columns }, rows)}`,
     ];
   });
   return sections.length === 0
@@ -281,11 +253,11 @@ export function renderExamples({ steps }: Plan): Html {
   const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
     if (step.counts.messages === 0 || step.examples.length === 0) return [];
     const quotes = step.examples.map(
-      ({ text }) => html`<blockquote>${cut(maskNumbers(text))}</blockquote>
+      ({ text }) => html`<blockquote>${cutSentence(maskNumbers(text))}</blockquote>
 `,
     );
     return [
-      html`<h3>${nameOf(step)}</h3>
+      html`<h3>${nameStep(step)}</h3>
 ${quotes}`,
     ];
   });
@@ -324,25 +296,4 @@ function renderFiles({ steps }: Plan): Html {
   const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
   return html`<h2>Files</h2>
 ${renderTable({ name: 'Files of the run', columns }, rows)}`;
-}
-
-function nameOf({ number, kind }: { readonly number: number; readonly kind: string }): string {
-  return `${number} ${kind}`;
-}
-
-function cut(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
-}
-
-function cutName(text: string): string {
-  return text.length > MOST_CHARACTERS_OF_NAME ? `${text.slice(0, MOST_CHARACTERS_OF_NAME)}…` : text;
-}
-
-function sumUp<Row>(rows: readonly Row[], describeRest: (rest: readonly Row[]) => Row): Row[] {
-  if (rows.length <= MOST_ROWS) return [...rows];
-  return [...rows.slice(0, MOST_ROWS - 1), describeRest(rows.slice(MOST_ROWS - 1))];
-}
-
-function addUp(rows: readonly (readonly (string | number)[])[]): number {
-  return rows.reduce((sum, [, count]) => sum + Number(count), 0);
 }

@@ -37,9 +37,10 @@ td.n+td:not(.n),th.n+th:not(.n){padding-left:1rem}
 tr.total td,tr.total th{border-bottom:0;font-weight:600}
 blockquote{margin:.6rem 0;padding:.6rem .9rem;background:var(--soft);border-left:3px solid var(--rate);border-radius:0 6px 6px 0;white-space:pre-wrap;overflow-wrap:anywhere}
 code{font:.85em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
-pre{overflow-x:auto;padding:.6rem .9rem;background:var(--soft);font:.8em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.6rem .9rem;background:var(--soft);font:.8em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 details{margin-top:2.25rem}summary{cursor:pointer;color:var(--dim)}
 footer{margin-top:2.5rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.85rem;color:var(--dim)}
-@media print{body{font-size:11pt}main{max-width:none;padding:0}figure,tr,blockquote,.bar{break-inside:avoid}h2{break-after:avoid}svg,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
+@page{margin:14mm}
+@media print{html{font-size:12px}body{font-size:9.5pt;line-height:1.35}blockquote+blockquote{display:none}main{max-width:none;padding:0}h1{font-size:1.4rem}h2{margin:.9rem 0 .3rem;padding-top:.4rem}h3{margin:.5rem 0 .1rem}.wide+.wide{margin-top:.4rem}th,td{padding-top:.15rem;padding-bottom:.15rem}footer{margin-top:1rem}details:not([open]){display:none}figure,tr,blockquote,.bar{break-inside:avoid}h2{break-after:avoid}svg,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
 @media print and (prefers-color-scheme:dark){:root{--ground:#fff;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--accepted:#1a7f5a;--rejected:#c2412d;--skipped:#6e7781;--inDoubt:#8250df;--unprocessed:#9a6700;--rate:#2f6fba;--limit:#c2412d}}
 `);

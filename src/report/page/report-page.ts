@@ -1,21 +1,17 @@
 import { format } from '../../domain/count-of.js';
+import { renderFunnel } from './funnel-section.js';
 import { type Html, html, NOTHING } from './html.js';
 import { renderOutcomeBar } from './outcome-bar.js';
 import {
   type PageSource,
-  renderAudience,
-  renderCost,
-  renderDeliveries,
+  renderActions,
   renderExamples,
   renderForEngineers,
-  renderFunnel,
   renderReasons,
   renderSource,
-  renderSteps,
 } from './page-sections.js';
 import { PAGE_STYLE } from './page-style.js';
 import { describeRun } from './sentence.js';
-import { renderTests } from './tests-section.js';
 
 /**
  * `report.html`: the report of a run as one page, which needs nothing but itself; it has no script, and no number of a person. Made
@@ -26,13 +22,9 @@ export function formatReportPage(source: PageSource): string {
   const [first = '', ...others] = describeRun(summary, plan);
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
   const sections: Html[] = [
-    renderFunnel(summary),
-    renderSteps(summary),
-    renderTests(source.tests ?? []),
+    renderFunnel(summary, source.optedOut),
+    renderActions(summary),
     renderReasons(summary),
-    renderDeliveries(summary),
-    renderCost(summary),
-    renderAudience(plan),
     renderExamples(plan),
     renderSource(summary, plan),
     renderForEngineers(source),

@@ -1,9 +1,9 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { countOf, format } from '../../domain/count-of.js';
-import { formatTime, listLocalTimes, type StatedTime } from '../../domain/stated-time.js';
+import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
-import { countOptedOut, countTakenBack, describeRejected, type Summary } from '../summary.js';
+import { countOptedOut, countTakenBack, describeRejected, type Summary, sumDeliveries } from '../summary.js';
 import { formatSpan } from './times.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
@@ -32,18 +32,19 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
     ...(withWorkers > 0
       ? [`${countOf(withWorkers, 'row')} with workers: the command that resumes the run finds out what came of them.`]
       : []),
-    ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary)] : []),
+    ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary, plan)] : []),
     ...(stop === null ? [] : [describeStop(stop)]),
     ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
     ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
   ];
 }
 
-function describeNotSent(summary: Summary): string {
+function describeNotSent(summary: Summary, plan: Plan): string {
   const { balance, takenBackAt } = summary;
   const cancelled = countTakenBack(summary);
   const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
-  const when = takenBackAt === undefined ? '' : ` on ${formatTime({ at: takenBackAt })}`;
+  const when =
+    takenBackAt === undefined ? '' : ` on ${formatTime(stateTime(Date.parse(takenBackAt), chooseZone(summary, plan)))}`;
   const optedOut = countOptedOut(summary);
   const meanwhile = optedOut === 0 ? '' : `, ${format(optedOut)} of them to people who opted out meanwhile`;
   const before = cancelled === 0 ? '' : `, ${which}taken back${when} before the service sent them`;
@@ -55,7 +56,7 @@ function describeSending(summary: Summary, plan: Plan): string {
   if (state === 'planned' || startedAt === null) {
     return `Nothing was sent yet: the plan holds ${listCounts(plan, ({ counts }) => counts.planned)}.`;
   }
-  const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt));
+  const when = formatSpan(Date.parse(startedAt), Date.parse(endedAt ?? startedAt), chooseZone(summary, plan));
   if (summary.balance.accepted === 0) {
     const cancelled = countTakenBack(summary);
     const taken = cancelled === 0 ? 'nothing' : `${countOf(cancelled, 'message')}, and all of them were taken back`;
@@ -69,24 +70,43 @@ function describeSending(summary: Summary, plan: Plan): string {
 }
 
 /** What recipients' clocks showed when messages that are sent at once began to leave. */
-function describeBeginning({ startedAt, steps }: Summary, plan: Plan): string[] {
+function describeBeginning(summary: Summary, plan: Plan): string[] {
+  const { startedAt, steps } = summary;
   const isAtOnce = steps.some(({ kind, scheduled, balance }) => kind === 'sms' && !scheduled && balance.accepted > 0);
-  const clocks = startedAt === null || !isAtOnce ? '' : describeClocks({ at: startedAt }, plan);
+  const clocks =
+    startedAt === null || !isAtOnce
+      ? ''
+      : describeClocks(stateTime(Date.parse(startedAt), chooseZone(summary, plan)), plan);
   return clocks === '' ? [] : [`When sending began, it was ${clocks}.`];
 }
 
 const MOST_CLOCKS = 5;
 
-/** `SG 08:18, DE 01:18`, of the countries that most messages go to; nothing where their clocks agree with the time. */
-function describeClocks(moment: StatedTime, plan: Plan): string {
+/** Whose clocks the page shows: those of the job's own time, or of the country that most messages go to, where it has one time; else UTC. */
+function chooseZone({ startedAt }: Summary, plan: Plan): string {
+  for (const step of plan.job.steps) {
+    const { timeZone } = (step.kind === 'sms' ? step.template.scheduled : undefined) ?? {};
+    if (timeZone !== undefined) return timeZone;
+  }
+  const [country = ''] = listCountries(plan);
+  return findZone(country, Date.parse(startedAt ?? '') || 0) ?? 'UTC';
+}
+
+/** Of messages, the one that most go to first. */
+function listCountries({ steps }: Plan): string[] {
   const counts = new Map<string, number>();
-  for (const { kind, countries } of plan.steps) {
+  for (const { kind, countries } of steps) {
     if (kind !== 'sms') continue;
     for (const [country, count] of Object.entries(countries)) {
       counts.set(country, (counts.get(country) ?? 0) + count);
     }
   }
-  const countries = [...counts].sort(([, one], [, other]) => other - one).map(([country]) => country);
+  return [...counts].sort(([, one], [, other]) => other - one).map(([country]) => country);
+}
+
+/** `SG 08:18, DE 01:18`, of the countries that most messages go to; nothing where their clocks agree with the time. */
+function describeClocks(moment: StatedTime, plan: Plan): string {
+  const countries = listCountries(plan);
   const shown = listLocalTimes(moment, countries.slice(0, MOST_CLOCKS)).join(', ');
   const more = countries.length - MOST_CLOCKS;
   return shown === '' || more <= 0 ? shown : `${shown}, and ${countOf(more, 'more country', 'more countries')}`;
@@ -110,8 +130,7 @@ function describeSchedule({ steps }: Summary, plan: Plan): string[] {
 /** A message whose newest receipt is not final counts as neither delivered nor failed. */
 function describeDelivery({ deliveries, steps }: Summary): string[] {
   if (deliveries === null) return [];
-  const sum = (states: readonly string[]) => states.reduce((total, state) => total + (deliveries[state] ?? 0), 0);
-  const [delivered, failed] = [sum(['delivered', 'read']), sum(['undelivered', 'rejected'])];
+  const { delivered, failed } = sumDeliveries(deliveries);
   const messages = steps.reduce((total, { kind, balance }) => total + (kind === 'sms' ? balance.accepted : 0), 0);
   const open = messages - delivered - failed;
   const rest = open > 0 ? `; ${format(open)} ${open === 1 ? 'has' : 'have'} no final one yet` : '';

@@ -1,4 +1,4 @@
-import { formatDay } from '../../domain/stated-time.js';
+import { formatDay, stateTime } from '../../domain/stated-time.js';
 
 /** `00:07:18`, in UTC. */
 export function formatClock(ms: number): string {
@@ -14,12 +14,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h${minutes % 60 === 0 ? '' : ` ${minutes % 60} min`}`;
 }
 
-/** `on 23 November 2026 from 00:07 to 00:08 UTC`; of a run that crosses midnight both days. */
-export function formatSpan(startMs: number, endMs: number): string {
-  const [start, end] = [formatClock(startMs).slice(0, 5), formatClock(endMs).slice(0, 5)];
-  if (formatDay(startMs) !== formatDay(endMs))
-    return `from ${formatDay(startMs)}, ${start} to ${formatDay(endMs)}, ${end} UTC`;
-  return start === end
-    ? `on ${formatDay(startMs)} at ${start} UTC`
-    : `on ${formatDay(startMs)} from ${start} to ${end} UTC`;
+/** `on 23 November 2026 from 08:07 to 08:08 Asia/Singapore`, by the clocks of a zone; of a run that crosses midnight there both days. */
+export function formatSpan(startMs: number, endMs: number, timeZone: string): string {
+  const [start, end] = [startMs, endMs].map((ms) => stateTime(ms, timeZone).at) as [string, string];
+  const [from, to] = [start.slice(11, 16), end.slice(11, 16)];
+  const [day, lastDay] = [start, end].map((at) => formatDay(Date.parse(at.slice(0, 10))));
+  if (day !== lastDay) return `from ${day}, ${from} to ${lastDay}, ${to} ${timeZone}`;
+  return from === to ? `on ${day} at ${from} ${timeZone}` : `on ${day} from ${from} to ${to} ${timeZone}`;
 }

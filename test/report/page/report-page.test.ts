@@ -155,11 +155,53 @@ test('the sentences give the time that recipients saw, of the countries that mos
     const steps = run.made.plan.steps.map((step) => ({ ...step, countries }));
     return pageOf({ ...run, made: { ...run.made, plan: { ...run.made.plan, steps } } }, { startedAt });
   };
-  expect(sentTo({ DE: 5, SG: 20 })).toContain('When sending began, it was SG 16:18, DE 09:18.');
+  expect(sentTo({ DE: 5, SG: 20 })).toMatch(/24 November 2026, 16:18 to [^<]* Asia\/Singapore the service/);
+  expect(sentTo({ DE: 5, SG: 20 })).toContain('When sending began, it was DE 09:18.');
   expect(sentTo({ DE: 9, SG: 8, GB: 7, FR: 6, ES: 5, IT: 4, US: 3 })).toContain(
-    'it was DE 09:18, SG 16:18, FR 09:18, ES 08:18 to 09:18, and 2 more countries.',
+    'it was SG 16:18, GB 08:18, ES 08:18 to 09:18, and 2 more countries.',
   );
   expect(sentTo({ GB: 25 })).not.toContain('When sending began');
+  // A country of several times has no clock of its own.
+  expect(sentTo({ US: 25 })).toMatch(/24 November 2026, 08:18 to [^<]* UTC the service/);
+});
+
+test('the page begins with the way from the rows read to the people reached, and what it cost', async () => {
+  const run = await aFinishedRun();
+  const [step] = run.summary.steps;
+  const balance = { ...step!.balance, read: 40, accepted: 25, rejected: 6, skipped: 5, inDoubt: 3, unprocessed: 1 };
+  const funnel = [
+    { filter: 'country', code: 'filtered', omitted: 5, left: 35, values: [{ value: 'DE', rows: 5 }] },
+    { code: 'duplicate', omitted: 0, left: 35 },
+    { code: 'rejected', omitted: 4, left: 31 },
+  ];
+  const billed = { messages: 20, priced: 18, amounts: { EUR: '0.9' }, forecast: null, parts: 20, plannedParts: 20 };
+  const summary = {
+    ...run.summary,
+    balance,
+    steps: [{ ...step!, balance, funnel }],
+    deliveries: { delivered: 20, undelivered: 2, sent: 3 },
+    billed,
+  };
+  const page = formatReportPage({ summary, plan: run.made.plan, optedOut: 2, rateOf: () => undefined });
+  const [table = ''] = /From the file to the people[\s\S]*?<\/table>/.exec(page) ?? [];
+  const lines = table.split('</tr>').map((row) =>
+    row
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+  expect(lines.slice(1, -1)).toEqual([
+    'read 40',
+    'filter country 35 5: DE 5',
+    'could be used 31 4',
+    'sent 25 2 refused by the service, 3 in doubt, 1 not sent',
+    'delivered 20 2 failed, 3 without a final receipt',
+    'opted out since 2',
+  ]);
+  const at = (part: string) => page.indexOf(part);
+  expect(at('class="lead"')).toBeLessThan(at('From the file to the people'));
+  expect(at('From the file to the people')).toBeLessThan(at('<b>Cost:</b> 0.9 EUR billed, by 18 receipts'));
+  expect(at('Cost:')).toBeLessThan(at('<details>'));
 });
 
 test('rate and digests are folded, and stand nowhere else', async () => {
@@ -174,7 +216,7 @@ test('rate and digests are folded, and stand nowhere else', async () => {
     expect(folded).toContain(part);
     expect(open).not.toContain(part);
   }
-  expect(open).toContain('By the price list prices.csv.');
+  expect(open).toContain('<b>Cost:</b> 1.25 EUR planned, 1.20 EUR for what was accepted.');
 });
 
 test('each way to end has its sentence', async () => {

@@ -1,0 +1,115 @@
+import { format } from '../../domain/count-of.js';
+import { wordsOf } from '../../domain/row-codes.js';
+import type { FunnelStage } from '../../plan/format/plan-file.js';
+import { formatBilled } from '../../prices/billed-tally.js';
+import { formatMoney } from '../../prices/decimal.js';
+import { countOptedOut, countTakenBack, type StepSummary, type Summary, sumDeliveries } from '../summary.js';
+import { type Html, html, NOTHING } from './html.js';
+import { renderShare } from './outcome-bar.js';
+import { cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable } from './page-tables.js';
+
+/**
+ * From the rows that were read to the people who were reached, what was left out on the way and why, and what it cost: a table for each
+ * step with rows. `optedOut`: of those it was sent to, how many have opted out since; undefined where nothing says so.
+ */
+export function renderFunnel(summary: Summary, optedOut: number | undefined): Html {
+  const steps = summary.steps.filter(({ action }) => action === null);
+  // Receipts are counted for all steps together.
+  const isOnly = steps.filter(({ kind }) => kind === 'sms').length === 1;
+  const sections = steps.slice(0, MOST_STEPS).map((step) => {
+    const own = isOnly && step.kind === 'sms' ? listReached(step, summary, optedOut) : [];
+    const rows = [...listLeft(step, summary), ...own].map(([name, count, leftOut]) => {
+      return [name, count, renderShare(count, step.balance.read), leftOut] as const;
+    });
+    const columns = [
+      { title: steps.length > 1 ? nameStep(step) : '' },
+      { title: 'rows', isNumber: true },
+      { title: 'of those read' },
+      { title: 'left out, and why' },
+    ];
+    const warnings = (step.funnel ?? [])
+      .slice(0, MOST_ROWS)
+      .flatMap(({ warning }) => (warning === undefined ? [] : [html`<p>Warning: ${cutSentence(warning)}</p>`]));
+    return html`${renderTable({ name: `${nameStep(step)}: from the rows read to the people reached`, columns }, rows)}${warnings}`;
+  });
+  if (sections.length === 0) return NOTHING;
+  return html`<h2>From the file to the people</h2>
+${sections}${renderMoney(summary)}`;
+}
+
+type Line = readonly [name: string, rows: number, leftOut: string];
+
+function listLeft(step: StepSummary, { state }: Summary): Line[] {
+  const { funnel = [], balance } = step;
+  const stages = funnel.filter(({ omitted }) => omitted > 0).slice(0, MOST_ROWS);
+  const lines = stages.map((stage): Line => [cutSentence(nameStage(stage)), stage.left, describeLeftOut(stage)]);
+  const sent: Line[] =
+    state === 'planned' ? [] : [[step.messages > 0 ? 'sent' : 'accepted', balance.accepted, describeNotSent(step)]];
+  return [['read', balance.read, ''], ...lines, ...sent];
+}
+
+function nameStage({ code, filter }: FunnelStage): string {
+  if (filter !== undefined) return `filter ${filter}`;
+  return NAMES[code] ?? `after: ${wordsOf(code, '').is}`;
+}
+
+/** Of what is left, by the code of what is not. */
+const NAMES: Readonly<Record<string, string>> = {
+  rejected: 'could be used',
+  duplicate: 'without duplicates',
+  suppressed: 'not on a suppression list',
+  'opted-out': 'not opted out',
+};
+
+function describeLeftOut({ omitted, values = [] }: FunnelStage): string {
+  const listed = values.map(({ value, rows }) => `${value === '' ? 'blank' : cutName(value)} ${format(rows)}`);
+  return `${format(omitted)}${listed.length === 0 ? '' : `: ${listed.join(', ')}`}`;
+}
+
+/** What became of rows that the plan held, and that were not accepted. */
+function describeNotSent(step: StepSummary): string {
+  const { balance, skips, funnel = [] } = step;
+  const takenBack = countTakenBack({ steps: [step] });
+  const optedOut = countOptedOut({ steps: [step] });
+  const refused = balance.rejected - (funnel.find(({ code }) => code === 'rejected')?.omitted ?? 0);
+  const counts = [
+    [refused, 'refused by the service'],
+    [balance.inDoubt, 'in doubt'],
+    [takenBack, 'taken back'],
+    [optedOut, 'opted out before they were sent'],
+    [balance.unprocessed - takenBack - optedOut, 'not sent'],
+    [skips.retried ?? 0, 'claimed by another plan'],
+  ] as const;
+  return counts.flatMap(([count, what]) => (count > 0 ? [`${format(count)} ${what}`] : [])).join(', ');
+}
+
+/** What receipts and opt-outs say of those that were sent. */
+function listReached({ balance }: StepSummary, { deliveries }: Summary, optedOut: number | undefined): Line[] {
+  const lines: Line[] = [];
+  if (deliveries !== null) {
+    const { delivered, failed } = sumDeliveries(deliveries);
+    const open = Math.max(0, balance.accepted - delivered - failed);
+    lines.push([
+      'delivered',
+      delivered,
+      `${format(failed)} failed${open > 0 ? `, ${format(open)} without a final receipt` : ''}`,
+    ]);
+  }
+  if (optedOut !== undefined) lines.push(['opted out since', optedOut, '']);
+  return lines;
+}
+
+/** In one line: the tables by step are folded. */
+function renderMoney({ cost, billed }: Summary): Html {
+  const parts = [
+    ...(cost === undefined ? [] : [`${formatMoney(cost.planned, cost.currency)} planned`]),
+    ...(cost === undefined ? [] : [`${formatMoney(cost.accepted, cost.currency)} for what was accepted`]),
+    ...(billed === undefined || billed.priced === 0
+      ? []
+      : [`${formatBilled(billed)} billed, by ${format(billed.priced)} receipts`]),
+  ];
+  return parts.length === 0
+    ? NOTHING
+    : html`<p><b>Cost:</b> ${parts.join(', ')}.</p>
+`;
+}
