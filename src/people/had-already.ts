@@ -24,17 +24,16 @@ export function createHadLookup(
     skips.set(run, known);
     return known;
   };
-  const findSame = (number: number, text: number): number | undefined => {
-    for (const each of table.find(number))
-      if (each.text === text && isWithin(runs[each.run], sameTextWithin)) return each.run;
-    return undefined;
-  };
+  const findSame = (number: number, wanted: number) =>
+    table.findRun(number, (text, run) => text === wanted && isWithin(runs[run], sameTextWithin));
   const refuseOften = (number: number): HadSkip | undefined => {
     if (frequency === undefined) return undefined;
     const { max, per, group } = frequency;
     let recent = 0;
-    for (const { run } of table.find(number))
+    table.findRun(number, (_text, run) => {
       if ((group === undefined || group === runs[run]?.group) && isWithin(runs[run], per)) recent += 1;
+      return false;
+    });
     return recent < max ? undefined : describeTooOften(recent, frequency);
   };
   return {

@@ -119,9 +119,10 @@ export async function readPeople(
     const decipher = createDecipheriv(CIPHER, key, nonce).setAAD(line);
     for (let at = line.length; at < end; at += CHUNK_BYTES) {
       const bytes = decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at)));
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
       for (let from = 0; from < bytes.length; from += RECORD_BYTES) {
-        const state = PERSON_STATES[bytes[from + 12] ?? 0] ?? 'to-send';
-        add(bytes.readDoubleLE(from), bytes.readUInt32LE(from + 8), state);
+        const state = PERSON_STATES[view.getUint8(from + 12)] ?? 'to-send';
+        add(view.getFloat64(from, true), view.getUint32(from + 8, true), state);
       }
     }
     return isAuthentic(decipher, await file.read(end, TAG_BYTES));

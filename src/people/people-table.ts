@@ -1,14 +1,9 @@
 import { createNumberSet } from '../normalize/number/number-set.js';
 
-/** What a number has had, or will have, by an earlier run. */
-export interface HadText {
-  /** CRC-32 of sender and text. */
-  readonly text: number;
-  /** Index of its run. */
-  readonly run: number;
-}
-
-/** Whom earlier runs wrote to, and what: 10 bytes a message, and 18 to 36 a number. */
+/**
+ * Whom earlier runs wrote to, and what (CRC-32 of sender and text), by which run (its index): 14 bytes a message, and 18 to 36
+ * a number.
+ */
 export class PeopleTable {
   readonly #numbers = createNumberSet();
   readonly #texts: Uint32Array;
@@ -44,11 +39,14 @@ export class PeopleTable {
     return this.#size > 0 && this.#numbers.find(number) !== undefined;
   }
 
-  /** Of a number, the last that was added first. */
-  *find(number: number): Generator<HadText> {
+  /** The messages of a number, the last that was added first, as long as `isWanted` of none holds; its run, or undefined. */
+  findRun(number: number, isWanted: (text: number, run: number) => boolean): number | undefined {
     const place = this.#numbers.find(number);
-    if (place === undefined) return;
-    for (let next = this.#last[place] ?? 0; next > 0; next = this.#earlier[next - 1] ?? 0)
-      yield { text: this.#texts[next - 1] ?? 0, run: this.#runs[next - 1] ?? 0 };
+    if (place === undefined) return undefined;
+    for (let next = this.#last[place] ?? 0; next > 0; next = this.#earlier[next - 1] ?? 0) {
+      const run = this.#runs[next - 1] ?? 0;
+      if (isWanted(this.#texts[next - 1] ?? 0, run)) return run;
+    }
+    return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import type { Rejection, Skip } from '../domain/row.js';
-import { NUMBER_CODES, type NumberCode } from '../domain/row-codes.js';
+import { NUMBER_CODES, type NumberCode, type SkipCode } from '../domain/row-codes.js';
 import { listColumns } from '../normalize/mask.js';
 import { maskForm } from '../normalize/mask-cell.js';
 import { describeExample, type ExampleRow } from './reasons.js';
@@ -16,6 +16,9 @@ interface FirstRow {
   readonly row: ExampleRow;
   readonly rejection: Rejection;
 }
+
+/** Rows that are skipped for another reason have a number. */
+const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried'];
 
 /**
  * What is wrong with a file, or with the job for it, and not with its rows: not a single number in the column of the
@@ -33,7 +36,7 @@ export class FileFaults {
   }
 
   addSkipped({ code }: Skip): void {
-    if (code === 'duplicate' || code === 'suppressed' || code === 'opted-out') this.#withNumber += 1;
+    if (!SAYS_NOTHING.includes(code)) this.#withNumber += 1;
   }
 
   addRejected(rejection: Rejection, describeRow: () => ExampleRow): void {

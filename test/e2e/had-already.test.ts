@@ -215,3 +215,10 @@ test('a run that resumes looks again: what another sent meanwhile, it does not',
   expect(sent.length).toBeGreaterThan(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
+
+test('a file whose only numbers are held is no file without numbers', async () => {
+  const workspace = await aGrownExport();
+  workspace.write('people.csv', `${people(12)}${Array.from({ length: 40 }, (_, row) => `N${row},n/a\n`).join('')}`);
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toEqual([1, expect.objectContaining({ read: 52, skipped: 12, rejected: 40 })]);
+});
