@@ -109,7 +109,8 @@ function nameOf(plan: string): string {
   return `${plan}${ENDING}`;
 }
 
-function listTextsOf(job: Job, number: number) {
+/** How a step of a job says its texts; undefined where it sends none. */
+export function listTextsOf(job: Job, number: number) {
   const step = job.steps[number - 1];
   return step !== undefined && isRowStep(step) ? kindOf(step).listTexts : undefined;
 }
@@ -121,20 +122,25 @@ async function* listRecords(
 ): AsyncGenerator<PersonRecord[]> {
   for (const step of steps) {
     const listTexts = listTextsOf(plan.job, step.number);
-    if (listTexts === undefined || step.counts.requests === 0) continue;
-    const file = await openPlanned(files, requestsFile(directory, step), step.files?.requests);
-    try {
-      for await (const { bytes } of splitLines(file)) {
-        const { body, first } = decodeRequestLine(bytes, file.path);
-        yield listTexts(body).map((each, index) => {
-          const state = STATES[rows.currentStatusOf(step.number, first + index)];
-          const isWithheld = state === 'to-send' && findHad?.(each.number, () => each.text) !== undefined;
-          return { ...each, state: isWithheld ? 'not-sent' : state };
-        });
-      }
-    } finally {
-      await file.close();
+    if (listTexts === undefined) continue;
+    for await (const { body, first } of decodeRequests(files, requestsFile(directory, step), step)) {
+      yield listTexts(body).map((each, index) => {
+        const state = STATES[rows.currentStatusOf(step.number, first + index)];
+        const isWithheld = state === 'to-send' && findHad?.(each.number, () => each.text) !== undefined;
+        return { ...each, state: isWithheld ? 'not-sent' : state };
+      });
     }
+  }
+}
+
+/** The requests of a step that has any, in their order. */
+export async function* decodeRequests(files: Files, path: string, step: PlannedStep) {
+  if (step.counts.requests === 0) return;
+  const file = await openPlanned(files, path, step.files?.requests);
+  try {
+    for await (const { bytes } of splitLines(file)) yield decodeRequestLine(bytes, file.path);
+  } finally {
+    await file.close();
   }
 }
 
@@ -157,22 +163,34 @@ export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople 
     const directory = peopleDirectoryOf(job, jobDirectory);
     if (job.steps.some((_, index) => listTextsOf(job, index + 1) !== undefined))
       await noteMissing(files, { jobDirectory, nowMs: nowMs() });
-    const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING));
-    if (names.length === 0) return undefined;
-    const key = await readKey(files, directory, { mayCreate: false });
+    const { key, heads: all } = await readPeopleHeads(files, directory);
     const spanMs = Math.max(job.sameTextWithin, job.frequency?.per ?? 0);
     const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
-    const heads: PeopleHead[] = [];
-    for (const name of names) {
-      const head = await readPeopleHead(files, join(directory, name), key);
-      if (head === undefined) throw refuseDamaged(join(directory, name), name.slice(0, -ENDING.length));
-      const isRecent = !head.isOver || nowMs() - head.sentAt <= spanMs;
-      if (isRecent && head.plan !== id && head.plan !== retryOf?.run && accounts.has(head.account)) heads.push(head);
-    }
+    const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
+    const heads = all
+      .map(({ head }) => head)
+      .filter((head) => isRecent(head) && head.plan !== id && head.plan !== retryOf?.run && accounts.has(head.account));
     if (heads.length === 0) return undefined;
     const table = await loadTable(files, directory, { heads, key });
     return () => createHadLookup({ table, runs: heads }, rules, nowMs());
   };
+}
+
+/** The files of a memory, by run; `key`: of all of them. */
+export async function readPeopleHeads(
+  files: Files,
+  directory: string,
+): Promise<{ key: Buffer; heads: readonly { path: string; head: PeopleHead }[] }> {
+  const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING));
+  const key = names.length === 0 ? Buffer.alloc(KEY_BYTES) : await readKey(files, directory, { mayCreate: false });
+  const heads: { path: string; head: PeopleHead }[] = [];
+  for (const name of names) {
+    const path = join(directory, name);
+    const head = await readPeopleHead(files, path, key);
+    if (head === undefined) throw refuseDamaged(path, name.slice(0, -ENDING.length));
+    heads.push({ path, head });
+  }
+  return { key, heads };
 }
 
 /** What is missing of runs that have sent something is made again, as long as their plans are there. */

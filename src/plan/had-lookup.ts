@@ -1,5 +1,5 @@
 import type { FindHad } from '../kinds/step-kind.js';
-import type { HadFigures, Plan } from './format/plan-file.js';
+import type { HadFigures, Plan, PlannedStep } from './format/plan-file.js';
 
 /** Who had which text by earlier runs, as one step asks it. */
 export interface HadLookup {
@@ -15,7 +15,7 @@ export type OpenPeople = (
 ) => Promise<(() => HadLookup) | undefined>;
 
 /** Rows that are held: their number had their text, and the job does not say what then. */
-export function countHeld({ steps }: Pick<Plan, 'steps'>): number {
+export function countHeld({ steps }: { readonly steps: readonly Pick<PlannedStep, 'had'>[] }): number {
   return steps.reduce((sum, { had }) => sum + (had?.rule === 'hold' ? countHad(had) : 0), 0);
 }
 

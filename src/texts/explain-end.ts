@@ -1,5 +1,6 @@
 import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { countHeld } from '../plan/had-lookup.js';
 import type { LogFields } from '../ports/log.js';
 import { addBalances, describeRejected, type RunInDoubt, type Summary } from '../report/summary.js';
 import { describeAction } from './summary-text.js';
@@ -16,6 +17,7 @@ export function explainEnd(summary: Summary): string {
     ...describeRows(balance.inDoubt, 'in doubt'),
     ...(rejected === undefined ? [] : [`${rejected}${listCodes(steps)}`]),
     ...describeRows(balance.unprocessed, 'not sent'),
+    ...describeRows(countHeld(summary), 'held, as the number had the text already'),
     ...steps.flatMap(({ number, kind, action }) =>
       action === null || action.status === 'accepted' ? [] : [`step ${number} (${kind}) ${describeAction(action)}`],
     ),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
-import { countHad } from '../plan/had-lookup.js';
+import { countHeld } from '../plan/had-lookup.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countOptedOut, countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
 import type { NextStep } from './text-lines.js';
@@ -57,7 +57,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     };
   }
   if (balance.rejected > 0) return nextOfRejected(summary, view, screen);
-  const held = summary.steps.reduce((sum, { had }) => sum + (had?.rule === 'hold' ? countHad(had) : 0), 0);
+  const held = countHeld(summary);
   if (held === 0) return undefined;
   return {
     what: `${countOf(held, 'row')} are held, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`,

@@ -4,14 +4,22 @@ import { passDiskErrors } from '../command/disk-error.js';
 import { namePerson } from '../command/env.js';
 import { showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { OptOut } from '../domain/opt-out-line.js';
+import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
 import { OptOutFile } from '../listen/opt-out-file.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
+import { listMessagesTo } from '../people/list-person.js';
+import type { PersonState } from '../people/people-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import { CurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
+import { formatParagraph } from '../texts/text-lines.js';
 import { argument, json, text, theJob } from './flags.js';
 import { defineBelow, type Group } from './verb.js';
 
@@ -43,8 +51,59 @@ const optIn = defineBelow(
   },
 );
 
-/** `volley people`: the list of opt-outs of a job, for a person who decides. Sends nothing, and needs no lock: a list is only appended to. */
-export const people: Group = [optOut, optIn];
+const show = defineBelow('show <job> <number>', 'Say what a person was sent, and whether more may be', {
+  args,
+  flags: { json },
+  examples: [['jobs/spring-sale.yaml +6591234567', '']],
+  isLook: true,
+  run: showPerson,
+});
+
+/**
+ * `volley people`: what the memory of a job knows of a person, and its list of opt-outs, for somebody who decides. Sends nothing, and needs
+ * no lock: a list is only appended to.
+ */
+export const people: Group = [show, optOut, optIn];
+
+async function showPerson(
+  { job: written, number: given }: { job: string; number: string },
+  { env, screen }: Context,
+): Promise<Result> {
+  const { files, clock } = env;
+  const job = await loadJob(written);
+  const number = Number(readNumber(given, job));
+  const who = maskNumber(`+${number}`);
+  const directories = await RunDirectories.read(files, jobDirectoryOf(job));
+  const messages = await listMessagesTo(number, { job, directories }, files);
+  const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
+    return { files, clock, reader: await env.loadReader() };
+  });
+  await lists?.refresh();
+  const isOptedOut = job.steps.some((_, index) => lists?.find({ step: index + 1, number }) !== undefined);
+  const lines = messages.map(({ at, job: name, run, state, text }) => {
+    const what = text === undefined ? '' : `: ${JSON.stringify(text)}`;
+    return formatParagraph(`${formatTime({ at })} · job ${name}, run ${run} · ${WORDS[state]}${what}`, screen, {
+      indent: '  ',
+    });
+  });
+  const may = isOptedOut
+    ? 'A list of the job has it: nothing is sent to it.'
+    : 'No list of the job has it: it may be written to.';
+  const head = messages.length === 0 ? `${who}: nothing was sent to it, as far as is known.` : `${who}:`;
+  return {
+    json: { job: job.name, number: who, messages, isOptedOut },
+    text: `${escapeText(head)}\n${lines.join('')}${formatParagraph(may, screen)}`,
+    reason: `${countOf(messages.length, 'message')} known`,
+  };
+}
+
+const WORDS: Readonly<Record<PersonState, string>> = {
+  'to-send': 'to be sent, its run is not finished',
+  accepted: 'accepted',
+  'in-doubt': 'in doubt: it may have been sent',
+  rejected: 'rejected',
+  'not-sent': 'not sent',
+};
 
 /** A line in the list, durable once the command ends. */
 async function decide(

@@ -26,6 +26,7 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   const { code, summary, stderr } = await workspace.run();
 
   expect(code, stderr).toBe(1);
+  expect(stderr).toContain('12 rows held, as the number had the text already');
   expect(await workspace.destinations()).toEqual(numbersOf(13));
   expect(summary.balance).toMatchObject({ read: 13, accepted: 1, skipped: 12 });
   expect(summary.steps[0]?.had).toMatchObject({ rule: 'hold', runs: [{ run: first, job: 'sale', rows: 12 }] });
@@ -221,4 +222,34 @@ test('a file whose only numbers are held is no file without numbers', async () =
   workspace.write('people.csv', `${people(12)}${Array.from({ length: 40 }, (_, row) => `N${row},n/a\n`).join('')}`);
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toEqual([1, expect.objectContaining({ read: 52, skipped: 12, rejected: 40 })]);
+});
+
+test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {
+  const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: numberOf(3).slice(-4) });
+  workspace.write('people.csv', people(12));
+  workspace.write('stop.csv', `mobile\n${numberOf(5)}\n`);
+  const job = { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] };
+  workspace.writeJob(aJob(workspace, job));
+  await workspace.run();
+  workspace.writeJob(aJob(workspace, { ...job, name: 'other', sameText: 'send' }), 'other.yaml');
+  await workspace.volley('run', 'other.yaml');
+  const show = async (person: number) => {
+    const { code, stdout, stderr } = await workspace.volley('people', 'show', 'job.yaml', numberOf(person));
+    expect(code, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+
+  const other = { job: 'other', state: 'accepted' };
+  expect(await show(11)).toMatchObject({
+    number: expect.stringMatching(/\*/),
+    messages: [other, { job: 'sale', state: 'accepted', text: 'Hi P11' }],
+    isOptedOut: false,
+  });
+  expect((await show(3)).messages).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
+  expect(await show(5)).toMatchObject({ messages: [], isOptedOut: true });
+  const text = (await workspace.volley('people', 'show', 'job.yaml', numberOf(11), '--no-json')).stdout.replace(
+    /\s+/g,
+    ' ',
+  );
+  expect(text).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
 });
