@@ -22,6 +22,7 @@ const NAMES = [
   ABANDONED_FILE,
   'place.json',
   'proof.salt',
+  'campaign.html',
 ];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */

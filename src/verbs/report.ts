@@ -1,17 +1,23 @@
 import { dirname, join } from 'node:path';
+import type { Context, Result } from '../command/context.js';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { describeRunEnd } from '../command/failure.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
+import { countOf } from '../domain/count-of.js';
+import type { Plan } from '../plan/format/plan-file.js';
+import { reportCampaign } from '../registry/campaign/report-campaign.js';
 import { readOpenDoubt } from '../registry/open-doubt.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
+import { describeRun } from '../report/page/sentence.js';
 import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { formatHeadline, formatParagraph } from '../texts/text-lines.js';
 import { json, namedRun } from './flags.js';
 import { defineVerb } from './verb.js';
 
@@ -19,18 +25,24 @@ import { defineVerb } from './verb.js';
 export const report = defineVerb({
   args: { run: namedRun },
   flags: {
+    campaign: {
+      type: 'boolean',
+      describe: 'One page for all runs that have rows of each other, by retry and re-import: each row counts once',
+    },
     html: { type: 'boolean', describe: 'Print the path of report.html alone, to open or to mail it' },
     json,
   },
   examples: [
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa', ''],
+    ['jobs/spring-sale.yaml --campaign', 'one page for its newest run, its retries and corrected rejections'],
     ['jobs/spring-sale.yaml --html', 'the page of the newest run: xdg-open "$(…)" shows it'],
   ],
-  run: async ({ run, html }, context) => {
+  run: async ({ run, html, campaign }, context) => {
     const { env, screen } = context;
     const { files, clock } = env;
     const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run);
     context.name({ job: plan.job.name, run: plan.id });
+    if (campaign === true) return describeCampaign(context, { directory, plan }, html === true);
     const isSandbox = plan.job.service.sandbox;
     const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
       const summary = await writeRunReport(files, directory, plan);
@@ -53,3 +65,26 @@ export const report = defineVerb({
     };
   },
 });
+
+async function describeCampaign(
+  context: Context,
+  of: { directory: string; plan: Plan },
+  isPath: boolean,
+): Promise<Result> {
+  const { env, screen } = context;
+  const { summary, runs, missing, page } = await placeDiskErrors(dirname(of.directory), () =>
+    reportCampaign(env.files, of),
+  );
+  const { job, state, balance, deliveries, cost, billed } = summary;
+  const ids = runs.map((each) => each.summary.plan);
+  const path = escapeText(showPath(screen, page));
+  const sentences = describeRun(summary, of.plan).join(' ');
+  const head = formatHeadline(`Campaign ${job}: ${countOf(ids.length, 'run')}`, 'bold', screen);
+  return {
+    json: { job, state, runs: ids, missing, balance, deliveries, cost, billed, page },
+    text: isPath ? `${path}\n` : `${head}\n${formatParagraph(sentences, screen)}\n  ${path}\n`,
+    ...(isPath ? { isText: true } : {}),
+    exitCode: EXIT.ok,
+    reason: `${countOf(ids.length, 'run')} on one page; together ${explainEnd(summary)}`,
+  };
+}

@@ -8,6 +8,7 @@ import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import { countNotReached, NOT_REACHED, type StepSummary, type Summary } from '../summary.js';
+import type { CampaignRun } from './campaign-section.js';
 import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES } from './outcome-bar.js';
 import { addUp, cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable, sumUp } from './page-tables.js';
@@ -19,6 +20,10 @@ export interface PageSource {
   readonly plan: Plan;
   /** Of the plan, in the order in which they began. */
   readonly tests?: readonly SentTest[];
+  /** Of the page of a campaign, in the order in which they began; the summary is that of all of them. */
+  readonly runs?: readonly CampaignRun[];
+  /** Runs of the campaign that are not counted. */
+  readonly missing?: readonly string[];
   /** Of those it was sent to, how many have opted out since; absent where nothing says so. */
   readonly optedOut?: number | undefined;
   /** By the number of the step; undefined where nothing of it was sent. */
@@ -61,7 +66,7 @@ export function renderForEngineers(source: PageSource): Html {
     renderTests(tests),
     renderDeliveries(summary),
     renderCost(summary),
-    renderAudience(plan),
+    source.runs === undefined ? renderAudience(plan) : NOTHING,
     renderRates(source),
     renderFiles(plan),
     renderPriceList(summary),

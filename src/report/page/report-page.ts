@@ -1,4 +1,5 @@
 import { format } from '../../domain/count-of.js';
+import { renderCampaign } from './campaign-section.js';
 import { renderFunnel } from './funnel-section.js';
 import { type Html, html, NOTHING } from './html.js';
 import { renderOutcomeBar } from './outcome-bar.js';
@@ -11,7 +12,7 @@ import {
   renderSource,
 } from './page-sections.js';
 import { PAGE_STYLE } from './page-style.js';
-import { describeRun } from './sentence.js';
+import { chooseZone, describeRun } from './sentence.js';
 
 /**
  * `report.html`: the report of a run as one page, which needs nothing but itself; it has no script, and no number of a person. Made
@@ -23,6 +24,7 @@ export function formatReportPage(source: PageSource): string {
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
   const sections: Html[] = [
     renderFunnel(summary, source.optedOut),
+    source.runs === undefined ? NOTHING : renderCampaign(source.runs, source.missing ?? [], chooseZone(summary, plan)),
     renderActions(summary),
     renderReasons(summary),
     renderExamples(plan),

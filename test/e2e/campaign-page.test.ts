@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aStoppedRun } from './a-stopped-run.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+
+const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+
+async function reportCampaign(workspace: Workspace) {
+  const { code, stdout, stderr } = await workspace.volley('report', 'job.yaml', '--campaign');
+  expect(code, stderr).toBe(0);
+  const printed = JSON.parse(stdout);
+  return { printed, page: cellsOf(readFileSync(printed.page, 'utf8')) };
+}
+
+test('rejected, retried and corrected rows are one campaign: each row counts once, as the ledger has it', async () => {
+  const { workspace } = await aStoppedRun();
+  await workspace.run();
+  const first = workspace.runOf(workspace.plans()[0] ?? '');
+  await workspace.volley('settle', first, '--assume', 'not-sent', '--confirm', '10');
+  const before = await reportCampaign(workspace);
+  expect(before.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 }, missing: [] });
+  expect(before.printed.runs).toEqual([JSON.parse((await workspace.volley('status', first)).stdout).plan]);
+
+  const retried = JSON.parse((await workspace.volley('retry', first, '--only', 'not-sent')).stdout);
+  const planned = await reportCampaign(workspace);
+  expect(planned.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 } });
+  await workspace.volley('apply', retried.directory);
+
+  const { printed, page } = await reportCampaign(workspace);
+  expect(printed).toMatchObject({
+    state: 'finished',
+    runs: [before.printed.runs[0], retried.plan],
+    balance: { read: 30, accepted: 30, rejected: 0, skipped: 0, inDoubt: 0, unprocessed: 0 },
+  });
+  expect(new Set(await workspace.destinations())).toEqual(new Set(numbersOf(30)));
+  expect(page).toContain('the service accepted 30 messages');
+  expect(page).toContain('2 runs; above each row counts once');
+  expect(page).toContain('again: what was in doubt, and not sent 10 10');
+  expect(page).not.toMatch(/91000\d{3}/);
+});
+
+test('corrected rejections that come back, and what a filter had left out, count where they were sent at last', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(20)}Bad,+65 1\nWorse,n/a\nAgain,+6591000001\n`);
+  const where = { name: { not: 'P20' } };
+  const stepOf = (...files: string[]) => anSmsStep({ input: { files, where } });
+  workspace.writeJob(aJob(workspace, { steps: [stepOf('people.csv')] }));
+  const ran = await workspace.run();
+  expect(ran.summary.balance).toMatchObject({ read: 23, accepted: 19, rejected: 2, skipped: 2 });
+  const [bad, worse] = readOutput(ran.summary, 1, 'rejections');
+  const columns = Object.keys(bad ?? {});
+  const line = (row: object) => `${columns.map((name) => `"${Object(row)[name]}"`).join(',')}\n`;
+  workspace.write('fixed.csv', `${columns.join(',')}\n${line({ ...bad, mobile: '+6591000077' })}${line(worse ?? {})}`);
+  workspace.writeJob(aJob(workspace, { steps: [stepOf('people.csv', 'fixed.csv')] }));
+  const second = await workspace.run();
+  expect(second.summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
+  workspace.writeJob(aJob(workspace));
+  const directory = ran.summary.directory;
+  const third = JSON.parse(
+    (await workspace.volley('retry', directory, '--only', 'filtered', '--job', 'job.yaml')).stdout,
+  );
+  expect((await workspace.volley('apply', third.directory)).code).toBe(0);
+  // A run of other rows is another campaign.
+  workspace.write('people.csv', people(3, 201));
+  await workspace.run();
+
+  const { code, stdout } = await workspace.volley('report', directory, '--campaign', '--no-json');
+  expect(code).toBe(0);
+  const page = cellsOf(readFileSync(`${directory}/campaign.html`, 'utf8'));
+  expect(stdout).toContain('Campaign sale: 3 runs');
+
+  const sent = (await workspace.destinations()).filter((number) => number < '+6591000200');
+  expect(sent).toHaveLength(21);
+  expect(page).toContain('read 23 without duplicates 22 1 could be used 21 1 sent 21');
+  expect(page).toContain('a placeholder (placeholder) 1');
+  expect(page).not.toContain('too-short');
+  expect(page).toContain('also corrected rows 2 1');
+  expect(page).toContain('again: what a filter had left out 1 1');
+});
+
+test('a retry of a retry, and what is taken from it once more, loses no row and counts none twice', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-before', nth: 1 });
+  workspace.write('people.csv', people(10));
+  workspace.writeJob(aJob(workspace));
+  let { directory } = (await workspace.run()).summary;
+  for (let turn = 1; turn <= 3; turn += 1) {
+    await workspace.volley('settle', directory, '--assume', 'not-sent', '--confirm', '10');
+    ({ directory } = JSON.parse((await workspace.volley('retry', directory, '--only', 'not-sent')).stdout));
+    workspace.setFaults(...(turn < 3 ? [{ kind: 'reset-before', nth: 1 } as const] : []));
+    await workspace.volley('apply', directory);
+    const { printed } = await reportCampaign(workspace);
+    expect(printed.runs).toHaveLength(turn + 1);
+    expect(printed.balance).toMatchObject({ read: 10, accepted: turn < 3 ? 0 : 10, inDoubt: turn < 3 ? 10 : 0 });
+  }
+  expect(await workspace.destinations()).toEqual(numbersOf(10));
+});
