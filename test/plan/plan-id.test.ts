@@ -90,6 +90,26 @@ function turnRound<T>(value: T): T {
   return Object.fromEntries(entries.reverse()) as T;
 }
 
+function idOf(step: Record<string, unknown>): string {
+  const rows = { kind: 'sms', input: FILES, destination: 'to', template: { text: 'Hi' } };
+  const written = { service: { sandbox: true }, steps: step.kind === 'sms' ? [step] : [step, rows] };
+  const job = parseJob(JSON.stringify(written), '/jobs/sale.yaml');
+  const steps = job.steps.map((each, index) => {
+    return { step: each, number: index + 1, listed: [], inputs: [], suppression: [], leftOut: [] };
+  });
+  return identifyPlan(job, { steps, spool: undefined }, '');
+}
+
+test('the id does not hang on the order of columns and operators in `where`, and does on that of what is sent of a customer', () => {
+  const filtered = (where: object) => idOf({ ...STEPS['plain sms'], input: { ...FILES, where } });
+  const one = filtered({ consent: 'yes', age: { atLeast: 18, atMost: 99 } });
+  expect(filtered({ age: { atMost: 99, atLeast: 18 }, consent: 'yes' })).toBe(one);
+  expect(filtered({ age: { atMost: 98, atLeast: 18 }, consent: 'yes' })).not.toBe(one);
+  const sent = (additionalProperties: object) =>
+    idOf({ ...STEPS['plain conversations'], user: { name: 'name', additionalProperties } });
+  expect(sent({ tier: 'Tier', since: 'Since' })).not.toBe(sent({ since: 'Since', tier: 'Tier' }));
+});
+
 test.each(Object.entries(STEPS))('the id of a plan of %s does not hang on the order of keys', (_name, step) => {
   const rows = { kind: 'sms', input: FILES, destination: 'to', template: { text: 'Hi' } };
   const written = { service: { sandbox: true }, steps: step.kind === 'sms' ? [step] : [step, rows] };

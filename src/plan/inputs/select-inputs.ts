@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { isObject } from '../../domain/is-object.js';
+import type { Condition } from '../../domain/where.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
 import { boundBatch } from '../../kinds/batch-bounds.js';
@@ -176,14 +177,41 @@ export function identifyPlan(job: Job, selection: Selection, occurrence: string)
       whenDone: _whenDone,
       ...reading
     } = input;
-    const { suppress, ...rest } = { suppress: undefined, ...content };
+    const { suppress, ...rest } = { suppress: undefined, ...content, ...orderOfUser(step) };
     const suppressReading = suppress?.map((lists) => ({ ...lists, files: undefined, limits: undefined }));
     const known = (list: readonly DigestedInput[]) => list.map(({ file, sha256 }) => [file.shown, sha256]);
     const bounds = step.kind === 'sms' ? boundBatch(step) : undefined;
-    return { ...rest, bounds, reading, suppressReading, inputs: known(inputs), suppression: known(suppression) };
+    const where = reading.where?.map((conditions) => sortByText(conditions.map(sortTests)));
+    return {
+      ...rest,
+      bounds,
+      reading: { ...reading, where },
+      suppressReading,
+      inputs: known(inputs),
+      suppression: known(suppression),
+    };
   });
-  // Sorted, the order in which keys are written means nothing.
-  const sorted = (_key: string, value: unknown) =>
-    isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
-  return planIdOf(JSON.stringify({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }, sorted));
+  return planIdOf(textOf({ format: ID_FORMAT, name: job.name, occurrence, accounts, steps }));
+}
+
+/** Sorted, the order in which keys are written means nothing. */
+function textOf(value: unknown): string {
+  const sorted = (_key: string, inner: unknown) =>
+    isObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner;
+  return JSON.stringify(value, sorted);
+}
+
+/** Columns and operators of `where` are keys, too. */
+function sortTests(condition: Condition): Condition {
+  return { ...condition, tests: sortByText(condition.tests) };
+}
+
+function sortByText<T>(items: readonly T[]): T[] {
+  return items.toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+}
+
+/** What is sent of a customer has these keys in their order. */
+function orderOfUser(step: Step): object {
+  if (step.kind !== 'conversations' || typeof step.user === 'string') return {};
+  return { user: { ...step.user, additionalProperties: Object.entries(step.user.additionalProperties) } };
 }
