@@ -94,7 +94,9 @@ export function parseJob(
   { withoutSteps = false, file: own = file }: LoadOptions = {},
 ): Job {
   const source = readSource(text, file);
-  const { value, findings, isBroken } = source.yaml;
+  const { value, isBroken } = source.yaml;
+  const isRead = ({ at }: Finding) => !withoutSteps || typeof at === 'number' || at[0] !== 'steps';
+  const findings = isBroken ? source.yaml.findings : source.yaml.findings.filter(isRead);
   if (isBroken) throw refuseJob(findings, source);
   if (!isJobLike(value)) throw refuseJob([noJob(file)], source);
   const name = basename(own, extname(own));

@@ -32,6 +32,8 @@ describe('a job that is loaded without its steps', () => {
     ['steps that no run would take', { steps: [{ kind: 'smss' }, { kind: 'chat', text: '{{ nothing }}' }] }],
     ['only steps without rows', { steps: [{ kind: 'campaign', campaign: 101, set: 'PAUSED' }] }],
     ['steps that are no list', { steps: 'later' }],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as people write it into jobs
+    ['variables in its steps', { steps: [{ kind: 'sms', input: { files: '${INBOX}/*.csv' } }] }],
     ['steps', { steps: [anSmsStep()] }],
   ])('may have %s, of which nothing is left', (_, written) => {
     const { name, service, output, steps } = load({ service: aService(), ...written, output: 'runs' });

@@ -149,7 +149,7 @@ function readDocument(contents: unknown): Yaml {
         : { message: `${namePath(path)} ${foreign}`, hint: QUOTE_OR_WRITE_OUT };
     const source = isScalar(node) ? node.source : undefined;
     spots.set(JSON.stringify(path), { offset, source, isUnreadable: refusal !== undefined });
-    if (refusal !== undefined) findings.push({ at: offset, ...refusal });
+    if (refusal !== undefined) findings.push({ at: path, ...refusal });
     if (foreign !== undefined) return undefined;
     if (isMap(node)) return readMap(node.items, path, offset);
     if (isSeq(node)) return node.items.map((item, at) => readNode(item, [...path, at], startOf(item) ?? offset));
