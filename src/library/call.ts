@@ -84,10 +84,8 @@ function describeStop(name: string): UserError {
 export function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
   if (!Object.is(endpoint, sendBatch)) return { messages: 0, segments: 0 };
   const { messages, template } = input as SmsBatch;
-  // An untyped program may omit the list; the service refuses that.
-  if (!Array.isArray(messages)) return { messages: 1, segments: 1 };
   let segments = 0;
-  for (const message of messages as SmsBatch['messages']) {
+  for (const message of messages) {
     const text = message.text ?? template?.text ?? '';
     segments += countSegments(text, message.encoding ?? template?.encoding ?? 'AUTO').segments;
   }

@@ -41,6 +41,41 @@ test('a batch costs its lane every message, and every part of them, with the tex
   expect(costs).toEqual([{ area: 'sms', messages: 3, segments: 1 + 2 + 3 }]);
 });
 
+test.each<[string, (clients: ReturnType<typeof createClients>) => unknown, string]>([
+  ['a batch without messages', ({ sms }) => sms.sendBatch({} as never), 'it has no messages, expected a list'],
+  [
+    'a message that is none',
+    ({ sms }) => sms.sendBatch({ messages: [null] } as never),
+    'messages[0] is not an object, expected one',
+  ],
+  [
+    'a text that is none',
+    ({ sms }) => sms.sendBatch({ messages: [{ destination: '+6591234567', text: 5 }] } as never),
+    'messages[0].text is not text, expected a string',
+  ],
+  [
+    'a template that is none',
+    ({ sms }) => sms.sendBatch({ messages: [], template: null } as never),
+    'its template is not an object, expected one',
+  ],
+  [
+    'a template with a text that is none',
+    ({ sms }) => sms.sendBatch({ messages: [{ destination: '+6591234567' }], template: { text: 5 } } as never),
+    'template.text is not text, expected a string',
+  ],
+  [
+    'a session without a number',
+    ({ verification }) => verification.createSession({} as never),
+    'its destination is not text, expected a phone number',
+  ],
+])('%s, from a program without types, is refused before anything is sent', async (_, give, so) => {
+  const { costs, clients } = someClients();
+
+  await expect(give(clients)).rejects.toMatchObject({ code: 'bad-input', message: expect.stringContaining(so) });
+
+  expect(costs).toEqual([]);
+});
+
 test('any other call costs its lane one request', async () => {
   const { costs, clients } = someClients();
   await clients.contacts.createContact({ addresses: { msisdn: '+6591234567' } });

@@ -1,3 +1,4 @@
+import { UserError } from '../../domain/errors.js';
 import { isObject } from '../../domain/is-object.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
 import { readId, readJsonBody } from '../answer.js';
@@ -29,9 +30,25 @@ export interface SmsMessage {
 
 export const sendBatch = defineEndpoint(
   ENDPOINTS.sendBatch,
-  (batch: SmsBatch) => ({ body: batch }),
+  (batch: SmsBatch) => {
+    assertBatch(batch);
+    return { body: batch };
+  },
   (response) => readSmsBatchAnswer(readJsonBody(response)),
 );
+
+/** Refuses what a program without types may give, as nothing can be counted of it. */
+function assertBatch({ messages, template }: { readonly messages?: unknown; readonly template?: unknown }): void {
+  const refuse = (so: string) => new UserError('bad-input', `Cannot send an SMS batch: ${so}`);
+  if (!Array.isArray(messages)) throw refuse('it has no messages, expected a list');
+  if (template !== undefined && !isObject(template)) throw refuse('its template is not an object, expected one');
+  for (const [index, message] of [...messages, template ?? {}].entries()) {
+    const name = index === messages.length ? 'template' : `messages[${index}]`;
+    if (!isObject(message)) throw refuse(`${name} is not an object, expected one`);
+    const { text } = message;
+    if (text !== undefined && typeof text !== 'string') throw refuse(`${name}.text is not text, expected a string`);
+  }
+}
 
 export const cancelBatch = defineEndpoint(
   ENDPOINTS.cancelBatch,

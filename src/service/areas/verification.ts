@@ -48,7 +48,16 @@ export const VERIFICATION_CODE = new RegExp(`^[A-Za-z0-9-]{${CODE_LENGTH.min},${
 
 export const createSession = defineEndpoint(
   ENDPOINTS.createSession,
-  (session: SessionRequest) => ({ body: session }),
+  (session: SessionRequest) => {
+    // Programs without types may give none, or a number.
+    if (typeof session.destination !== 'string') {
+      throw new UserError(
+        'bad-input',
+        'Cannot create a verification session: its destination is not text, expected a phone number',
+      );
+    }
+    return { body: session };
+  },
   (response, { destination }) => {
     const session = readSessionBody(readJsonBody(response));
     // Only an international number can be compared: how the service reads a national one is not known.
