@@ -110,8 +110,9 @@ let isResultBegun = false;
 
 /** The object that says how a command ended, with --json. Written synchronously: the process may be about to end. */
 function printFailure(failure: Failure): void {
-  const asked = process.argv.findLast((argument) => /^--(no-)?json$/.test(argument));
-  const isJson = asked === undefined ? !terminal.isStdoutTerminal : asked === '--json';
+  const asked = process.argv.findLast((argument) => /^--(no-)?json(=(true|false))?$/.test(argument));
+  const isJson =
+    asked === undefined ? !terminal.isStdoutTerminal : asked.startsWith('--no-') === asked.endsWith('=false');
   if (!isJson || isResultBegun) return;
   isResultBegun = true;
   let rest = Buffer.from(`${escapeAscii(JSON.stringify(failure))}\n`);

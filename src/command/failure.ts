@@ -29,7 +29,7 @@ export interface FailureError {
   readonly message: string;
   readonly hint: string | null;
   readonly problems: readonly FailureProblem[];
-  /** Of a call that the service did not do: its status, and its own word for the error. */
+  /** Of a call that the service answered and did not do: its status, and its own word for the error. */
   readonly status?: number | null;
   readonly serviceCode?: string | null;
 }
@@ -122,7 +122,8 @@ export function exitCodeOfError(error: unknown): number {
 export function describeFailure(error: unknown): Failure {
   const { exitCode, isOurs = false, code, message, hint, problems = [] } = judge(error);
   const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
-  const own = error instanceof ServiceError ? describeAnswer(error) : {};
+  const isAnswered = error instanceof ServiceError && (error.status ?? error.serviceCode) !== undefined;
+  const own = isAnswered ? describeAnswer(error) : {};
   return {
     state,
     exitCode,

@@ -15,7 +15,12 @@ import { DOCUMENTED_ADDRESS, isOfBellCanada } from './service-address.js';
 export function checkJob(job: unknown, context: z.core.$RefinementCtx): void {
   const steps = listSteps(job);
   const at = (path: string) => valueAt(job, path.split('.'));
-  for (const [path, so, hint] of [...checkSteps(at, steps), ...checkLimits(at, steps), ...checkAccess(at, steps)]) {
+  for (const [path, so, hint] of [
+    ...checkSteps(at, steps),
+    ...checkTimes(at),
+    ...checkLimits(at, steps),
+    ...checkAccess(at, steps),
+  ]) {
     context.addIssue({ code: 'custom', path: path.split('.'), message: withHint(so, hint) });
   }
 }
@@ -59,6 +64,19 @@ function* checkSteps(at: At, steps: readonly KnownStep[]): Generator<Broken> {
     const so = 'needs messages to test, expected a step of kind sms';
     yield ['guards.requireTest', so, 'Remove the guard: steps of other kinds have no test.'];
   }
+}
+
+function* checkTimes(at: At): Generator<Broken> {
+  const [from, until] = [momentOf(at('notBefore')), momentOf(at('notAfter'))];
+  if (!(from >= until)) return;
+  const so = 'lies no later than notBefore, expected a time after it';
+  yield ['notAfter', so, 'Between them the job may send: with these times it never would.'];
+}
+
+/** NaN for what is no time with its offset. */
+function momentOf(time: unknown): number {
+  const at = isObject(time) && typeof time.at === 'string' ? time.at : '';
+  return /^\d{4}-.*(?:Z|[+-]\d\d:\d\d)$/.test(at) ? Date.parse(at) : Number.NaN;
 }
 
 /** A limit at the top holds for every step with rows that has none of its own: it is checked against the lowest of their ceilings. */

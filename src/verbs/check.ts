@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
 import { listUnheard } from '../command/plan-input.js';
 import { readAddress, readSecrets } from '../command/read-secrets.js';
 import { callService } from '../command/single-call.js';
 import { escapeText } from '../command/terminal.js';
+import { jobDirectoryOf } from '../command/with-job.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { fixDates } from '../job/fix-dates.js';
@@ -13,7 +15,8 @@ import { areasOf, kindOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
-import type { SuppressionInput } from '../plan/format/plan-file.js';
+import { PLAN_FILE, readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
 import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
@@ -22,6 +25,7 @@ import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { keyOfLists, listSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
+import { PRUNED_FILE } from '../registry/registry-entry.js';
 import { tryKey } from '../service/try-key.js';
 import type { Files } from '../storage/files.js';
 import { json, theJob, yes } from './flags.js';
@@ -68,6 +72,7 @@ export const check = defineVerb({
     for (const fault of listTimeFaults(job, listFed(job, steps), clock.now())) problems.add(fault);
     await checkSecrets(job, context, problems);
     await checkDatabase(job, context, found);
+    await checkRuns(jobDirectoryOf(job), files, problems);
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     await placeProblems({ file, files }, async () => problems.throwIfAny());
@@ -166,6 +171,17 @@ async function checkSecrets({ notify, service, steps }: Job, context: Context, p
 }
 
 const placeOf = (area: Area) => `service.credentials.${area}`;
+
+/** A plan that this build cannot read stops the job: its rows may have been sent. */
+async function checkRuns(jobDirectory: string, files: Files, problems: ProblemList): Promise<void> {
+  if ((await files.stat(jobDirectory))?.isDirectory !== true) return;
+  const { names } = await RunDirectories.read(files, jobDirectory);
+  for (const directory of names.filter((name) => !name.startsWith('.')).map((name) => join(jobDirectory, name))) {
+    const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
+    if (!(await isThere(PLAN_FILE)) || (await isThere(PRUNED_FILE))) continue;
+    await problems.gather(directory, () => readPlan(files, directory));
+  }
+}
 
 /** Connects, and reads whether it has the schema of this build and keeps what is committed. Changes nothing in it. */
 async function checkDatabase({ cluster }: Job, context: Context, { problems, notices }: Findings): Promise<void> {

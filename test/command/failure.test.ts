@@ -68,9 +68,10 @@ describe('an error, as a person reads it', () => {
         message: expect.not.stringContaining('6591234567'),
       },
     });
-    expect(describeFailure(new ServiceError('in-doubt', 'No answer'))).toMatchObject({
-      ...{ state: 'stopped', exitCode: 3 },
-      error: { code: 'in-doubt', status: null, serviceCode: null },
+    // Of a service, or a database, that did not answer.
+    expect(describeFailure(new ServiceError('unavailable', 'No answer'))).toEqual({
+      ...{ state: 'stopped', exitCode: 75 },
+      error: { code: 'unavailable', message: 'No answer', hint: null, problems: [] },
     });
   });
 

@@ -7,6 +7,14 @@ import { readFailure } from './failure.js';
 const REJECTS = { kind: 'reject-rows', nth: 1, rows: 0.1 } as const;
 const LOSES = { kind: 'reset-after', nth: 2 } as const;
 
+test('--json=true and --json=false say how a command that is refused is printed', async () => {
+  const workspace = await aWorkspace();
+  const { stdout, code } = await workspace.volley('run', 'nowhere.yaml', '--json=false');
+  expect([code, stdout]).toEqual([2, '']);
+  const asked = await workspace.volley('run', 'nowhere.yaml', '--no-json', '--json=true');
+  expect(JSON.parse(asked.stdout)).toMatchObject({ state: 'refused', exitCode: 2 });
+});
+
 /** 0, 2, 4 and 75 are shown where what leads to them is tested. */
 describe.concurrent('exit code', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -7,6 +7,7 @@ import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { UserError } from '../../src/domain/errors.js';
+import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
@@ -153,6 +154,16 @@ describe('check', () => {
     const job = aJobFile({}, { input: 'inbox*.csv', times: ', scheduled: 2026-11-22T11:59:00Z' });
     expect(await problemsOf(checkJob, job)).toEqual([]);
     expect(await problemsOf(planJob, job)).toEqual([]);
+  });
+
+  it('finds a run of another format, which run would refuse', async () => {
+    const job = aJobFile({});
+    await planJob({ job, json: true }, aTerminal().terminal);
+    const directory = join(job, '../out/sale');
+    const [run = ''] = readdirSync(directory).filter((name) => name.startsWith('20'));
+    const path = join(directory, run, 'plan.json');
+    writeFileSync(path, sealJson({ ...readSealed(readFileSync(path, 'utf8')), format: 99 }));
+    expect(await problemsOf(checkJob, job)).toEqual([expect.stringMatching(/its format is 99, expected \d+$/)]);
   });
 
   it('lets an inbox be empty, as plan does', async () => {

@@ -12,8 +12,7 @@ import { planDamaged } from './plan-damaged.js';
 import { readSealed, sealJson } from './sealed-json.js';
 
 /**
- * The plan on disk, format 5. Formats 1 to 4 are read: they have no digests, 1 to 3 no `fedFrom`, 1 and 2 no
- * `retryOf`, 1 no steps without rows, nor their areas' addresses. In the run directory, for step n of kind k:
+ * The plan on disk, format 1; another is refused by name. In the run directory, for step n of kind k:
  *
  *   plan.json               this interface `Plan`, with its own digest at its end (sealed-json.ts), whatever else later formats change
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
