@@ -200,6 +200,17 @@ test.each([
   expect(workspace.requests()).toEqual([]);
 });
 
+test('an approval stays known once the rows of its run are pruned', async () => {
+  const { workspace, directory, planSha256, approve, apply } = await aPlan();
+  await approve('bob');
+  await apply();
+
+  await as(workspace, 'ann', 'prune', 'job.yaml', '--older-than', '0h');
+
+  const mark = readFileSync(join(directory, 'pruned.ndjson'), 'utf8');
+  expect(mark).toMatch(new RegExp(`"type":"approved".*"planSha256":"${planSha256}","name":"bob"`));
+});
+
 test('a plan that asks for no approval, a test, and what is finished have nothing to approve', async () => {
   const workspace = await aJobOf();
   const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann', 'plan', 'job.yaml')).stdout);

@@ -120,6 +120,18 @@ test('the question says scheduled times, several senders, notBefore, and steps o
   expect(await workspace.sms()).toHaveLength(2400);
 });
 
+test('a second message of the same text is asked for, and who had it already is said', async () => {
+  const { workspace, at } = await aLiveJob(3);
+  expect((await at(['3'], 'run', 'job.yaml')).code).toBe(0);
+
+  const again = await at(['no'], 'run', 'job.yaml', '--again');
+
+  expect(again.code).toBe(2);
+  expect(again.stderr).toMatch(/3 to send\.\s+3 had exactly this text/);
+  expect(again.stderr).toContain('Type 3 to send: ');
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
 const terminal = needTerminal();
 
 test.skipIf(terminal.isMissing)(

@@ -126,11 +126,11 @@ describe.concurrent('where', () => {
     );
     writeJob(workspace, { spend });
     const { notices } = JSON.parse((await workspace.volley('check', 'job.yaml')).stdout);
-    expect(notices).toEqual([
+    expect(notices).toContainEqual(
       expect.stringMatching(
         /^people.csv: 3 of the first 3 rows would be rejected \(bad-filter-value\): Cannot compare spend/,
       ),
-    ]);
+    );
     for (const verb of ['plan', 'run']) {
       const { code, stdout } = await workspace.volley(verb, 'job.yaml');
       expect([code, JSON.parse(stdout).exitCode]).toEqual([1, 1]);
