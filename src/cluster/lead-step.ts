@@ -1,9 +1,8 @@
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
-import { type PartToSend, RequestReader } from '../run/send/request-reader.js';
+import { RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
-import { withhold } from '../run/send/withhold.js';
 import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
@@ -11,6 +10,7 @@ import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost } from './lead-run.js';
 import { ServiceJudge } from './service-judge.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
+import { WithheldParts } from './withheld-parts.js';
 
 const POLL_MS = 150;
 /** While workers may run out of requests. */
@@ -55,6 +55,7 @@ export async function leadStep(context: StepContext, lead: Lead): Promise<void> 
     const seen = await store.readServer();
     const leader = new StepLeader(context, { ...lead, open, seen }, reader);
     await leader.handOverInFlight();
+    await leader.recall();
     await open(seen);
     await leader.run();
   } finally {
@@ -80,10 +81,11 @@ class StepLeader {
   #sawSynchronous: boolean;
   /** Begun by an earlier process, and not in the store. */
   #waiting: OpenRequest[];
-  readonly #notices: StepNotices;
   readonly #rows: StepTally;
+  readonly #withheld: WithheldParts;
   readonly #judge: ServiceJudge;
-  #failure: unknown;
+  /** Then the step stays closed, whatever happens to the server. */
+  #isRecalling = false;
 
   constructor(
     context: StepContext,
@@ -109,14 +111,52 @@ class StepLeader {
     this.#seenAtMs = seen.atMs;
     this.#sawSynchronous = seen.isSynchronous;
     this.#reader = reader;
-    this.#notices = new StepNotices(context.deps, context.planned);
-    this.#rows = new StepTally(context, this.#notices);
+    this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
+    this.#withheld = new WithheldParts(context, reader, this.#rows);
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
     this.#judge = new ServiceJudge({ ...context.deps, giveUpAfterMs }, gaveUp);
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
     this.#waiting = open.filter((part) => !isHanded(part));
+  }
+
+  /**
+   * Closes the step; what the store has and no worker has begun waits again, to be looked at before it is handed over anew. A leader
+   * may have died long ago, and lists may have grown since. The step is to be opened then.
+   */
+  async recall(): Promise<void> {
+    const { deps, lock, stop } = this.#context;
+    if (!this.#withheld.mayBeSome) return;
+    this.#isRecalling = true;
+    await lock.assertHeld();
+    await this.#store.closeStep(this.#key);
+    const taken = new Set<string>();
+    // Of a request that its worker has split, the halves are known once that is taken.
+    while (!(await this.#takeBack('it is looked at again before it is sent', taken)) && !stop.nothingMore.aborted) {
+      await this.#takeNews();
+      await deps.clock.sleep(SOON_MS, stop.nothingMore);
+    }
+    await this.handOverInFlight();
+    this.#isRecalling = false;
+  }
+
+  /** Of a closed step. What an earlier process may have sent stays in flight in the journal. False: some are not known yet. */
+  async #takeBack(why: string, taken = new Set<string>()): Promise<boolean> {
+    const { deps, journal, planned } = this.#context;
+    let isAll = true;
+    for (const part of await this.#store.withdraw(this.#key)) {
+      const open = this.#find(part);
+      if (open === undefined) isAll &&= part.step !== planned.number || taken.has(keyOf(part));
+      else {
+        taken.add(keyOf(part));
+        this.#handed.delete(keyOf(part));
+        this.#waiting.push({ ...open, isInFlight: part.isInFlight });
+        const result = { kind: 'again', why } as const;
+        if (!part.isInFlight) await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
+      }
+    }
+    return isAll;
   }
 
   /** Before the step is open: from then on what was in flight and is not in the store counts as never sent. */
@@ -143,13 +183,17 @@ class StepLeader {
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
       if (news.openStep !== this.#context.planned.number) await this.#open(news);
+      if (this.#life === news.life && (await this.#withheld.areAmong(this.#handed.values()))) {
+        await this.recall();
+        await this.#open(news);
+      }
       const isAllHanded = await this.#handOver(news);
       if (isAllHanded && this.#handed.size === 0) return;
       const isHungry = !isAllHanded && (news.open === 0 || news.ended.length > this.#handed.size / 4);
       if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
-    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#withheld.failure !== undefined) throw this.#withheld.failure;
   }
 
   #stopWhere({ stop, workers }: RunNews): void {
@@ -160,20 +204,14 @@ class StepLeader {
 
   /** Waits for what is under way, and takes back what is not; what is still open then stays with the store, for the next run. */
   async #end(): Promise<void> {
-    const { stop, deps, journal } = this.#context;
+    const { stop, deps } = this.#context;
     for (;;) {
       // Again each time: an `openStep` may have been long on its way.
       await this.#store.closeStep(this.#key);
       if (stop.nothingMore.aborted) return;
       const news = await this.#takeNews();
-      for (const part of await this.#store.withdraw(this.#key)) {
-        // Of one in flight the intent stays open: the next run asks the service.
-        if (this.#find(part) === undefined) continue;
-        this.#handed.delete(keyOf(part));
-        if (part.isInFlight) continue;
-        const result = { kind: 'again', why: 'the run stopped before it was sent' } as const;
-        await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
-      }
+      // Of one in flight the intent stays open: the next run asks the service.
+      await this.#takeBack('the run stopped before it was sent');
       if (this.#handed.size === 0) return;
       if (news.ended.length === 0) await deps.clock.sleep(POLL_MS, stop.nothingMore);
     }
@@ -222,7 +260,7 @@ class StepLeader {
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
-    if (!this.#context.stop.isRequested) await this.#open(news);
+    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#open(news);
     this.#life = news.life;
   }
 
@@ -275,25 +313,6 @@ class StepLeader {
     return { type: 'intent', ...nameOf(open), at, line, rows };
   }
 
-  /** True where rows of the part may not be sent: what is left of it waits. Once it is handed over, workers send it. */
-  async #withhold(part: PartToSend): Promise<boolean> {
-    try {
-      const withheld = await withhold(part, this.#context);
-      if (withheld === undefined) return false;
-      this.#waiting.unshift(...withheld.left.map(({ open }) => open));
-      for (const { verdict, count } of withheld.verdicts) {
-        this.#rows.addNotSent(count);
-        this.#notices.noteWithheld(count, verdict);
-      }
-      return true;
-    } catch (error) {
-      // What workers have is taken back before `run` throws.
-      this.#failure = error;
-      this.#context.stop.request('interrupted', 'the run failed');
-      return false;
-    }
-  }
-
   /** True when every request of the step was handed over. */
   async #handOver({ workers }: RunNews): Promise<boolean> {
     const { deps, journal, lock, step } = this.#context;
@@ -306,8 +325,12 @@ class StepLeader {
       const part = waiting === undefined ? await this.#reader.next() : await this.#reader.readAgain(waiting);
       isAll = part === undefined;
       if (part === undefined) break;
-      if (await this.#withhold(part)) continue;
-      if (this.#failure !== undefined) break;
+      const left = await this.#withheld.withhold(part);
+      if (this.#withheld.failure !== undefined) break;
+      if (left !== undefined) {
+        this.#waiting.unshift(...left);
+        continue;
+      }
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
       intents.push(this.#begin(open, deps.clock.now()));

@@ -245,6 +245,9 @@ async function apply(
         ...env,
         withholding: {
           refresh: async () => lists?.refresh(),
+          get version() {
+            return lists?.version ?? 0;
+          },
           find: (asked) => lists?.find(asked) ?? findNow(asked, findHad),
         },
         transport: service.transport,

@@ -44,6 +44,8 @@ export type SendDeps = Pick<
 export interface Withholding {
   /** Looks again at what may have changed. Rejects where that cannot be known: then nothing is sent. */
   refresh(): Promise<void>;
+  /** Another one where `find` may answer otherwise than before. */
+  readonly version: number;
   /** Why a step sends nothing to a number, as of the last `refresh`; undefined where it may. */
   find(asked: AskedNumber): NotSent | undefined;
 }

@@ -13,6 +13,7 @@ function aWithholding(rows: readonly number[], fromLook = 1) {
   let looks = 0;
   const withheld = new Set(rows.map(numberOf));
   const withholding: Withholding = {
+    version: 0,
     refresh: async () => {
       looks += 1;
     },
@@ -85,9 +86,9 @@ describe('rows that are withheld', () => {
       looks += 1;
       if (looks >= look) throw new Error('the list is gone');
     };
-    await expect(aRun({ made, service, deps: { withholding: { refresh, find: () => undefined } } })).rejects.toThrow(
-      'the list is gone',
-    );
+    await expect(
+      aRun({ made, service, deps: { withholding: { version: 0, refresh, find: () => undefined } } }),
+    ).rejects.toThrow('the list is gone');
     expect(service.sent).toEqual([]);
     await aRun({ made, service, epoch: 2 });
     expect(rowsOf(service.accepted)).toEqual([0, 1, 2, 3, 4, 5, 6]);

@@ -53,6 +53,8 @@ export class CurrentLists {
   readonly #deps: ListAccess;
   readonly #watched = new Map<string, WatchedList>();
   #searchedMs = Number.NEGATIVE_INFINITY;
+  /** How often numbers came to be known, or were taken back. */
+  version = 0;
   /** Callers share one look, if it begins after they called. */
   readonly refresh = coalesce(() => this.#look());
 
@@ -149,6 +151,7 @@ export class CurrentLists {
       const numbers = await loadSuppression([{ file, ...digest, lists }], input, { deps: this.#deps, problems });
       if (!problems.isEmpty) return;
       list.numbers = numbers;
+      this.version += 1;
       list.sha256 = digest.sha256;
     }
     // Lines behind the digest may be read twice, which changes nothing.
@@ -166,6 +169,7 @@ export class CurrentLists {
     const read = lines.map(decodeOptOut);
     if (before !== '' || read.includes(undefined)) return false;
     for (const line of read) if (line !== undefined) isOut.set(Number(line.number), line.what === 'out');
+    if (lines.length > 0) this.version += 1;
     list.readBytes = readBytes - 1 + bytes.lastIndexOf('\n') + 1;
     return true;
   }

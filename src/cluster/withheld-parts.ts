@@ -1,0 +1,63 @@
+import type { OpenRequest } from '../journal/replay.js';
+import type { PartToSend, RequestReader } from '../run/send/request-reader.js';
+import type { StepContext } from '../run/send/send-context.js';
+import { judgeWithheld, withhold } from '../run/send/withhold.js';
+import { StepNotices } from '../run/step-notices.js';
+import type { StepTally } from '../run/step-tally.js';
+
+/**
+ * The rows of a led step that may not be sent any more: what workers get was looked at before, and is taken back from them when
+ * more are withheld. Where that cannot be known the run stops, and `failure` says why.
+ */
+export class WithheldParts {
+  failure: unknown;
+  readonly #context: StepContext;
+  readonly #reader: RequestReader;
+  readonly #rows: StepTally;
+  readonly #notices: StepNotices;
+  /** Of what withholds, when what is handed over was last looked at. */
+  #version: number | undefined;
+
+  constructor(context: StepContext, reader: RequestReader, rows: StepTally) {
+    this.#context = context;
+    this.#reader = reader;
+    this.#rows = rows;
+    this.#notices = new StepNotices(context.deps, context.planned);
+  }
+
+  get mayBeSome(): boolean {
+    const { deps, kind } = this.#context;
+    return deps.withholding !== undefined && kind.recipients !== undefined;
+  }
+
+  /** Withholds rows of a part in the journal, and gives what is left of it; undefined where all of it may be handed over. */
+  async withhold(part: PartToSend): Promise<readonly OpenRequest[] | undefined> {
+    const withheld = await withhold(part, this.#context).catch((error: unknown) => this.#fail(error));
+    if (withheld === undefined) return undefined;
+    for (const { verdict, count } of withheld.verdicts) {
+      this.#rows.addNotSent(count);
+      this.#notices.noteWithheld(count, verdict);
+    }
+    return withheld.left.map(({ open }) => open);
+  }
+
+  /** Whether more is withheld than at the last call, and rows of these are. */
+  async areAmong(handed: Iterable<OpenRequest>): Promise<boolean> {
+    const { withholding } = this.#context.deps;
+    if (withholding === undefined || !this.mayBeSome) return false;
+    await withholding.refresh().catch((error: unknown) => this.#fail(error));
+    if (this.failure !== undefined || withholding.version === this.#version) return false;
+    this.#version = withholding.version;
+    for (const open of handed) {
+      const part = await this.#reader.readAgain({ ...open, isInFlight: false });
+      if (judgeWithheld(part, this.#context) !== undefined) return true;
+    }
+    return false;
+  }
+
+  /** What workers have is taken back before the step ends. */
+  #fail(error: unknown): undefined {
+    this.failure ??= error;
+    this.#context.stop.request('interrupted', 'the run failed');
+  }
+}
