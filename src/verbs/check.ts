@@ -62,7 +62,6 @@ export const check = defineVerb({
     const found: Findings = { problems: new ProblemList('use the job'), notices: [], empty: [] };
     const { problems, notices } = found;
     const steps: CheckedStep[] = [];
-    if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
     for (const [index, step] of job.steps.entries()) {
       const number = index + 1;
       const checked = isRowStep(step) ? await checkFiles(job, { step, number }, { reader, files }, found) : NO_FILES;
@@ -73,6 +72,7 @@ export const check = defineVerb({
     await checkSecrets(job, context, problems);
     await checkDatabase(job, context, found);
     await checkRuns(jobDirectoryOf(job), files, problems);
+    if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     await placeProblems({ file, files }, async () => problems.throwIfAny());

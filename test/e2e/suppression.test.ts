@@ -69,7 +69,7 @@ describe.concurrent('opt-outs on standard input', () => {
   test('are said not to be looked at by check', async () => {
     const workspace = await aJobOf({ files: '-' }, TEN);
     const { stdout } = await workspace.volley('check', 'job.yaml');
-    expect(JSON.parse(stdout).notices).toEqual(['step 1 reads standard input, which was not looked at']);
+    expect(JSON.parse(stdout).notices[0]).toBe('step 1 reads standard input, which was not looked at');
   });
 
   test.each([

@@ -1,6 +1,16 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
@@ -94,6 +104,16 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
   const cancelled = await volley('cancel', run);
   expect(cancelled).toMatchObject({ code: 0, json: { state: 'cancelled', cancelled: 22, kept: 0, inDoubt: 0 } });
 
+  // A proof that others can check without Volley; one that was changed is refused.
+  expect(await volley('proof', run)).toMatchObject({ code: 0 });
+  const proof = resolve(directory, run, 'proof.json');
+  const verify = () => spawnSync(process.execPath, [resolve(directory, run, 'verify.mjs'), proof]).status;
+  expect(verify()).toBe(0);
+  const proven = readFileSync(proof, 'utf8');
+  writeFileSync(proof, proven.replace('"accepted"', '"rejected"'));
+  expect(verify()).toBe(1);
+  writeFileSync(proof, proven);
+
   // The report, and the record.
   const page = (await volley('report', run, '--html')).stdout.trim();
   const html = readFileSync(page.startsWith('{') ? JSON.parse(page).page : join(directory, page), 'utf8');
@@ -114,4 +134,14 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
   for (const { destination } of sent) expect(left.join('\n')).not.toContain(destination.slice(1));
   expect(await volley('run', JOB)).toMatchObject({ code: 0, json: { state: 'nothing-new' } });
   expect(readSms()).toEqual([]);
+
+  // The export has grown by one: who had the offer does not get it again, also once their rows are gone.
+  const exported = join(directory, 'samples/exports/shopify-customers.csv');
+  const [, zara = ''] = readFileSync(exported, 'utf8').split('\n');
+  appendFileSync(exported, `${zara.replace('Zara', 'Zoe').replace('+6591001001', '+6591009999')}\n`);
+  const grown = await volley('plan', JOB);
+  expect(grown.json.steps[0]).toMatchObject({ counts: { planned: 1 }, had: { rule: 'hold', runs: [{ rows: 26 }] } });
+  expect((await volley('test', grown.json.directory)).code).toBe(0);
+  expect((await volley('apply', grown.json.directory, '--confirm', grown.json.plan)).json.balance.accepted).toBe(1);
+  expect(readSms().at(-1)).toMatchObject({ destination: '+6591009999' });
 });
