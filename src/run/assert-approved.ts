@@ -16,14 +16,13 @@ export async function assertApproved(
   const approvals = await readApprovals(files, run, registry);
   const { required, count, planSha256 } = approvals;
   if (count >= required || sendsNothing(plan)) return;
-  const path = quoteWord(directory);
   throw new UserError(
     'guard',
     `Cannot send plan ${plan.id}: ${describeApprovals(approvals)}, expected ${required} (guards.requireApproval)`,
     {
       hint:
-        `Nothing was sent. Another person than ${plan.plannedBy}, who planned it, reviews it with \`volley preview ${path}\` and approves it with ` +
-        `\`volley approve ${path} --confirm ${planSha256}\`; then \`volley apply ${path}\` sends it.`,
+        `Nothing was sent. Another person than ${plan.plannedBy}, who planned it, reviews it with \`volley preview ${quoteWord(directory)}\` and approves it with ` +
+        `\`volley approve ${quoteWord(directory)} --confirm ${planSha256}\`; then \`volley apply ${quoteWord(directory)}\` sends it.`,
     },
   );
 }

@@ -11,7 +11,8 @@ test('a worker goes over to another run while the last request of its own is wit
   workspace.write('people.csv', people(2));
   const steps = [anSmsStep({ batchSize: 1 })];
   const cluster = { ...CLUSTER, sendHere: false };
-  for (const name of ['first', 'second']) workspace.writeJob({ ...aJob(workspace, { cluster, steps }), name }, name);
+  for (const name of ['first', 'second'])
+    workspace.writeJob({ ...aJob(workspace, { cluster, steps, sameText: 'send' }), name }, name);
   const memory = new MemoryCluster(systemClock);
   const loadStore = async () => memory.connect();
   const [first, second] = ['first', 'second'].map((file) => aCluster(workspace, undefined, file));

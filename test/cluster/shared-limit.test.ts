@@ -9,7 +9,7 @@ test('jobs that name the account otherwise share one lane where their requests a
   for (const account of ['acme', 'acmee']) {
     workspace.write('people.csv', people(3, account.length));
     const cluster = { ...CLUSTER, share: 'lane' };
-    workspace.writeJob(aJob(workspace, { cluster, service: { account, subAccountId: 'acme_hq' } }));
+    workspace.writeJob(aJob(workspace, { cluster, sameText: 'send', service: { account, subAccountId: 'acme_hq' } }));
     expect(await run()).toBe(0);
   }
   expect(cluster.lanes).toEqual([`sms ${workspace.sandbox.origin} acme_hq`]);

@@ -41,11 +41,14 @@ test('every verb prints one JSON object with `state`, `exitCode` (the one that i
   await see('status', directory);
   await see('runs', 'job.yaml');
   await see('report', directory);
+  await see('proof', directory);
+  await see('people', 'show', 'job.yaml', NUMBER);
   await see('settle', directory, '--assume', 'sent', '--confirm', '0');
   await see('cancel', directory);
   const retry = await see('retry', directory, '--only', 'not-sent');
   await see('abandon', retry.directory);
   const { directory: planned } = await see('plan', 'wider.yaml');
+  await see('approve', planned, '--confirm', 'none');
   await see('apply', planned);
   await see('prune', 'job.yaml', '--older-than', '90d');
 
