@@ -70,6 +70,8 @@ export const summarySchema = z.strictObject({
   balance,
   /** Of `balance.inDoubt`: rows that are with workers of a database, until the same command finds out what came of them. Absent without any. */
   withWorkers: count.optional(),
+  /** Of those it was sent to, how many opted out since, by the job's lists that Volley writes; absent without any. */
+  optedOutSince: count.optional(),
   /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
   deliveries: counts.nullable(),
   /**

@@ -16,6 +16,7 @@ import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { readNotDelivered } from './not-delivered.js';
+import { countOptedOutSince } from './opted-out-since.js';
 import { OutcomeReader } from './outcome-reader.js';
 import { formatReportPage } from './page/report-page.js';
 import type { SentTest } from './page/tests-section.js';
@@ -109,7 +110,9 @@ async function writeOutputs(
     const delivered = await reportDeliveries(files, directory, plan);
     const notDelivered = await readNotDelivered(files, directory, plan);
     const figures = addBilled(summarizeRun(plan, directory, steps, state), delivered);
-    const summary = { ...figures, deliveries: delivered?.counts ?? null, notDelivered };
+    const optedOutSince = await countOptedOutSince(files, { directory, plan, rows });
+    const since = optedOutSince === undefined ? {} : { optedOutSince };
+    const summary = { ...figures, ...since, deliveries: delivered?.counts ?? null, notDelivered };
     const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
     await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
@@ -95,4 +96,22 @@ test('a retry of a retry, and what is taken from it once more, loses no row and 
     expect(printed.balance).toMatchObject({ read: 10, accepted: turn < 3 ? 0 : 10, inDoubt: turn < 3 ? 10 : 0 });
   }
   expect(await workspace.destinations()).toEqual(numbersOf(10));
+});
+
+test('who opted out since stands in the summary and on the page: once it was sent, by the latest line of the list', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(10));
+  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${numberOf(10)},out,2020-01-01T00:00:00.000Z,ann,STOP\n`);
+  workspace.writeJob(aJob(workspace, { optOuts: 'opt-outs.csv' }));
+  const { summary } = await workspace.run();
+  expect(summary).toMatchObject({ balance: { accepted: 9 }, optedOutSince: 0 });
+  const later = (person: number, what: string) => `${numberOf(person)},${what},2099-01-01T00:00:00.000Z,ann,\n`;
+  workspace.append('opt-outs.csv', [later(1, 'out'), later(2, 'out'), later(2, 'in'), later(77, 'out')].join(''));
+
+  const report = JSON.parse((await workspace.volley('report', 'job.yaml')).stdout);
+  expect(report.optedOutSince).toBe(1);
+  expect(cellsOf(readFileSync(`${summary.directory}/report.html`, 'utf8'))).toContain('opted out since 1');
+  expect((await reportCampaign(workspace)).page).toContain('opted out since 1');
+  workspace.write('opt-outs.csv', 'no list');
+  expect(JSON.parse((await workspace.volley('report', 'job.yaml')).stdout)).not.toHaveProperty('optedOutSince');
 });

@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
-import { mergeSummaries } from '../../report/merge-summaries.js';
 import { writeFromGrowing } from '../../report/name-check.js';
 import type { CampaignRun } from '../../report/page/campaign-section.js';
+import { mergeSummaries } from '../../report/page/merge-summaries.js';
 import { formatReportPage } from '../../report/page/report-page.js';
 import { readRunRows } from '../../report/read-run-rows.js';
 import type { Summary } from '../../report/summary.js';

@@ -10,14 +10,14 @@ import { cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable } fr
 
 /**
  * From the rows that were read to the people who were reached, what was left out on the way and why, and what it cost: a table for each
- * step with rows. `optedOut`: of those it was sent to, how many have opted out since; undefined where nothing says so.
+ * step with rows.
  */
-export function renderFunnel(summary: Summary, optedOut: number | undefined): Html {
+export function renderFunnel(summary: Summary): Html {
   const steps = summary.steps.filter(({ action }) => action === null);
   // Receipts are counted for all steps together.
   const isOnly = steps.filter(({ kind }) => kind === 'sms').length === 1;
   const sections = steps.slice(0, MOST_STEPS).map((step) => {
-    const own = isOnly && step.kind === 'sms' ? listReached(step, summary, optedOut) : [];
+    const own = isOnly && step.kind === 'sms' ? listReached(step, summary) : [];
     const rows = [...listLeft(step, summary), ...own].map(([name, count, leftOut]) => {
       return [name, count, renderShare(count, step.balance.read), leftOut] as const;
     });
@@ -84,7 +84,7 @@ function describeNotSent(step: StepSummary): string {
 }
 
 /** What receipts and opt-outs say of those that were sent. */
-function listReached({ balance }: StepSummary, { deliveries }: Summary, optedOut: number | undefined): Line[] {
+function listReached({ balance }: StepSummary, { deliveries, optedOutSince }: Summary): Line[] {
   const lines: Line[] = [];
   if (deliveries !== null) {
     const { delivered, failed } = sumDeliveries(deliveries);
@@ -95,7 +95,7 @@ function listReached({ balance }: StepSummary, { deliveries }: Summary, optedOut
       `${format(failed)} failed${open > 0 ? `, ${format(open)} without a final receipt` : ''}`,
     ]);
   }
-  if (optedOut !== undefined) lines.push(['opted out since', optedOut, '']);
+  if (optedOutSince !== undefined) lines.push(['opted out since', optedOutSince, '']);
   return lines;
 }
 

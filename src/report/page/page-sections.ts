@@ -24,8 +24,6 @@ export interface PageSource {
   readonly runs?: readonly CampaignRun[];
   /** Runs of the campaign that are not counted. */
   readonly missing?: readonly string[];
-  /** Of those it was sent to, how many have opted out since; absent where nothing says so. */
-  readonly optedOut?: number | undefined;
   /** By the number of the step; undefined where nothing of it was sent. */
   readonly rateOf: (step: number) => SendRateSeries | undefined;
 }

@@ -181,8 +181,9 @@ test('the page begins with the way from the rows read to the people reached, and
     steps: [{ ...step!, balance, funnel }],
     deliveries: { delivered: 20, undelivered: 2, sent: 3 },
     billed,
+    optedOutSince: 2,
   };
-  const page = formatReportPage({ summary, plan: run.made.plan, optedOut: 2, rateOf: () => undefined });
+  const page = formatReportPage({ summary, plan: run.made.plan, rateOf: () => undefined });
   const [table = ''] = /From the file to the people[\s\S]*?<\/table>/.exec(page) ?? [];
   const lines = table.split('</tr>').map((row) =>
     row

@@ -1,7 +1,7 @@
-import { sumBilled } from '../prices/billed-tally.js';
-import { sumCost } from '../prices/sum-cost.js';
-import type { CampaignRun } from './page/campaign-section.js';
-import { addBalances, type StepSummary, type Summary } from './summary.js';
+import { sumBilled } from '../../prices/billed-tally.js';
+import { sumCost } from '../../prices/sum-cost.js';
+import { addBalances, type StepSummary, type Summary } from '../summary.js';
+import type { CampaignRun } from './campaign-section.js';
 
 /**
  * The summary of a campaign, of those of its runs in the order in which they began. `listSteps`: what became of the rows of steps, each row
@@ -25,6 +25,7 @@ export function mergeSummaries(
   });
   const open = summaries.find(({ state }) => state !== 'finished');
   const received = summaries.flatMap(({ deliveries }) => (deliveries === null ? [] : [deliveries]));
+  const since = summaries.flatMap(({ optedOutSince }) => (optedOutSince === undefined ? [] : [optedOutSince]));
   const billed = sumBilled(summaries.flatMap((each) => each.billed ?? []));
   const { billed: _billed, cost: _cost, withWorkers: _workers, ...about } = first;
   return {
@@ -36,6 +37,7 @@ export function mergeSummaries(
     exitCode: Math.max(...summaries.map(({ exitCode }) => exitCode)),
     balance: addBalances(steps.map(({ balance }) => balance)),
     deliveries: received.length === 0 ? null : sumCounts(received),
+    ...(since.length === 0 ? {} : { optedOutSince: since.reduce((all, one) => all + one) }),
     ...mergeCost(runs),
     ...(billed === undefined ? {} : { billed }),
     steps,
