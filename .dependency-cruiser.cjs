@@ -1,25 +1,39 @@
 // The rooms of the house: what each folder of src/ may import. Each sees only those above it in this table: never upward, no cycles.
 const MAY_IMPORT = {
   domain: [],
+  hours: ['domain'],
   normalize: ['domain'],
   template: ['domain', 'normalize'],
   ports: ['normalize'],
   prices: ['domain', 'normalize', 'template'],
   storage: ['domain', 'ports'],
-  job: ['domain', 'normalize', 'template', 'prices', 'storage'],
+  job: ['domain', 'hours', 'normalize', 'template', 'prices', 'storage'],
   guess: ['domain', 'normalize'],
   throttle: ['ports', 'job'],
   service: ['domain', 'ports', 'job'],
   kinds: ['domain', 'normalize', 'template', 'prices', 'job', 'service'],
-  filter: ['domain', 'normalize', 'template', 'job', 'kinds'],
+  filter: ['domain', 'hours', 'normalize', 'template', 'job', 'kinds'],
   input: ['domain', 'storage', 'job', 'guess', 'kinds', 'filter'],
-  plan: ['domain', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
+  plan: ['domain', 'hours', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'normalize', 'input', 'plan'],
   journal: ['domain', 'storage'],
   people: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
   registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
-  run: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'report', 'registry'],
+  run: [
+    'domain',
+    'hours',
+    'ports',
+    'storage',
+    'job',
+    'throttle',
+    'service',
+    'kinds',
+    'plan',
+    'journal',
+    'report',
+    'registry',
+  ],
   cluster: ['domain', 'ports', 'storage', 'job', 'throttle', 'service', 'kinds', 'plan', 'journal', 'registry', 'run'],
   settle: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'input', 'plan', 'journal', 'report', 'registry'],
   proof: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report', 'registry'],
@@ -41,7 +55,7 @@ const DOORS = {
 const LIBRARIES_WITH_EFFECTS =
   '^(fs|net|http|https|tls|dns|child_process|worker_threads|os|readline|undici|pg|pino|fastify|bottleneck|prom-client)(/|$)';
 const PURE =
-  '^src/(domain|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
+  '^src/(domain|hours|normalize|template|prices|kinds|filter|guess)/|^src/plan/(columns/|guards|tally)|^src/journal/(entry-format|replay|row-status/)|^src/service/decide-answer|^src/report/rows';
 
 const room = (folder, mayImport) => ({
   name: `${folder}-sees-only-what-is-below`,

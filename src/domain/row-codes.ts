@@ -46,6 +46,7 @@ export const REJECTION_CODES = {
   nul: words('a NUL character in the line', 'export the file again'),
   'cell-error': words('a cell of the sheet shows an error', 'correct its formula'),
   'no-formula-value': words('a formula without a value', 'open and save the file'),
+  'no-time-zone': words('no time zone is known for the row', 'name it in the file'),
   'bad-filter-value': words('a filter cannot compare the cell', 'correct it'),
   'field-too-long': words('a value is too long', 'shorten it'),
   ...NUMBER_CODES,
@@ -77,6 +78,7 @@ export const SKIP_CODES = {
   filtered: words('left out by a filter'),
   'had-it-already': words('had this text already'),
   'too-often': words('had too many messages'),
+  'no-time-zone': words('no time zone is known for the row'),
   retried: words('claimed by another plan'),
 } as const;
 

@@ -68,6 +68,18 @@ export function listZones(country: string): readonly string[] {
   return locale.getTimeZones?.() ?? locale.timeZones ?? [];
 }
 
+/** The name of a time zone, or an alias of it. */
+export function isTimeZone(name: string): boolean {
+  // Node takes offsets such as +08:00 as well, which have no name.
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `2026-11-27 09:00` */
@@ -76,6 +88,12 @@ function readClock(instantMs: number, timeZone: string): string {
   const clock = known ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   if (known === undefined) clocks.set(timeZone, clock);
   return clock.format(instantMs);
+}
+
+/** `27 November 2026 at 09:00 Asia/Singapore`: an instant by the clock of a zone. */
+export function formatZoned(atMs: number, timeZone: string): string {
+  const local = readClock(atMs, timeZone);
+  return `${formatDay(Date.parse(local.slice(0, 10)))} at ${local.slice(11)} ${timeZone}`;
 }
 
 /** `10:04 Europe/Berlin`, by the clock of this machine, for the person at it; with the day where it is another than that of `nowMs`. */

@@ -5,10 +5,13 @@ import { kindOf } from '../kinds/kinds.js';
 import type { DraftRow, PlannerContext, RowPlanner } from '../kinds/step-kind.js';
 import { bindWhere } from './bind-where.js';
 import { numbersOf } from './compile-country-test.js';
+import { groupHours } from './group-hours.js';
 
 /** The planner of a step, which ignores rows that its `where` omits: they are neither checked nor compared with others. */
 export function createRowPlanner(step: RowStep, context: PlannerContext): RowPlanner {
-  const planner = kindOf(step).createPlanner(step, context);
+  const ofKind = kindOf(step).createPlanner(step, context);
+  const planner =
+    step.kind === 'sms' && step.window !== undefined ? groupHours(ofKind, step.window, context.findColumn) : ofKind;
   const { where } = step.input;
   if (where === undefined) return planner;
   return {

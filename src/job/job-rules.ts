@@ -19,10 +19,15 @@ export function checkJob(job: unknown, context: z.core.$RefinementCtx): void {
     ...checkSteps(at, steps),
     ...checkTimes(at),
     ...checkLimits(at, steps),
+    ...checkWindows(at, steps),
     ...checkAccess(at, steps),
   ]) {
-    context.addIssue({ code: 'custom', path: path.split('.'), message: withHint(so, hint) });
+    context.addIssue({ code: 'custom', path: path.split('.').map(toPathPart), message: withHint(so, hint) });
   }
+}
+
+function toPathPart(part: string): string | number {
+  return /^\d+$/.test(part) ? Number(part) : part;
 }
 
 /** What stands at a dotted path of the job. */
@@ -90,6 +95,26 @@ function* checkLimits(at: At, steps: readonly KnownStep[]): Generator<Broken> {
     if (typeof limit !== 'number' || lowest === undefined || limit <= lowest.ceiling) continue;
     const so = `expected at most ${lowest.ceiling} for a step of kind ${lowest.kind}`;
     yield [`limits.${key}`, so, 'Lower it, or give the step limits of its own.'];
+  }
+}
+
+/** A window at the top holds for every step of kind sms that has none of its own. */
+function* checkWindows(at: At, steps: readonly KnownStep[]): Generator<Broken> {
+  const ofJob = at('window');
+  const written = at('steps');
+  if (ofJob !== undefined && steps.length > 0 && !steps.some(({ kind }) => kind === 'sms')) {
+    yield ['window', 'has no messages to hold back, expected a step of kind sms', 'Remove it.'];
+  }
+  for (const [index, step] of Array.isArray(written) ? written.entries() : []) {
+    const isSent = valueAt(step, ['template', 'scheduled']) === undefined;
+    if (isSent || valueAt(step, ['kind']) !== 'sms' || (valueAt(step, ['window']) ?? ofJob) === undefined) continue;
+    const so = 'is a second way to say when messages leave, beside a window, expected one of them';
+    yield [`steps.${index}.template.scheduled`, so, 'Remove it: with a window, Volley sends while it is open.'];
+  }
+  const hasWindow = ofJob !== undefined || steps.some(({ window }) => window !== undefined);
+  if (hasWindow && isObject(at('cluster')) && at('cluster.share') !== 'lane') {
+    const so = 'hands requests to workers, which know no window, expected share: lane, or no window';
+    yield ['cluster', so, 'Write share: lane, with which this process alone sends.'];
   }
 }
 

@@ -14,7 +14,7 @@ import type { CheckedJob, stepSchemas } from './schema/written-job.js';
  * and what they mean stand in schema/; here is what the schema leaves to resolve-job.ts.
  */
 export interface Job
-  extends Immutable<Omit<CheckedJob, '$schema' | 'limits' | 'service' | 'steps' | 'prices' | 'optOuts'>> {
+  extends Immutable<Omit<CheckedJob, '$schema' | 'limits' | 'service' | 'steps' | 'prices' | 'optOuts' | 'window'>> {
   readonly name: string;
   readonly service: ServiceSettings;
   readonly steps: readonly Step[];

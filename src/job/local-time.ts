@@ -98,17 +98,6 @@ const ABBREVIATIONS: Readonly<Record<string, readonly string[]>> = {
   'Pacific/Auckland': ['NZST', 'NZDT'],
 };
 
-export function isTimeZone(name: string): boolean {
-  // Node takes offsets such as +08:00 as well, which have no name.
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** The zone that was most likely meant: by an abbreviation (MEZ), a city (Berlin, New York), or a misspelt name. */
 export function suggestTimeZone(written: string): string | undefined {
   const name = written.trim().replace(/\s+/g, '_');

@@ -12,7 +12,7 @@ import { buildCampaignBase, NO_BASE } from './service-address.js';
 
 /** What a schema cannot know: the file's own name, absolute paths, limits of the steps, addresses of the service. */
 export function resolveJob(
-  { $schema: _schema, limits, prices, notify, cluster, optOuts: written, ...job }: CheckedJob,
+  { $schema: _schema, limits, window, prices, notify, cluster, optOuts: written, ...job }: CheckedJob,
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Job {
   const optOuts = written === undefined ? undefined : resolve(directory, written);
@@ -20,7 +20,7 @@ export function resolveJob(
     ...job,
     name: job.name ?? name,
     service: resolveService(job.service, directory),
-    steps: job.steps.map((step) => resolveStep(step, { limits, optOuts, directory })),
+    steps: job.steps.map((step) => resolveStep(step, { limits, window, optOuts, directory })),
     ...(optOuts === undefined ? {} : { optOuts }),
     prices: prices && resolvePrices(prices, directory),
     notify: notify && {
@@ -38,9 +38,10 @@ function resolveStep(
   step: CheckedStep,
   {
     limits: shared,
+    window,
     optOuts,
     directory,
-  }: { limits: CheckedJob['limits']; optOuts: string | undefined; directory: string },
+  }: Pick<CheckedJob, 'limits' | 'window'> & { optOuts: string | undefined; directory: string },
 ): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
   if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, [step.limits]) };
@@ -48,7 +49,8 @@ function resolveStep(
   const input = resolveInput(step.input, directory);
   const own = step.kind === 'sms' ? (step.suppress ?? []).map((lists) => resolveInput(lists, directory)) : [];
   const suppress = [...own, ...listOptOuts(step.kind, optOuts)];
-  return suppress.length === 0 ? { ...step, input, limits } : { ...step, input, suppress, limits };
+  const hours = step.kind === 'sms' && window !== undefined ? { window, ...step } : step;
+  return suppress.length === 0 ? { ...hours, input, limits } : { ...hours, input, suppress, limits };
 }
 
 function listOptOuts(kind: Step['kind'], path: string | undefined): SuppressionLists[] {

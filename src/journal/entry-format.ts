@@ -193,6 +193,8 @@ export type CloseReason =
   | 'unauthorized'
   | 'redirected'
   | 'guard'
+  /** What is left may not be sent at this hour. */
+  | 'closed'
   /** A step without rows was refused, or is in doubt, and later steps rely on it. */
   | 'refused'
   /** The service refused a request for a reason that holds for every one of the step. */

@@ -19,22 +19,20 @@ export function planByDrafts(
   drafts: DraftPlanner,
   { findColumn }: Pick<PlannerContext, 'findColumn'>,
 ): Pick<RowPlanner, 'bind' | 'drafts'> {
-  const { before, behind } = drafts.indexed ?? { before: '', behind: '' };
   const text: DraftText = { fragment: new TextBuffer(), facts: new TextBuffer() };
   const encode = createRowEncoder();
-  const planRow = (draft: RowDraft, ordinal: number, index: number): RowPlan => {
+  const planRow = (draft: RowDraft, ordinal: number): RowPlan => {
     if (draft.number === undefined) return refuseDraft(draft);
     const refusal = drafts.refuse(draft.number, draft.rejection, { ordinal, fragment: () => text.fragment.bytes });
     if (refusal !== undefined) return refusal;
     const { number, segments, country, extraParts, forcesUcs2, replaced } = draft;
     const fragment = text.fragment.bytes.toString('utf8');
     const facts = JSON.parse(`[${text.facts.bytes.toString('utf8')}]`);
-    const end = drafts.indexed === undefined ? '' : `${before}${index}${behind}`;
     const preview = () => drafts.preview(fragment);
     return {
       kind: 'planned',
       row: {
-        fragment: `${fragment}${end}`,
+        fragment,
         facts,
         messages: 1,
         segments,
@@ -52,10 +50,10 @@ export function planByDrafts(
     bind: (columns) => {
       const draftRow = drafter.bind(columns, findColumn);
       if (typeof draftRow !== 'function') return draftRow;
-      return (record, ordinal, index) => {
+      return (record, ordinal) => {
         text.fragment.clear();
         text.facts.clear();
-        return planRow(draftRow(encode(record), text), ordinal, index);
+        return planRow(draftRow(encode(record), text), ordinal);
       };
     },
   };

@@ -169,6 +169,8 @@ export interface RowPlanner {
   bind(columns: readonly string[]): RowReader | BindProblems;
   /** Calls that one request takes, for the estimate; absent where it is one. */
   readonly callsPerRequest?: number;
+  /** The group of all its rows, where they have the same hours. */
+  readonly hours?: string | undefined;
   /** Absent where the kind's rows are not drafted. */
   readonly drafts?: DraftPlanner;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
@@ -251,8 +253,10 @@ export type RowRefusal =
   | { readonly kind: 'skipped'; readonly skip: Skip };
 
 export interface PlannedRow {
-  /** JSON text: what the row adds to the body. */
+  /** JSON text: what the row adds to the body, up to its index (`DraftPlanner.indexed`). */
   readonly fragment: string;
+  /** Its group where the step has a window (hours/zone-groups.ts); rows of different ones share no request. */
+  readonly hours?: string | undefined;
   /** Kept in the plan for the results. */
   readonly facts: readonly string[];
   readonly messages: number;

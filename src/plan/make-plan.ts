@@ -87,7 +87,18 @@ async function planSelection(
   await files.makeDirectory(scratch);
   try {
     const owners = options.ownersFor({ id });
-    const planned = await planSteps({ job, id, selection }, { deps, problems, scratch, directory, owners, occurrence });
+    const planned = await planSteps(
+      { job, id, selection },
+      {
+        deps,
+        problems,
+        scratch,
+        directory,
+        owners,
+        occurrence,
+        nowMs: options.nowMs,
+      },
+    );
     assertFitsSheets(job, planned.steps);
     const repeats = listRepeats(planned.steps, options.findTaken);
     if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
@@ -131,6 +142,7 @@ async function planSteps(
     directory: string;
     owners: RowOwners;
     occurrence: string;
+    nowMs: number;
   },
 ): Promise<Pick<Plan, 'steps' | 'prices'>> {
   const { deps, problems, scratch, owners } = context;
@@ -147,6 +159,7 @@ async function planSteps(
       prices,
       had: people?.(),
       refusesOptOuts: true,
+      nowMs: context.nowMs,
     });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }

@@ -69,7 +69,18 @@ export async function makeRetryPlan(
     for (const planned of source.plan.steps) {
       const step = job.steps[planned.number - 1];
       if (step !== undefined)
-        steps.push(await planRows(step, planned, { source, deps, problems, id, scratch, prices, had: people?.() }));
+        steps.push(
+          await planRows(step, planned, {
+            source,
+            deps,
+            problems,
+            id,
+            scratch,
+            prices,
+            had: people?.(),
+            nowMs: options.nowMs,
+          }),
+        );
     }
     problems.throwIfAny();
     const priced = prices === undefined ? {} : { prices: prices.planned };
@@ -117,11 +128,12 @@ async function planRows(
     scratch: string;
     prices: LoadedPrices | undefined;
     had: HadLookup | undefined;
+    nowMs: number;
   },
 ): Promise<PlannedStep> {
-  const { source, deps, problems, id, scratch, prices, had } = context;
+  const { source, deps, problems, id, scratch, prices, had, nowMs } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems, prices, had, refuseTwin: source.refuseTwin };
+  const about = { planId: id, directory: scratch, problems, prices, had, nowMs, refuseTwin: source.refuseTwin };
   if (!isRowStep(step))
     return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {

@@ -4,6 +4,7 @@ import { isLeftOutCode } from '../domain/row-codes.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
+import { areMixed } from '../filter/group-hours.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
@@ -26,6 +27,7 @@ import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { RowsDigest } from './rows-digest.js';
 import { loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
+import { listClosed } from './time-faults.js';
 
 export interface PlanStepContext {
   readonly planId: string;
@@ -33,6 +35,8 @@ export interface PlanStepContext {
   readonly directory: string;
   readonly deps: PlanDeps;
   readonly problems: ProblemList;
+  /** Absent: hours that never come are not refused. */
+  readonly nowMs?: number | undefined;
   /** For re-imported rows that other plans may have claimed; absent otherwise. */
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
@@ -76,6 +80,10 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
     }
     if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
+    const { nowMs } = context;
+    if (problems.isEmpty && step.kind === 'sms' && step.window !== undefined && nowMs !== undefined) {
+      for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs })) problems.add(closed);
+    }
     if (problems.isEmpty) await writer.finish();
     else await writer.discard();
   } catch (error) {
@@ -172,6 +180,7 @@ class StepPlanning {
       await reader.open();
       const source = { index, shown, path };
       if (!(await this.#planDrafts(reader, source))) await this.#planRecords(reader, { source, binding });
+      this.#writer.endFile();
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
       const faults = this.#tally.endFile(this.#writer.planned - before);
@@ -209,6 +218,8 @@ class StepPlanning {
 
   /** False where the reader has no drafts of the rows. */
   async #planDrafts(reader: RecordReader, { index, shown, path }: FileOfStep): Promise<boolean> {
+    // Drafts are written as they are read: rows of different hours would share no request.
+    if (this.#step.kind === 'sms' && this.#step.window !== undefined && areMixed(this.#step.window)) return false;
     const { drafts } = this.#planner;
     const blocks = reader.draftedBlocks?.(this.#step);
     if (drafts === undefined || blocks === undefined) return false;
@@ -313,10 +324,12 @@ class StepPlanning {
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
-    const { planned, requests, messages, segments, seconds, files } = this.#writer;
+    const { planned, requests, messages, segments, seconds, files, groups } = this.#writer;
+    const { window } = this.#step.kind === 'sms' ? this.#step : { window: undefined };
+    const hours = window === undefined ? {} : { hours: { groups, timeZoneData: process.versions.tz ?? '' } };
     const { rejected, skipped, ...told } = this.#tally.figures(this.#rows.next);
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
     const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures() };
-    return { counts, ...told, ...cost, estimateSeconds: Math.ceil(seconds), files };
+    return { counts, ...told, ...cost, ...hours, estimateSeconds: Math.ceil(seconds), files };
   }
 }

@@ -1,5 +1,8 @@
+import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import { OpeningHours, type Window } from '../hours/window.js';
+import { zonesOf } from '../hours/zone-groups.js';
 import { isRowStep, type Job, type Step } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 
@@ -23,4 +26,21 @@ function findPassed(notAfter: StatedTime, nowMs: number): Problem | undefined {
   if (millisecondsOf(notAfter) > nowMs) return undefined;
   const message = `notAfter, ${formatTime(notAfter)}, is in the past, expected a future time`;
   return { where: 'schedule', at: ['notAfter'], message };
+}
+
+/** Groups of rows that the window of their step never lets leave. */
+export function listClosed(
+  window: Window,
+  { groups, number, nowMs }: { groups: Readonly<Record<string, number>>; number: number; nowMs: number },
+): Problem[] {
+  const hours = new OpeningHours(window);
+  const closed = Object.entries(groups).filter(([group]) => {
+    return hours.findNextOpening(zonesOf(window, group), nowMs) === undefined;
+  });
+  return closed.map(([group, rows]) => ({
+    where: `step ${number}`,
+    at: ['steps', number - 1, 'window'],
+    message: `${group} leaves no hour: ${window.from} to ${window.to} is never at once in all of its time zones (${countOf(rows, 'row')})`,
+    hint: 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.',
+  }));
 }

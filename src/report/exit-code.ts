@@ -41,6 +41,7 @@ export function exitCodeOf(
       return EXIT.stopped;
     case 'interrupted':
     case 'unavailable':
+    case 'closed':
     case undefined:
       return EXIT.again;
     case 'finished':

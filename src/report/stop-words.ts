@@ -21,6 +21,8 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
       return words(`it was interrupted (${detail})`);
     case 'unavailable':
       return words(`it cannot go on for now (${detail})`);
+    case 'closed':
+      return words(detail);
     case 'unauthorized':
       return words(detail, 'check the API key, and that it belongs to the account of the job');
     case 'redirected':

@@ -67,6 +67,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
   assertTimes(options, state, deps.clock.now());
+  assertWindowsKept(options);
   await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
     // Files of an unstarted plan that another process is replacing are not damaged.
     await assertInPlace(deps.files, directory, plan);
@@ -105,6 +106,19 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     forgetEnd();
     await journal.close();
   }
+}
+
+/** The job may have got a database since the plan was made. */
+function assertWindowsKept({ plan, job, sender }: ApplyPlanOptions): void {
+  const windows = job.steps.filter((step) => step.kind === 'sms' && step.window !== undefined);
+  if (sender === undefined || windows.length === 0) return;
+  throw new UserError(
+    'bad-job',
+    `Cannot send plan ${plan.id} over a database: it has a window, which workers do not know`,
+    {
+      hint: 'Write cluster: { share: lane } in the job, or remove cluster; nothing was sent.',
+    },
+  );
 }
 
 async function applySteps(

@@ -1,6 +1,7 @@
 import { provisionStep } from './send/provision-step.js';
 import { type PartToSend, RequestReader } from './send/request-reader.js';
 import type { StepContext } from './send/send-context.js';
+import { SendingHours } from './send/sending-hours.js';
 import { StepRunner } from './step-runner.js';
 
 /** Sends the open requests of a step, then those never begun, until all are settled or the run is to stop. */
@@ -19,7 +20,10 @@ export async function applyStep(context: StepContext): Promise<void> {
   try {
     const begun: PartToSend[] = [];
     for (const open of progress.open.values()) begun.push(await reader.readAgain(open));
-    await new StepRunner({ ...context, kind: kind.forRun?.() ?? kind, provisionedIds }, reader, lane).run(begun);
+    const { window } = step.kind === 'sms' ? step : { window: undefined };
+    const hours = window && new SendingHours(window, deps.clock, context.service.timeouts);
+    const runner = { ...context, kind: kind.forRun?.() ?? kind, provisionedIds, hours };
+    await new StepRunner(runner, reader, lane).run(begun);
   } finally {
     await lane.close();
     areas.note(kind.area);

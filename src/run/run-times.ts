@@ -41,7 +41,7 @@ export function stopAfter({ notAfter }: Pick<Job, 'notAfter'>, stop: StopSwitch,
   return () => forgotten.abort();
 }
 
-async function sleepUntil(atMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+export async function sleepUntil(atMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   for (let leftMs = atMs - clock.now(); leftMs > 0 && !signal.aborted; leftMs = atMs - clock.now()) {
     await clock.sleep(Math.min(leftMs, MAX_SLEEP_MS), signal);
   }

@@ -1,7 +1,9 @@
 import type { NotSent, RowOutcomes } from '../domain/row.js';
+import { describeOpening } from '../hours/zone-groups.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
+import { sleepUntil } from './run-times.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
@@ -54,7 +56,7 @@ export class StepRunner {
       const part = await this.#queue.next({ isSmallestFirst: this.#caution.isProbing });
       if (part !== undefined) await this.#begin(part);
       else if (this.#inFlight === 0 && !this.#queue.hasWaiting) {
-        if ((await this.#source.awaitMore?.()) !== true) break;
+        if (!(await this.#awaitMore())) break;
       } else if (this.#inFlight > 0 && this.#inFlight < window && this.#source.awaitMore !== undefined) {
         await Promise.race([this.#anyToEnd(), this.#source.awaitMore()]);
         continue;
@@ -71,6 +73,7 @@ export class StepRunner {
   /** Sends a part, or puts it back: until another has ended, or split smaller. */
   async #begin(part: PartToSend): Promise<void> {
     const { isInFlight, rows } = part.open;
+    if (!isInFlight && this.#context.hours?.isOpen(part) === false) return this.#queue.close(part);
     if (!this.#isInTime() || (await this.#withhold(part))) return;
     const { maxRows } = this.#caution;
     if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
@@ -78,6 +81,25 @@ export class StepRunner {
       await this.#anyToEnd();
     } else if (rows[1] > maxRows && !isInFlight) await this.#queue.split(part, maxRows);
     else this.#dispatch(part);
+  }
+
+  async #awaitMore(): Promise<boolean> {
+    return (await this.#awaitOpening()) || (await this.#source.awaitMore?.()) === true;
+  }
+
+  /** Where nothing is left but what is closed: stops the run, or returns true once something may have opened. */
+  async #awaitOpening(): Promise<boolean> {
+    const { closedGroups } = this.#queue;
+    const { deps, hours, planned, stop } = this.#context;
+    if (hours === undefined || closedGroups.length === 0) return false;
+    const opening = hours.findNext(closedGroups);
+    const so = `step ${planned.number}: the window is closed for all that is left; ${describeOpening(opening)}`;
+    if (hours.outside === 'stop' || opening === undefined) stop.request('closed', so);
+    else {
+      deps.onNotice(`${so}; waiting for it`, { event: 'closed', step: planned.number, nextOpening: opening.atMs });
+      await sleepUntil(opening.atMs, deps.clock, stop.nothingNew);
+    }
+    return !stop.isRequested;
   }
 
   /** True where rows of the part may not be sent, so that it was not begun: what is left of it waits in the queue. */
@@ -149,7 +171,8 @@ export class StepRunner {
     try {
       const attempt = await this.#lane.run(costOf(part), (gate) => {
         isBegun = true;
-        if (maySend()) return sendPart(part, this.#context, { gate, maySend });
+        const isClosed = !part.open.isInFlight && this.#context.hours?.isOpen(part) === false;
+        if (!isClosed && maySend()) return sendPart(part, this.#context, { gate, maySend });
         this.#queue.push(part);
         return Promise.resolve(undefined);
       });

@@ -3,9 +3,11 @@ import { formatSeconds } from '../command/progress.js';
 import { PLAIN_SCREEN, paint, type Screen, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
 import { countOf, format } from '../domain/count-of.js';
-import { formatTime, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
+import { formatTime, formatZoned, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
 import { widthOf, wrapText } from '../domain/text-width.js';
-import { isRowStep, type Job, type RowStep } from '../job/job.js';
+import { OpeningHours } from '../hours/window.js';
+import { zonesOf } from '../hours/zone-groups.js';
+import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
@@ -182,6 +184,7 @@ function formatStep(
     `from ${listFiles(inputs, screen)}`,
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_COUNTRIES)}`] : []),
     ...listTimesThere(step, written),
+    ...listOpenings(step, written, nowMs),
     ...(special === undefined ? [] : [special, ...adviseReplacing(step, written)]),
     ...(Object.keys(replaced).length > 0
       ? [`replaced, so that GSM-7 is enough: ${listCounts(replaced, MOST_CHARACTERS)}`]
@@ -208,10 +211,33 @@ function describeSending(step: RowStep | undefined, nowMs: number): string[] {
   const { source, scheduled, expiry, dlrCallbackUrl } = step.template;
   return [
     source === undefined ? 'from the sender of the account' : `from ${source}`,
-    scheduled === undefined ? 'at once' : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,
+    scheduled === undefined ? describeHours(step) : `on ${formatTime(scheduled)} (${formatAhead(scheduled, nowMs)})`,
     ...(expiry === undefined ? [] : [`until ${formatTime(expiry)}`]),
     ...(dlrCallbackUrl === undefined ? [] : [`receipts to ${dlrCallbackUrl}`]),
   ];
+}
+
+function describeHours({ window }: SmsStep): string {
+  if (window === undefined) return 'at once';
+  const { days, from, to, timeZone } = window;
+  const whose = typeof timeZone === 'string' ? timeZone : `in column ${timeZone.column}`;
+  return `${days.length === 7 ? 'daily' : days.join(' ')} ${from} to ${to}, time zone ${whose === 'recipient' ? 'of the recipient' : whose}`;
+}
+
+/** When the groups of a step with a window may be sent: the largest first. */
+function listOpenings({ hours }: PlannedStep, step: RowStep | undefined, nowMs: number): string[] {
+  if (hours === undefined || step?.kind !== 'sms' || step.window === undefined) return [];
+  const opening = new OpeningHours(step.window);
+  const { window } = step;
+  const largest = Object.entries(hours.groups).sort((a, b) => b[1] - a[1]);
+  return largest.slice(0, MOST_COUNTRIES).map(([group]) => {
+    const zones = zonesOf(window, group);
+    const atMs = opening.findNextOpening(zones, nowMs);
+    if (atMs === nowMs) return `${group} is open now`;
+    return atMs === undefined
+      ? `${group} is closed for 14 days`
+      : `${group} opens ${formatTime({ at: new Date(atMs).toISOString() })} (${formatZoned(atMs, zones[0] ?? 'UTC')})`;
+  });
 }
 
 /** What clocks show, in the countries of the most recipients, when scheduled messages are sent; nothing where all agree. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLocalTime, isTimeZone, readLocalTime, suggestTimeZone } from '../../src/job/local-time.js';
+import { isTimeZone } from '../../src/domain/stated-time.js';
+import { isLocalTime, readLocalTime, suggestTimeZone } from '../../src/job/local-time.js';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 

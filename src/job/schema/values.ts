@@ -1,9 +1,9 @@
 import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import type { StatedTime } from '../../domain/stated-time.js';
+import { isTimeZone, type StatedTime } from '../../domain/stated-time.js';
 import { parseDecimal } from '../../prices/decimal.js';
 import { findEncodingName } from '../encoding-name.js';
-import { isLocalTime, isTimeZone, readLocalTime, suggestTimeZone } from '../local-time.js';
+import { isLocalTime, readLocalTime, suggestTimeZone } from '../local-time.js';
 import { isLoopback } from '../service-address.js';
 import { expected, rule } from './words.js';
 

@@ -25,6 +25,7 @@ import {
   webAddress,
 } from './values.js';
 import { expected, whenSound, withHint } from './words.js';
+import { writtenWindow } from './written-window.js';
 
 /** The schema of each kind. */
 export const stepSchemas = {
@@ -205,6 +206,7 @@ const jobKeys = z.strictObject({
     .describe("Names the directory of the job's runs; by default the name of the file."),
   service: writtenService,
   limits: sharedLimits.optional(),
+  window: writtenWindow.optional(),
   steps: z.array(writtenStep).min(1).max(50).describe('What to do, in this order.'),
   guards: writtenGuards.prefault({}),
   approvers: writtenApprovers.optional(),

@@ -94,6 +94,8 @@ export interface PlannedStep {
   readonly replaced?: Readonly<Record<string, number>>;
   /** Absent where its rows have no prices. */
   readonly cost?: StepCost;
+  /** The hours of its messages; absent without a window. */
+  readonly hours?: PlannedHours;
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;
@@ -106,6 +108,13 @@ export interface HadFigures {
   readonly rule: 'hold' | 'skip' | 'send';
   /** `at`: when the run last sent. */
   readonly runs: readonly { readonly run: string; readonly job: string; readonly at: string; readonly rows: number }[];
+}
+
+export interface PlannedHours {
+  /** Messages by group: a country, or a time zone. */
+  readonly groups: Readonly<Record<string, number>>;
+  /** Version of the time zone data that the plan was made with. */
+  readonly timeZoneData: string;
 }
 
 /** How many rows are left after a condition of `where`, or after all that are skipped or rejected for another reason. */
@@ -183,6 +192,8 @@ export interface RequestHead {
   readonly rows: number;
   readonly messages: number;
   readonly segments: number;
+  /** The group of its rows, of a step with a window (hours/zone-groups.ts). */
+  readonly hours?: string;
 }
 
 export function requestsFile(directory: string, step: { number: number; kind: string }): string {

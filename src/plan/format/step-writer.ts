@@ -28,6 +28,11 @@ export interface PlannedPlace extends RowPlace {
   readonly costGroup: number | undefined;
 }
 
+type WrittenRow = Pick<PlannedRow, 'facts' | 'fragment' | 'messages' | 'segments' | 'hours'>;
+
+/** Beyond this, the rows of the largest group are written, however few they are. */
+const MOST_WAITING_ROWS = 50_000;
+
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
   requests = 0;
@@ -36,6 +41,8 @@ export class StepWriter {
   segments = 0;
   /** Least time that the limits allow for all requests. */
   seconds = 0;
+  /** Rows by group of hours. */
+  readonly groups: Record<string, number> = {};
   readonly #planner: RowPlanner;
   readonly #limits: Limits;
   readonly #requestsFile: WholeFile;
@@ -48,6 +55,11 @@ export class StepWriter {
   #fragments = '';
   #lines = '';
   #batch = emptyBatch();
+  /** By group: its rows share no request with those of others (hours/zone-groups.ts). */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #waitingRows = 0;
+  /** The group of the request that is being filled. */
+  #hours: string | undefined;
   #requestsBytes = 0;
   #rowsBytes = 0;
   #rowsCrc = 0;
@@ -72,6 +84,7 @@ export class StepWriter {
   private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
     this.#planner = planner;
     this.#mostRows = boundRows(1, planner.rowsPerRequest);
+    this.#hours = planner.hours;
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
@@ -86,15 +99,50 @@ export class StepWriter {
     });
   }
 
-  addPlanned(
+  addPlanned(place: PlannedPlace & Pick<RowHead, 'from'>, row: WrittenRow, cellsJson: string): void {
+    const { hours } = row;
+    if (hours === undefined) {
+      this.#writeRow(place, row, cellsJson);
+      return;
+    }
+    const waiting = this.#waiting.get(hours) ?? [];
+    if (waiting.length === 0) this.#waiting.set(hours, waiting);
+    waiting.push(() => this.#writeRow(place, row, cellsJson));
+    this.#waitingRows += 1;
+    const begun = this.#hours === hours ? this.#batch.rows : 0;
+    if (begun + waiting.length >= this.#mostRows) this.#writeGroup(hours);
+    else if (this.#waitingRows >= MOST_WAITING_ROWS) this.#writeGroup(this.#largestGroup());
+  }
+
+  /** Writes the rows that wait for others of their group: rows of different files keep their order. */
+  endFile(): void {
+    for (const hours of [...this.#waiting.keys()]) this.#writeGroup(hours);
+  }
+
+  #largestGroup(): string {
+    const [[largest] = ['']] = [...this.#waiting].toSorted(([, a], [, b]) => b.length - a.length);
+    return largest;
+  }
+
+  #writeGroup(hours: string): void {
+    const rows = this.#waiting.get(hours) ?? [];
+    this.#waiting.delete(hours);
+    this.#waitingRows -= rows.length;
+    if (this.#batch.rows > 0 && this.#hours !== hours) this.#endRequest();
+    this.#hours = hours;
+    for (const write of rows) write();
+  }
+
+  #writeRow(
     { costGroup, ...place }: PlannedPlace & Pick<RowHead, 'from'>,
-    row: Pick<PlannedRow, 'facts' | 'fragment' | 'messages' | 'segments'>,
+    { facts, fragment, messages, segments }: WrittenRow,
     cellsJson: string,
   ): void {
-    const { facts, fragment } = row;
-    const seam = this.#beginRow(row.messages, row.segments);
+    const { before, behind } = this.#planner.drafts?.indexed ?? { before: '', behind: '' };
+    const seam = this.#beginRow(messages, segments);
     this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts, costGroup }, cellsJson);
     this.#fragments += `${seam}${fragment}`;
+    if (before !== '') this.#fragments += `${before}${this.planned}${behind}`;
     this.#endRow();
   }
 
@@ -138,6 +186,7 @@ export class StepWriter {
   }
 
   async finish(): Promise<void> {
+    this.endFile();
     if (this.#batch.rows > 0) this.#endRequest();
     this.#encode();
     await this.#requests.end();
@@ -173,6 +222,7 @@ export class StepWriter {
 
   #endRow(): void {
     this.planned += 1;
+    if (this.#hours !== undefined) this.groups[this.#hours] = (this.groups[this.#hours] ?? 0) + 1;
     if (this.#batch.rows === this.#mostRows) this.#endRequest();
   }
 
@@ -192,7 +242,9 @@ export class StepWriter {
     this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
     this.#body.append(`${this.#fragments}${this.#planner.closeBody}`);
     this.#fragments = '';
-    const head = { request: this.requests, first: this.planned - rows, rows, messages, segments };
+    const hours = this.#hours;
+    const about = { request: this.requests, first: this.planned - rows, rows, messages, segments };
+    const head = hours === undefined ? about : { ...about, hours };
     for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requests.text.appendBytes(piece);
     this.#body.clear();
     this.#batch = emptyBatch();

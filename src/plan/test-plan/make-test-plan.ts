@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Job, SmsStep } from '../../job/job.js';
-import { messageIdPrefix, planIdOf } from '../../kinds/ids.js';
+import { planIdOf } from '../../kinds/ids.js';
 import { kindOf } from '../../kinds/kinds.js';
 import { joinColumns } from '../columns/join-columns.js';
 import { accountOf } from '../format/account-of.js';
@@ -45,7 +45,11 @@ export interface TestedStep {
 /** What a test runs as: the tested steps alone, at once. The account, its limits and the guards stay. */
 export function jobOfTest(job: Job, steps: readonly SmsStep[]): Job {
   const guards = { ...job.guards, requireTest: false, requireApproval: undefined };
-  const atOnce = steps.map((step) => ({ ...step, template: { ...step.template, scheduled: undefined } }));
+  const atOnce = steps.map((step) => ({
+    ...step,
+    window: undefined,
+    template: { ...step.template, scheduled: undefined },
+  }));
   return { ...job, steps: atOnce, guards, notBefore: undefined, notAfter: undefined };
 }
 
@@ -147,8 +151,7 @@ async function planTest(
       const fragment = JSON.stringify({
         destination: e164,
         text: text === sharedText ? undefined : text,
-        clientMessageId: `${messageIdPrefix(id, number)}${writer.planned}`,
-      });
+      }).slice(0, -1);
       const parts = Number(segments);
       const digits = Number(e164.slice(1));
       const costGroup = costs?.add({ country, number: digits, parts, extraParts: 0, characters: undefined });

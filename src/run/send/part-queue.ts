@@ -2,13 +2,18 @@ import { halvesOf } from '../../journal/replay.js';
 import type { PartSource, PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
-/** Parts of a step to send: those begun before, then those never begun, in the order of the plan. */
+/** A part whose hours have not come: without its body. */
+type ClosedPart = Pick<PartToSend, 'open' | 'ambiguousAttempts' | 'deferrals'>;
+
+/** Parts of a step to send: those begun before, then those never begun, in the order of the plan; those that are closed, as soon as they open. */
 export class PartQueue {
-  readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps'>;
+  readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours'>;
   readonly #source: PartSource;
   readonly #waiting: PartToSend[] = [];
+  /** By group of hours. */
+  readonly #closed = new Map<string, ClosedPart[]>();
 
-  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps'>, source: PartSource) {
+  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours'>, source: PartSource) {
     this.#context = context;
     this.#source = source;
   }
@@ -25,10 +30,35 @@ export class PartQueue {
     this.#waiting.unshift(...parts);
   }
 
-  /** Undefined when none waits and the whole plan was begun. */
+  /** Groups of which parts wait for their hours. */
+  get closedGroups(): readonly string[] {
+    return [...this.#closed.keys()];
+  }
+
+  /** Keeps a part until its hours come. */
+  close({ open, head, ambiguousAttempts, deferrals }: PartToSend): void {
+    const group = head.hours ?? '';
+    const closed = this.#closed.get(group) ?? [];
+    if (closed.length === 0) this.#closed.set(group, closed);
+    closed.push({ open, ambiguousAttempts, deferrals });
+  }
+
+  /** Undefined when none waits and the whole plan was begun, save for what is closed. */
   async next({ isSmallestFirst }: { isSmallestFirst: boolean }): Promise<PartToSend | undefined> {
     if (isSmallestFirst) this.#putSmallestFirst();
-    return this.#waiting.shift() ?? (await this.#source.next());
+    return this.#waiting.shift() ?? (await this.#reopen()) ?? (await this.#source.next());
+  }
+
+  async #reopen(): Promise<PartToSend | undefined> {
+    const { hours } = this.#context;
+    for (const [group, closed] of this.#closed) {
+      if (hours?.isOpenFor(group) !== true) continue;
+      const part = closed.shift();
+      if (closed.length === 0) this.#closed.delete(group);
+      const again = part && (await this.#source.readAgain?.(part.open));
+      if (part !== undefined && again !== undefined) return { ...again, ...part };
+    }
+    return undefined;
   }
 
   /**

@@ -28,6 +28,8 @@ export function costOf({ open, head }: PartToSend): Cost {
 export interface PartSource {
   /** Undefined when there is none, for now or for good. */
   next(): Promise<PartToSend | undefined>;
+  /** One that `next` gave, whose body is not kept meanwhile; absent where there are no windows. */
+  readAgain?(open: OpenRequest): Promise<PartToSend>;
   /** Resolves when there may be one, with false when there never will, or another run needs this process; absent where `next` says so. */
   awaitMore?(): Promise<boolean>;
 }

@@ -8,6 +8,7 @@ import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
 import type { Breaker } from './breaker.js';
+import type { SendingHours } from './sending-hours.js';
 
 /** What sending a part of a request needs to know. */
 export interface SendContext {
@@ -21,6 +22,8 @@ export interface SendContext {
   readonly journal: Journal;
   readonly lock: Held;
   readonly stop: StopSwitch;
+  /** Absent for a step without a window. */
+  readonly hours?: SendingHours | undefined;
 }
 
 /** What sending the requests of a step needs to know, wherever they come from. */

@@ -129,6 +129,7 @@ function describeSize(part: PartToSend): Pick<IntentEntry, 'segments'> {
 /** Called at its turn at the gate: how it ends unsent; undefined where it may leave. */
 function judgeUnsent(part: PartToSend, context: SendContext, maySend: SendPermit['maySend']): PartResult | undefined {
   if (context.stop.isRequested) return { kind: 'again', why: 'the run was stopping' };
+  if (context.hours?.isOpen(part) === false) return { kind: 'again', why: 'the window of its recipients is closed' };
   return maySend() ? judgeWithheld(part, context) : { kind: 'again', why: 'another request is in doubt' };
 }
 

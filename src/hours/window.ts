@@ -1,0 +1,114 @@
+/**
+ * The hours in which messages may leave. Whether an instant lies in them is asked of what a zone's clock shows then, by Node's own
+ * tables; no instant is ever computed from a local time, so that skipped and repeated hours need no rule. Pure: no clock.
+ */
+
+export const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+type Day = (typeof DAYS)[number];
+
+/** The window of a step, as its job has it. */
+export interface Window {
+  /** From the first minute to before the last one, by the clock of each zone. */
+  readonly days: readonly Day[];
+  /** `09:00` */
+  readonly from: string;
+  /** After `from`; `24:00` is the end of the day. */
+  readonly to: string;
+  /** That of the recipient's country (all of its zones), of a name, or that which a column names. */
+  readonly timeZone: string | { readonly column: string };
+  /** What happens to a row whose zone is not known. */
+  readonly unknown: 'reject' | 'hold';
+  /** What a run does once nothing that is left may be sent. */
+  readonly outside: 'stop' | 'wait';
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1440;
+const SEARCHED_MINUTES = 14 * DAY_MINUTES;
+/** More than a clock is ever put forward, save where a country crosses the date line. */
+const MOST_SKIPPED_MINUTES = 150;
+
+/** Minutes since midnight; undefined for a text that is no time of a day. */
+export function parseMinutes(text: string): number | undefined {
+  const [, hour = '', minute = ''] = /^(\d\d?):(\d\d)$/.exec(text) ?? [];
+  const minutes = Number(hour) * 60 + Number(minute);
+  return hour === '' || Number(minute) > 59 || minutes > DAY_MINUTES ? undefined : minutes;
+}
+
+/** Whether a window is open, in groups of time zones. Each zone is read once a minute. */
+export class OpeningHours {
+  readonly #days: ReadonlySet<string>;
+  readonly #from: number;
+  readonly #to: number;
+  readonly #clocks = new Map<string, ZoneClock>();
+
+  constructor({ days, from, to }: Pick<Window, 'days' | 'from' | 'to'>) {
+    this.#days = new Set(days);
+    this.#from = parseMinutes(from) ?? DAY_MINUTES;
+    this.#to = parseMinutes(to) ?? 0;
+  }
+
+  /** Whether it is open in all of the zones, from an instant until `roomMs` later; never where there are none. */
+  isOpen(zones: readonly string[], atMs: number, roomMs = 0): boolean {
+    const last = Math.floor((atMs + roomMs) / MINUTE_MS);
+    for (let minute = Math.floor(atMs / MINUTE_MS); minute <= last; minute += 1) {
+      if (this.#findClosed(zones, minute) !== undefined) return false;
+    }
+    return zones.length > 0;
+  }
+
+  /** The first minute from an instant on at which it is open for as long as `roomMs`; undefined where there is none in 14 days. */
+  findNextOpening(zones: readonly string[], fromMs: number, roomMs = 0): number | undefined {
+    if (this.isOpen(zones, fromMs, roomMs)) return fromMs;
+    const first = Math.floor(fromMs / MINUTE_MS) + 1;
+    for (let minute = first; minute <= first + SEARCHED_MINUTES; ) {
+      const closed = this.#findClosed(zones, minute);
+      if (closed === undefined && this.isOpen(zones, minute * MINUTE_MS, roomMs)) return minute * MINUTE_MS;
+      minute += closed === undefined ? 1 : this.#minutesToPass(closed, minute);
+    }
+    return undefined;
+  }
+
+  #findClosed(zones: readonly string[], minute: number): string | undefined {
+    return zones.find((zone) => {
+      const local = this.#read(zone, minute);
+      return !this.#days.has(local.day) || local.minute < this.#from || local.minute >= this.#to;
+    });
+  }
+
+  /** In which a closed zone certainly does not open, as long as clocks are not put forward by more. At least 1. */
+  #minutesToPass(zone: string, minute: number): number {
+    const ahead = this.#from - this.#read(zone, minute).minute;
+    return Math.max(1, (ahead > 0 ? ahead : ahead + DAY_MINUTES) - MOST_SKIPPED_MINUTES);
+  }
+
+  #read(zone: string, minute: number): LocalMinute {
+    const known = this.#clocks.get(zone);
+    if (known?.minute === minute) return known.local;
+    const format = known?.format ?? createClock(zone);
+    const local = readLocal(format.format(minute * MINUTE_MS));
+    this.#clocks.set(zone, { format, minute, local });
+    return local;
+  }
+}
+
+interface ZoneClock {
+  readonly format: Intl.DateTimeFormat;
+  readonly minute: number;
+  readonly local: LocalMinute;
+}
+
+interface LocalMinute {
+  readonly day: string;
+  readonly minute: number;
+}
+
+function createClock(timeZone: string): Intl.DateTimeFormat {
+  const hours = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  return new Intl.DateTimeFormat('en-US', { timeZone, calendar: 'gregory', weekday: 'short', ...hours });
+}
+
+/** `Thu 05:30` */
+function readLocal(shown: string): LocalMinute {
+  return { day: shown.slice(0, 3).toLowerCase(), minute: parseMinutes(shown.slice(-5)) ?? DAY_MINUTES };
+}
