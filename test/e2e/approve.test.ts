@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
+import { forgeLastEntry } from '../registry/forge-entry.js';
 import { aJob, numbersOf } from './a-job.js';
 import { aJobOf } from './a-job-to-test.js';
 import type { Workspace } from './a-workspace.js';
@@ -183,7 +184,6 @@ test.each([
   ['absent signature', ({ signature: _, ...entry }: { signature: string }) => entry, /not valid/],
   ['unknown name', (entry: object) => ({ ...entry, name: 'Eve' }), /not given by an approver/],
 ])('an approval whose %s was changed in the registry does not count', async (_, forge, why) => {
-  const { forgeLastEntry } = await import('../registry/forge-entry.js');
   const workspace = await aJobOf();
   const approvers = [
     { name: 'Bob', publicKey: aKey(workspace, 'bob') },
@@ -197,6 +197,17 @@ test.each([
 
   const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
   expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringMatching(why)]);
+  expect(workspace.requests()).toEqual([]);
+});
+
+test('an approval in the name of who planned does not count, however it came into the registry', async () => {
+  const { workspace, directory, approve } = await aPlan();
+  await approve('bob');
+
+  forgeLastEntry(workspace.path('out/sale/registry.ndjson'), (entry) => ({ ...entry, name: 'ANN' }));
+
+  const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
+  expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringContaining('given by who planned it')]);
   expect(workspace.requests()).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oneIn } from '../one-in.js';
 import { ANSWER_BUGS } from './answer-bugs.js';
+import { APPROVAL_BUGS } from './approval-bugs.js';
 import { CLUSTER_BUGS } from './cluster-bugs.js';
 import { COMMAND_BUGS } from './command-bugs.js';
 import { JOB_BUGS } from './job-bugs.js';
@@ -173,6 +174,7 @@ const all = [
   ...JOURNAL_BUGS,
   ...RUNNING_BUGS,
   ...ANSWER_BUGS,
+  ...APPROVAL_BUGS,
   ...SERVICE_BUGS,
   ...REGISTRY_BUGS,
   ...SANDBOX_BUGS,
