@@ -82,7 +82,7 @@ export async function notePeople(
   if (plan.testOf !== undefined || steps.length === 0) return;
   const path = peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
-  const key = await readKey(files, path, { mayCreate: true });
+  const key = await ensureKey(files, path);
   const ends = rows ?? (await readRows(files, { directory, plan }));
   const { lastClose, lastSentAt } = ends.state;
   const head = {
@@ -182,7 +182,7 @@ export async function readPeopleHeads(
   directory: string,
 ): Promise<{ key: Buffer; heads: readonly { path: string; head: PeopleHead }[] }> {
   const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING));
-  const key = names.length === 0 ? Buffer.alloc(KEY_BYTES) : await readKey(files, directory, { mayCreate: false });
+  const key = names.length === 0 ? Buffer.alloc(KEY_BYTES) : await readKey(files, directory);
   const heads: { path: string; head: PeopleHead }[] = [];
   for (const name of names) {
     const path = join(directory, name);
@@ -225,16 +225,38 @@ async function loadTable(
   return table;
 }
 
-/** Of two processes that create it one does, and both read that. */
-async function readKey(files: Files, directory: string, { mayCreate }: { mayCreate: boolean }): Promise<Buffer> {
+/** The key, made where there is none: of two processes that make it one does, and both read that. Durable once it returns. */
+async function ensureKey(files: Files, directory: string): Promise<Buffer> {
   const path = join(directory, KEY_FILE);
-  if (mayCreate && (await files.stat(path)) === undefined)
-    await files.createExclusive(path, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
-  const key = Buffer.from(((await files.readText(path)) ?? '').trim(), 'hex');
-  if (key.length === KEY_BYTES) return key;
+  const create = () => files.createExclusive(path, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+  if ((await files.stat(path)) === undefined) await create();
+  const isUsed = (await files.list(directory)).some((name) => name.endsWith(ENDING));
+  if (!isUsed && !isKey(await loadKey(files, path))) {
+    // Its process died before it had written it.
+    await files.remove(path);
+    await create();
+  }
+  // Or before it was durable: what is written under it must not outlive it.
+  const file = await files.openAppend(path);
+  await file.sync().finally(() => file.close());
+  return readKey(files, directory);
+}
+
+async function readKey(files: Files, directory: string): Promise<Buffer> {
+  const path = join(directory, KEY_FILE);
+  const key = await loadKey(files, path);
+  if (isKey(key)) return key;
   throw new UserError('registry-mismatch', `Cannot read whom earlier runs wrote to: ${path} is missing or damaged`, {
     hint: 'Put it back from a backup. Without it the files beside it can be read no more: only if you know that no one gets a text twice, move the directory away.',
   });
+}
+
+async function loadKey(files: Files, path: string): Promise<Buffer> {
+  return Buffer.from(((await files.readText(path)) ?? '').trim(), 'hex');
+}
+
+function isKey({ length }: Buffer): boolean {
+  return length === KEY_BYTES;
 }
 
 function refuseDamaged(path: string, plan: string): UserError {

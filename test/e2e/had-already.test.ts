@@ -253,3 +253,12 @@ test('people show says what a person was sent, by which run, with which text, an
   );
   expect(text).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
 });
+
+test('a key whose process died before it had written it is made anew, as long as nothing was written under it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.write(`${MEMORY}/key`, '3f');
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(0);
+  expect(workspace.read(`${MEMORY}/key`)).toMatch(/^[0-9a-f]{64}\n$/);
+});
