@@ -44,7 +44,7 @@ export async function replaceDraft(files: Files, scratch: string, directory: str
  * Refuses one that asks for less approval than that: only `volley abandon`, which notes who, takes such a plan away.
  */
 export async function keepDraft(files: Files, directory: string, plan: Plan): Promise<Plan> {
-  const text = await files.readText(join(directory, PLAN_FILE)).catch(() => undefined);
+  const text = await files.readText(join(directory, PLAN_FILE));
   const draft: Plan | undefined = text === undefined ? undefined : readSealed(text);
   if (draft?.format !== plan.format) return plan;
   const [before, now] = [draft.job.guards.requireApproval ?? 0, plan.job.guards.requireApproval ?? 0];

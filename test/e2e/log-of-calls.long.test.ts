@@ -62,11 +62,29 @@ const SAID: Readonly<Record<string, Said>> = {
   'gateway update': { args: ['CONVERSATION', '--queue', '102', ...JOB], reason: /took the change of conversation / },
   'gateway send': { args: ['CONVERSATION', 'Still there?', ...JOB], reason: /sent into conversation / },
   abandon: { args: ['PLAN'], code: 2, level: 'error', reason: /it is finished/ },
+  proof: { args: ['PLAN'], reason: /./ },
   prune: { args: ['job.yaml', '--older-than', '0d'], reason: /pruned/ },
 };
 
-/** They read, or write a job file; listen, sandbox and work serve until a signal, and listen is below; work and cluster need a database. */
-const OTHERS = ['status', 'runs', 'init', 'check', 'preview', 'schema', 'sandbox', 'listen', 'help', 'work', 'cluster'];
+/**
+ * They read, or write a job file; listen, sandbox and work serve until a signal, and listen is below; work and cluster need a database, approve
+ * and people opt-out a job of their own.
+ */
+const OTHERS = [
+  'approve',
+  'people',
+  'status',
+  'runs',
+  'init',
+  'check',
+  'preview',
+  'schema',
+  'sandbox',
+  'listen',
+  'help',
+  'work',
+  'cluster',
+];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;

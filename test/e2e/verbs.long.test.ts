@@ -77,7 +77,7 @@ async function listOptions(workspace: Workspace, verb: readonly string[]): Promi
   const { code, stdout } = await workspace.volley(...verb, '--help');
   expect([code, ...verb]).toEqual([0, ...verb]);
   const [, commands = ''] = /^Commands:\n((?: .*\n)+)/m.exec(stdout) ?? [];
-  const below = [...commands.matchAll(/^ {2}volley ([a-z ]*[a-z])/gm)].map(([, words = '']) => words.split(' '));
+  const below = [...commands.matchAll(/^ {2}volley ([a-z -]*[a-z])/gm)].map(([, words = '']) => words.split(' '));
   const [, own = ''] = /^Options:\n((?: .*\n)+)/m.exec(stdout) ?? [];
   const ownNames = [...own.matchAll(/^ {2,}(-.*?)(?: {2}|$)/gm)].flatMap(([, names = '']) =>
     names.split(/,\s*/).map((name) => name.replace(/^-+/, '')),
