@@ -21,12 +21,12 @@ export const approve = defineVerb({
   args: { run: theRun },
   flags: {
     confirm: { ...text('The SHA-256 of plan.json, as plan and status print it'), demandOption: true },
-    key: text('File with your Ed25519 private key (PEM), where the job names `approvers`'),
+    'key-file': text('File with your Ed25519 private key (PEM), where the job names `approvers`'),
     adopt,
     json,
   },
-  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm 5d41402abc4b… --key bob.pem', '']],
-  run: async ({ run: written, confirm, key: keyFile }, context) => {
+  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm 5d41402abc4b… --key-file bob.pem', '']],
+  run: async ({ run: written, confirm, keyFile }, context) => {
     const { screen, env } = context;
     const { directory, plan } = await openRunDirectory(context, written);
     const approvals = await withRun(context, { directory, plan }, async (run) => {
@@ -85,12 +85,15 @@ async function readKey(
 ): Promise<KeyObject | undefined> {
   if (written === undefined && approvers === undefined) return undefined;
   if (written === undefined) {
-    throw new UserError('bad-flag', 'Cannot approve: the job names approvers, expected --key FILE with the key of one');
+    throw new UserError(
+      'bad-flag',
+      'Cannot approve: the job names approvers, expected --key-file FILE with the key of one',
+    );
   }
   if (approvers === undefined) {
     throw new UserError(
       'bad-flag',
-      'Cannot approve with --key: the job names no approvers, expected the command without it',
+      'Cannot approve with --key-file: the job names no approvers, expected the command without it',
     );
   }
   const text = (await env.files.readText(resolve(written)).catch(() => undefined)) ?? '';

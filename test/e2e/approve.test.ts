@@ -165,11 +165,11 @@ test('where the job names approvers, an approval is signed with the key of one o
   const codeOf = async (ended: ReturnType<typeof approve>) => readFailure(await ended).error.code;
 
   expect(await codeOf(approve('Bob'))).toBe('bad-flag');
-  expect(await codeOf(approve('Bob', '--key', 'eve.pem'))).toBe('bad-credentials');
-  expect(await codeOf(approve('Bob', '--key', 'job.yaml'))).toBe('bad-credentials');
-  expect(await codeOf(approve('Bob', '--key', 'nowhere.pem'))).toBe('bad-credentials');
-  expect(await codeOf(approve('ann', '--key', 'cid.pem'))).toBe('guard');
-  expect((await approve('whoever', '--key', 'cid.pem')).code).toBe(0);
+  expect(await codeOf(approve('Bob', '--key-file', 'eve.pem'))).toBe('bad-credentials');
+  expect(await codeOf(approve('Bob', '--key-file', 'job.yaml'))).toBe('bad-credentials');
+  expect(await codeOf(approve('Bob', '--key-file', 'nowhere.pem'))).toBe('bad-credentials');
+  expect(await codeOf(approve('ann', '--key-file', 'cid.pem'))).toBe('guard');
+  expect((await approve('whoever', '--key-file', 'cid.pem')).code).toBe(0);
 
   const registry = 'out/sale/registry.ndjson';
   const whole = workspace.read(registry);
@@ -191,7 +191,7 @@ test.each([
   ];
   workspace.writeJob(aJob(workspace, { guards, approvers }));
   const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann', 'plan', 'job.yaml')).stdout);
-  await as(workspace, 'x', 'approve', directory, '--confirm', planSha256, '--key', 'bob.pem');
+  await as(workspace, 'x', 'approve', directory, '--confirm', planSha256, '--key-file', 'bob.pem');
 
   forgeLastEntry(workspace.path('out/sale/registry.ndjson'), forge as (entry: object) => object);
 

@@ -101,7 +101,7 @@ describe.concurrent('the proof of a run', () => {
     const as = (actor: string, ...args: string[]) =>
       runCommandInProcess(args, { cwd: workspace.directory, env: { ...workspace.env, VOLLEY_ACTOR: actor } });
     const { directory: run, planSha256 } = JSON.parse((await as('ann', 'plan', 'job.yaml')).stdout);
-    expect((await as('bob', 'approve', run, '--confirm', planSha256, '--key', 'bob.pem')).code).toBe(0);
+    expect((await as('bob', 'approve', run, '--confirm', planSha256, '--key-file', 'bob.pem')).code).toBe(0);
     expect((await as('cron', 'apply', run)).code).toBe(0);
 
     const { directory, printed } = await prove(workspace, run);
