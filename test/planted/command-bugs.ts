@@ -19,9 +19,9 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply sends another plan than the one that was confirmed',
-    file: 'src/command/send-job.ts',
-    find: 'if (confirm !== undefined && confirm !== plan.id) {',
-    replace: "if (confirm === '') {",
+    file: 'src/command/confirm-sending.ts',
+    find: 'if (confirm === undefined || COUNT.test(confirm) || confirm === plan.id) return;',
+    replace: "if (confirm !== '') return;",
     tests: ['test/library/plan-apply.test.ts'],
   },
   {

@@ -53,8 +53,8 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'opt-outs that come on standard input are not read',
     file: 'src/plan/inputs/select-inputs.ts',
-    find: 'return [step.input, ...lists].some(',
-    replace: 'return [step.input, ...lists].slice(0, 1).some(',
+    find: 'return [step.input, ...(step.suppress ?? [])].some(',
+    replace: 'return [step.input, ...(step.suppress ?? [])].slice(0, 1).some(',
     tests: ['test/e2e/suppression.test.ts'],
     title: 'get no message: alone',
   },

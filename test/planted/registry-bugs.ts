@@ -166,7 +166,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a filtered row is given to every plan that asks',
-    file: 'src/retry/retry-filtered.ts',
+    file: 'src/retry/retry-left-out.ts',
     find: '    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n    else if',
     replace: '    if',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
@@ -202,7 +202,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a re-imported row that where leaves out stays free for others',
     file: 'src/plan/plan-step.ts',
-    find: 'from: isFiltered ? from : undefined,',
+    find: 'from: isKept ? from : undefined,',
     replace: 'from: undefined,',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title:
@@ -271,8 +271,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'apply does not ask for a test',
     file: 'src/command/send-job.ts',
-    find: '      if (!isFinished) await assertTested(',
-    replace: '      if (!isFinished && isFinished) await assertTested(',
+    find: '        await assertTested(files, { directory, plan, guards: job.guards }, registry.state);\n',
+    replace: '',
     tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
