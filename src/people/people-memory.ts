@@ -6,6 +6,7 @@ import { readRowStatus } from '../journal/read-row-status.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
+import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import {
@@ -72,7 +73,10 @@ async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<
   return (await files.stat(path)) !== undefined;
 }
 
-/** Writes what became of each message of a run, as its journal has it by now. Tests, and steps that send no text, leave nothing. */
+/**
+ * Writes what became of each message of a run, as its journal has it by now. Tests, plans that were never begun, and steps that send no text
+ * leave nothing.
+ */
 export async function notePeople(
   files: Files,
   { directory, plan }: RunOfPeople,
@@ -80,21 +84,29 @@ export async function notePeople(
 ): Promise<void> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return;
+  const ends = rows ?? (await readRows(files, { directory, plan }));
+  const { firstOpen, lastClose, lastSentAt } = ends.state;
+  if (firstOpen === undefined) return;
   const path = peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
   const key = await ensureKey(files, path);
-  const ends = rows ?? (await readRows(files, { directory, plan }));
-  const { lastClose, lastSentAt } = ends.state;
+  const isOver = lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned';
   const head = {
     plan: plan.id,
     job: plan.job.name,
     account: accountOfKind(plan.job, steps[0]?.kind ?? ''),
     group: plan.job.frequency?.group ?? '',
     sentAt: lastSentAt ?? nowMs,
-    isOver: lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned',
+    isOver,
     records: steps.reduce((sum, { counts }) => sum + counts.planned, 0),
   };
-  const records = listRecords(files, { directory, plan }, { steps, rows: ends, findHad });
+  const stateOf: StateOf = (step, row, { number, text }) => {
+    const state = STATES[ends.currentStatusOf(step, row)];
+    if (state !== 'to-send') return state;
+    // One that was let go sends no more; what is withheld will not be sent.
+    return isOver || findHad?.(number, () => text) !== undefined ? 'not-sent' : state;
+  };
+  const records = listRecords(files, { directory, plan }, { steps, stateOf });
   await writePeople(files, join(path, nameOf(plan.id)), { head, key, records });
 }
 
@@ -104,6 +116,7 @@ async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise
 }
 
 type RunOfPeople = { readonly directory: string; readonly plan: Plan };
+type StateOf = (step: number, row: number, message: SeenText) => PersonState;
 
 function nameOf(plan: string): string {
   return `${plan}${ENDING}`;
@@ -118,17 +131,13 @@ export function listTextsOf(job: Job, number: number) {
 async function* listRecords(
   files: Files,
   { directory, plan }: RunOfPeople,
-  { steps, rows, findHad }: { steps: readonly PlannedStep[]; rows: RowStatusView; findHad: FindHad | undefined },
+  { steps, stateOf }: { steps: readonly PlannedStep[]; stateOf: StateOf },
 ): AsyncGenerator<PersonRecord[]> {
   for (const step of steps) {
     const listTexts = listTextsOf(plan.job, step.number);
     if (listTexts === undefined) continue;
     for await (const { body, first } of decodeRequests(files, requestsFile(directory, step), step)) {
-      yield listTexts(body).map((each, index) => {
-        const state = STATES[rows.currentStatusOf(step.number, first + index)];
-        const isWithheld = state === 'to-send' && findHad?.(each.number, () => each.text) !== undefined;
-        return { ...each, state: isWithheld ? 'not-sent' : state };
-      });
+      yield listTexts(body).map((each, index) => ({ ...each, state: stateOf(step.number, first + index, each) }));
     }
   }
 }

@@ -262,3 +262,26 @@ test('a key whose process died before it had written it is made anew, as long as
   expect((await workspace.run()).code).toBe(0);
   expect(workspace.read(`${MEMORY}/key`)).toMatch(/^[0-9a-f]{64}\n$/);
 });
+
+test('a run that was let go counts with what it sent, and not with what it never will', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const { summary } = await workspace.run();
+  expect(summary.balance.accepted).toBe(10);
+  workspace.setFaults();
+  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 20, skipped: 10 });
+  expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
+test('a plan that is let go before it began holds no one', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(4));
+  workspace.writeJob(aJob(workspace));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  expect((await workspace.volley('abandon', directory)).code).toBe(0);
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  expect((await workspace.run()).summary.balance.accepted).toBe(4);
+});
