@@ -161,6 +161,6 @@ export async function keepSalt(files: Files, directory: string, fresh: string): 
   const salt = ((await files.readText(path)) ?? '').trim();
   if (/^[0-9a-f]{64}$/.test(salt)) return salt;
   throw new UserError('bad-plan', `Cannot use ${path}: it does not hold a salt, expected 64 hex digits`, {
-    hint: 'Put it back from a copy; without it no number can be checked against proofs that were made before.',
+    hint: 'If no proof of the run was made yet, remove it: the next one makes it anew. Else put it back from a copy: without it no number can be checked against proofs that were made before.',
   });
 }

@@ -45,7 +45,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     .strict()
     .help()
     .epilogue(
-      'Exit codes: 0 every row accepted · 1 finished, some rows rejected · 2 did not start · 3 rows in doubt · ' +
+      'Exit codes: 0 every row accepted · 1 finished, some rows rejected or held · 2 did not start · 3 rows in doubt · ' +
         '4 stopped, a person must look · 75 stopped before the end, run the same command to resume',
     )
     .wrap(Math.min(120, columns))

@@ -221,7 +221,7 @@ const jobKeys = z.strictObject({
     .enum(['rejections', 'in-doubt', 'nothing'])
     .default('rejections')
     .describe(
-      'What makes the exit code other than 0: rejected rows (1) and rows in doubt (3), only rows in doubt, or neither.',
+      'What makes the exit code other than 0: rejected or held rows (1) and rows in doubt (3), only rows in doubt, or neither.',
     ),
   repeat: z
     .enum(['never', 'per-day', 'always'])

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { InternalError } from '../../domain/errors.js';
+import { MESSAGE_START, readSentNumber } from './sent-numbers.js';
 
 /** A message as its recipient sees it: to which number, and a digest of sender and text. */
 export interface SeenText {
@@ -8,14 +9,12 @@ export interface SeenText {
   readonly text: number;
 }
 
-const START = Buffer.from('{"destination":"+');
 const TEXT = Buffer.from(',"text":');
 /** Behind the text, if a message has one of its own. No text can hold these: within texts quotes are escaped. */
 const END = Buffer.from(',"clientMessageId":"');
 const TEMPLATE = Buffer.from('"template":');
 const MESSAGES = Buffer.from(',"messages":[');
 const QUOTE = 0x22;
-const ZERO = 0x30;
 
 /** The digest of sender and text, from the bytes of a message: what stands behind its number, up to `end`. */
 export function createTextDigest(
@@ -26,7 +25,7 @@ export function createTextDigest(
   const shared = sharedText === undefined ? undefined : crc32(JSON.stringify(sharedText), ofSender);
   return (message, end = message.length) => {
     if (shared !== undefined) return shared;
-    const from = message.indexOf(QUOTE, START.length) + 1 + TEXT.length;
+    const from = message.indexOf(QUOTE, MESSAGE_START.length) + 1 + TEXT.length;
     return crc32(message.subarray(from, end), ofSender);
   };
 }
@@ -37,17 +36,11 @@ export function listTexts(body: Buffer): SeenText[] {
   const { source, text } = JSON.parse(head.toString('utf8'));
   const digest = createTextDigest(source, text);
   const found: SeenText[] = [];
-  for (let at = body.indexOf(START); at !== -1; ) {
+  for (let at = body.indexOf(MESSAGE_START); at !== -1; ) {
     const end = body.indexOf(END, at);
     if (end === -1) throw new InternalError('unexpected', 'Cannot read a batch: a message has no clientMessageId');
-    found.push({ number: readDigits(body, at + START.length), text: digest(body.subarray(at, end)) });
-    at = body.indexOf(START, end);
+    found.push({ number: readSentNumber(body, at), text: digest(body.subarray(at, end)) });
+    at = body.indexOf(MESSAGE_START, end);
   }
   return found;
-}
-
-function readDigits(body: Buffer, from: number): number {
-  let number = 0;
-  for (let at = from; body[at] !== QUOTE && at < body.length; at += 1) number = number * 10 + (body[at] ?? 0) - ZERO;
-  return number;
 }
