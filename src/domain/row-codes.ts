@@ -90,7 +90,7 @@ export const WITHHELD_CODES = {
 } as const;
 
 /** Skips that may not hold at another time: `volley retry --only` has their rows in a plan of their own. */
-export const LEFT_OUT_CODES = ['filtered', 'had-it-already', 'too-often'] as const;
+export const LEFT_OUT_CODES = ['filtered', 'had-it-already', 'too-often', 'no-time-zone'] as const;
 export type LeftOutCode = (typeof LEFT_OUT_CODES)[number];
 
 export function isLeftOutCode(code: string | undefined): code is LeftOutCode {

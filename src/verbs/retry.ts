@@ -28,7 +28,7 @@ export const retry = defineVerb({
   flags: {
     only: {
       ...text(
-        'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, filtered: left out by a filter (`where`) that lets them in now, had-it-already: held or skipped as they had the text, too-often: above `frequency`',
+        'Which rows: rejected by the service, unprocessed by a run that stopped, not-sent as settled, filtered: left out by a filter (`where`) that lets them in now, had-it-already: held or skipped as they had the text, too-often: above `frequency`, no-time-zone: held, as no time zone was known',
       ),
       choices: ['rejected', 'unprocessed', 'not-sent', ...LEFT_OUT_CODES],
       demandOption: true,

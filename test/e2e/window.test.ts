@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -43,3 +43,26 @@ test.each([['UTC'], ['Pacific/Kiritimati'], ['America/Adak']])(
     expect(await workspace.destinations()).toEqual(numbersOf(12));
   },
 );
+
+test('rows that are held as their time zone is not known are sent by a retry under a job that says it', async () => {
+  const workspace = await aWorkspace();
+  const zones = [zoneAtNoon(), 'nowhere', '', zoneAtNoon()];
+  workspace.write(
+    'people.csv',
+    `mobile,name,zone\n${zones.map((zone, row) => `${numberOf(row)},P,${zone}\n`).join('')}`,
+  );
+  const hours = { days: DAYS, from: '09:00', to: '20:00', unknown: 'hold' };
+  const writeJob = (timeZone: unknown) => workspace.writeJob(aJob(workspace, { window: { ...hours, timeZone } }));
+  writeJob({ column: 'zone' });
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toEqual([0, expect.objectContaining({ accepted: 2, skipped: 2 })]);
+  const [directory = ''] = workspace.runs();
+
+  writeJob(zoneAtNoon());
+  const retry = ['retry', `out/sale/${directory}`, '--only', 'no-time-zone', '--job', 'job.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+
+  expect((await workspace.volley('apply', plan.directory)).summary.balance).toMatchObject({ read: 2, accepted: 2 });
+  expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
+  expect(JSON.parse((await workspace.volley(...retry)).stdout).state).toBe('nothing-to-retry');
+});

@@ -46,4 +46,5 @@ const WORDS: Readonly<Record<RetryOf['only'], string>> = {
   filtered: 'what a filter had left out',
   'had-it-already': 'what was held as sent before',
   'too-often': 'what was held as too often',
+  'no-time-zone': 'what was held without a time zone',
 };
