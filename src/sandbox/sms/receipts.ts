@@ -5,6 +5,9 @@ import type { SmsRow } from './batch-schema.js';
 /** Documented; after the last the receipt is given up. */
 const RETRY_DELAYS_MS = [1_000, 10_000, 30_000, 90_000];
 
+/** Of receipts and of what people write. */
+export const repeatDelayMs = (attempt: number): number | undefined => RETRY_DELAYS_MS[attempt - 1];
+
 /** The sandbox's own price: the service's depends on country and operator. */
 const PRICE_PER_SMS = 0.01;
 
@@ -23,7 +26,7 @@ type Facts = ReturnType<typeof toFacts>;
 /** `sent`, and when that one is over `delivered`, or `undelivered` for a number ending in 0000. */
 const RECEIPTS: PostKind<Facts> = {
   count: 2,
-  retryDelayMs: (attempt) => RETRY_DELAYS_MS[attempt - 1],
+  retryDelayMs: repeatDelayMs,
   build: ({ parts, ...message }, place, _, timestamp) => {
     const isFailed = place === 1 && message.destination.endsWith(UNREACHABLE);
     const reached = place === 0 ? { state: 'sent' } : { state: 'delivered', detail: 'delivered_to_recipient' };

@@ -7,6 +7,7 @@ import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import type { RateLimits } from '../rate-limit.js';
 import { type BatchRequest, checkBatch, type MessageRequest, type SmsEntry, type SmsRow } from './batch-schema.js';
+import { inboundRoute } from './inbound.js';
 import { sendReceipts } from './receipts.js';
 import { measureText, type TextMeasure } from './sms-text.js';
 
@@ -113,6 +114,7 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         },
         () => ({ status: 404, message: 'Message not found' }),
       ),
+      inboundRoute(newId),
     ],
     apply: (entry: SmsRow | Cancellation, at) => {
       if ('cancelled' in entry) {
