@@ -13,9 +13,8 @@ import { nameAgain, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { warnOfList } from '../plan/suppress/describe-lists.js';
 import type { Log } from '../ports/log.js';
-import { readSummary } from '../prune/list-runs.js';
-import { type PastRun, readHistory } from '../registry/history.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
+import { type PastRun, readHistory, readSummary } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
 import { countTakenBack } from '../report/summary.js';
@@ -36,7 +35,7 @@ export async function planJob(context: Context, job: Job, isAgain: boolean): Pro
   return endOnSignal(context, () =>
     withJob(context, jobDirectoryOf(job), (held) =>
       endSoon(context, 'plan the job', async () => {
-        const history = await readHistory(context.env.files, held.directory);
+        const history = await readHistory(context.env.files, held.directory, held.registry.state);
         return planNewInput(context, job, held, { history, isAgain, isResumed: false });
       }),
     ),

@@ -3,10 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, PRUNED_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { readPrunedRun, refusePruned } from '../registry/marked/pruned-run.js';
-import { PRUNED_FILE } from '../registry/registry-entry.js';
+import { readPrunedRun, refusePruned } from '../registry/marks.js';
 import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
@@ -82,12 +81,11 @@ async function findNewest(
   { files, begun, written }: { files: Files; begun: boolean; written: string },
 ): Promise<string> {
   const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
-  for (const name of await placeDiskErrors(jobDirectory, () => files.list(jobDirectory))) {
-    const directory = join(jobDirectory, name);
-    const plan = name.startsWith('.') ? undefined : await files.stat(join(directory, PLAN_FILE));
-    if (plan === undefined || (await files.stat(join(directory, PRUNED_FILE))) !== undefined) continue;
-    const isBegun = !begun || (await files.stat(join(directory, JOURNAL_FILE))) !== undefined;
-    found.push({ directory, isBegun, atMs: plan.modifiedMs });
+  const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
+  for await (const { path, hasJournal, isPruned } of directories.list(files)) {
+    const plan = await files.stat(join(path, PLAN_FILE));
+    if (plan === undefined || isPruned) continue;
+    found.push({ directory: path, isBegun: !begun || hasJournal, atMs: plan.modifiedMs });
   }
   found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
   for (const { directory } of found.reverse()) {

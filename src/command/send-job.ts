@@ -10,8 +10,7 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
-import { readHistory } from '../registry/history.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { watchJournal } from '../registry/watch-journal.js';
 import type { EarlyOutputs } from '../report/early/early-outputs.js';
@@ -300,7 +299,7 @@ export async function applyRunDirectory(
     const history = await endSoon(context, 'apply the plan', async () => {
       await registry.assertOwn(plan.id);
       registry.assertNotTaken(plan);
-      const runs = await readHistory(files, jobDirectory);
+      const runs = await readHistory(files, jobDirectory, registry.state);
       const isFinished = runs.some((run) => run.plan.id === plan.id && run.state === 'finished');
       if (!ignoreChangedInputs && !isFinished) await assertUnchanged(plan, env);
       const sources = { files, registry: registry.state, history: runs };

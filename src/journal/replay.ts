@@ -75,6 +75,12 @@ export interface RequestSize {
 
 export const SNAPSHOT_VERSION = 1;
 
+/**
+ * What a run is by its journal: `planned`, none was opened; `unfinished`, a process is at work on it, or died; `stopped`, its last process
+ * ended before the end, and said why; `finished`, nothing of it is left to send.
+ */
+export type RunStatus = 'planned' | 'unfinished' | 'stopped' | 'finished';
+
 export interface OpenProvisioning {
   readonly what: string;
   /** The run stops to report that it may exist; its close ends the doubt. */
@@ -159,6 +165,12 @@ export class RunState {
       this.steps.set(number, progress);
     }
     return progress;
+  }
+
+  get status(): RunStatus {
+    if (this.firstOpen === undefined) return 'planned';
+    if (this.lastClose === undefined) return 'unfinished';
+    return this.isFinished ? 'finished' : 'stopped';
   }
 
   get isFinished(): boolean {

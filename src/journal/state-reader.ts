@@ -1,7 +1,7 @@
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines } from '../storage/split-lines.js';
 import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
-import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJournal, walkJournal } from './reader.js';
+import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, walkJournal } from './reader.js';
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';
 
@@ -16,20 +16,19 @@ export async function readRunState(files: Files, path: string): Promise<{ state:
   if ((await files.stat(path)) === undefined) return { state: new RunState(), end: NO_JOURNAL };
   const file = await files.openRead(path);
   try {
-    for (const { start, snapshot } of (await listSnapshots(file)).reverse()) {
+    const snapshots = await listSnapshots(file);
+    for (;;) {
+      const { start, snapshot } = snapshots.pop() ?? { start: { ...NO_JOURNAL, offset: 0 }, snapshot: undefined };
       const runners = await listRunners(file, start);
       // Its writer had lost the lock, and its successor did not read it.
       if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
-      const state = RunState.restore(snapshot);
+      const state = snapshot === undefined ? new RunState() : RunState.restore(snapshot);
       const end = await walkJournal(file, path, { start, runners, visit: ({ entry }) => state.apply(entry) });
       return { state, end };
     }
   } finally {
     await file.close();
   }
-  const state = new RunState();
-  const end = await readJournal(files, path, ({ entry }) => state.apply(entry));
-  return { state, end };
 }
 
 interface PlacedSnapshot {

@@ -7,7 +7,7 @@ import { isRowKind } from '../domain/areas.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';

@@ -12,7 +12,6 @@ import { accountOfKind } from '../plan/format/account-of.js';
 import {
   decodeRequestLine,
   JOURNAL_FILE,
-  PLAN_FILE,
   type Plan,
   type PlannedStep,
   readPlan,
@@ -207,10 +206,10 @@ async function noteMissing(
   files: Files,
   { jobDirectory, nowMs }: { jobDirectory: string; nowMs: number },
 ): Promise<void> {
-  for (const name of (await RunDirectories.read(files, jobDirectory)).names) {
-    const directory = join(jobDirectory, name);
-    const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
-    if (!(await isThere(JOURNAL_FILE)) || !(await isThere(PLAN_FILE))) continue;
+  for await (const { path: directory, hasPlan, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(
+    files,
+  )) {
+    if (!hasPlan || !hasJournal) continue;
     const run = { directory, plan: await readPlan(files, directory) };
     if (await isNoted(files, run)) continue;
     const { state } = await readRunState(files, join(directory, JOURNAL_FILE));

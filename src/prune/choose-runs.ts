@@ -1,5 +1,5 @@
 import { countOf } from '../domain/count-of.js';
-import type { PastRun } from '../registry/history.js';
+import type { PastRun } from '../registry/read-runs.js';
 import type { KnownRun } from '../registry/registry-state.js';
 
 /** A run of a job that is not pruned yet. */

@@ -2,13 +2,12 @@ import { join } from 'node:path';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
-import { readRunName } from '../plan/format/run-directories.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
+import { readSummary } from '../registry/read-runs.js';
 import type { KnownRun, RegistryState } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
-import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
 /** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
@@ -51,11 +50,8 @@ export async function listRuns(
   const directories = await readRunDirectories(files, jobDirectory, registry);
   const runs: ListedRun[] = [];
   const gone = new Set(registry.runs.keys());
-  for (const name of directories.names) {
-    const directory = join(jobDirectory, name);
-    const isPlan = (await files.stat(join(directory, PLAN_FILE)).catch(() => undefined)) !== undefined;
-    if (name.startsWith('.') || !isPlan) continue;
-    const run = readRunName(name);
+  for await (const { run, path: directory, hasPlan } of directories.list(files)) {
+    if (!hasPlan) continue;
     gone.delete(run);
     runs.push(await describeRun(files, { directory, run, ...about }));
   }
@@ -125,11 +121,10 @@ async function readFacts(
   }
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { firstOpen, lastClose } = state;
-  const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
   const timeOf = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
   return {
     ...about,
-    state: firstOpen === undefined ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
+    state: state.status,
     startedAt: timeOf(firstOpen?.at),
     endedAt: timeOf(lastClose?.at),
     exitCode: lastClose === undefined ? null : (summary?.exitCode ?? null),
@@ -141,17 +136,6 @@ async function readFacts(
 
 function describeTest(testOf: TestOf | undefined): Pick<ListedRun, 'testOf'> {
   return testOf === undefined ? {} : { testOf: testOf.plan };
-}
-
-/** Of a run; undefined where it has none, or one that cannot be read. */
-export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
-  const text = await files.readText(join(directory, SUMMARY_FILE));
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as Summary);
-  } catch {
-    // `volley report` writes it again.
-    return undefined;
-  }
 }
 
 function listFiles({ steps }: Plan): string[] {

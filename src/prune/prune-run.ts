@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, PRUNED_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { readSummary } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { ABANDONED_FILE, encodeRegistryLine, PRUNED_FILE, type RegistryEntry } from '../registry/registry-entry.js';
+import { ABANDONED_FILE, encodeRegistryLine, type RegistryEntry } from '../registry/registry-entry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { SANDBOX_FILE } from '../report/not-delivered.js';
-import type { Summary } from '../report/summary.js';
 import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -79,7 +79,7 @@ async function noteFigures(
   files: Files,
   { run, directory, registry }: { run: string; directory: string; registry: Registry },
 ): Promise<void> {
-  const summary = readSummary((await files.readText(join(directory, SUMMARY_FILE))) ?? '');
+  const summary = await readSummary(files, directory);
   const ended = registry.find(run)?.ended;
   if (summary?.plan !== run || JSON.stringify(summary.balance) === JSON.stringify(ended?.counts)) return;
   await registry.noteEnded(summary);
@@ -96,18 +96,9 @@ function listEntries(run: string, { runs, claims, approvals, abandoned, pruned }
 /** Cells of people; its output files are gone. */
 async function removeExamples(files: Files, directory: string): Promise<void> {
   const path = join(directory, SUMMARY_FILE);
-  const text = await files.readText(path);
-  const summary = text === undefined ? undefined : readSummary(text);
+  const summary = await readSummary(files, directory);
   if (summary === undefined) return files.remove(path);
   const steps = summary.steps.map((step) => ({ ...step, reasons: [], files: {} }));
   const bare = `${JSON.stringify({ ...summary, steps }, undefined, 2)}\n`;
-  if (bare !== text) await files.writeWhole(path, bare);
-}
-
-function readSummary(text: string): Summary | undefined {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (bare !== (await files.readText(path))) await files.writeWhole(path, bare);
 }

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { PLAN_FILE } from '../plan/format/plan-file.js';
-import { isReported, readHistory } from '../registry/history.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -74,7 +73,7 @@ async function readRuns(jobDirectory: string, registry: Registry, { files }: Por
     for (const { run, inDoubt } of open.runs) doubt.set(run, inDoubt);
   }
   const runs: PrunableRun[] = [];
-  for (const past of await readHistory(files, jobDirectory)) {
+  for (const past of await readHistory(files, jobDirectory, registry.state)) {
     const { id } = past.plan;
     const known = registry.find(id);
     runs.push({

@@ -9,7 +9,7 @@ import { idStartOf, isRefusedRow, RefusedRows, type RowName } from '../plan/reim
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import type { Files } from '../storage/files.js';
 import { Claims } from './claims.js';
-import type { PastRun } from './history.js';
+import type { PastRun } from './read-runs.js';
 import type { ClaimedEntry } from './registry-entry.js';
 
 /** Of rows that came back as input. */

@@ -1,7 +1,6 @@
 import { basename, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { writePlace } from '../plan/format/place.js';
-import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -9,10 +8,17 @@ import type { Ports } from '../storage/lock-file.js';
 import { splitLines } from '../storage/split-lines.js';
 import { describePastClaims } from './describe-claims.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
-import { isReported, type PastRun, readHistory } from './history.js';
-import { readAbandonedRuns } from './marked/abandoned-run.js';
-import { readPrunedRuns } from './marked/pruned-run.js';
-import { describeBegun, identify, identifyRun, type OpenOptions, Registry, refuseDirectory } from './registry.js';
+import { readMarks } from './marks.js';
+import { type PastRun, readHistory, readSummary } from './read-runs.js';
+import {
+  describeBegun,
+  describeEnded,
+  identify,
+  identifyRun,
+  type OpenOptions,
+  Registry,
+  refuseDirectory,
+} from './registry.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
@@ -44,7 +50,12 @@ export async function openRegistry(deps: Ports, options: OpenOptions): Promise<R
   // What the next owner of the lock has written since is no fault.
   if (faults.length > 0) await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
-  if (faults.length > 0) await writePlaces(deps.files, jobDirectory);
+  // Plans that were never begun are of this directory too, from now on.
+  if (faults.length > 0) {
+    for await (const { path, hasPlan } of directories.list(deps.files)) {
+      if (hasPlan) await writePlace(deps.files, path, jobDirectory);
+    }
+  }
   // From here on a registry without what its lock knows is no longer new.
   if (faults.length === 0 && state.registry === undefined) await lock.attest({});
   if (state.version === 0) await makeRegistry(registry, deps, options);
@@ -122,14 +133,14 @@ async function makeRegistry(
   { jobDirectory, onNotice }: OpenOptions,
 ): Promise<void> {
   const path = join(jobDirectory, REGISTRY_FILE);
-  const history = await readHistory(files, jobDirectory);
+  const history = await readHistory(files, jobDirectory, registry.state);
   // Made empty first: it is to hold its own inode.
   await (await files.openAppend(path)).close();
   const begun = history.filter(({ state }) => state !== 'planned');
   const at = clock.now();
   const entries: RegistryEntry[] = [];
   for (const run of begun) entries.push(...(await describePast(files, run, at)));
-  entries.push(...(await readPrunedRuns(files, jobDirectory)), ...(await readAbandonedRuns(files, jobDirectory)));
+  entries.push(...(await readMarks(files, registry.directories)));
   entries.push(...(await describePastClaims(files, { history, at })));
   const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
   // Last, so that a registry which has it has all.
@@ -145,23 +156,9 @@ async function makeRegistry(
 async function describePast(files: Files, run: PastRun, at: number): Promise<(BegunEntry | EndedEntry)[]> {
   const { plan, directory } = run;
   const begun = await describeBegun(files, { plan, directory, at });
-  if (run.state !== 'finished' || !(await isReported(files, run))) return [begun];
-  const journal = await files.stat(join(directory, JOURNAL_FILE));
-  const { startedAt, endedAt, exitCode, balance } = JSON.parse(
-    (await files.readText(join(directory, 'summary.json'))) ?? '{}',
-  );
-  const ended: EndedEntry = {
-    type: 'ended',
-    at,
-    plan: plan.id,
-    state: 'finished',
-    exitCode,
-    counts: { ...balance },
-    startedAt,
-    endedAt,
-    journalBytes: journal?.bytes ?? 0,
-  };
-  return [begun, ended];
+  const summary = await readSummary(files, directory);
+  if (run.state !== 'finished' || summary?.state !== 'finished') return [begun];
+  return [begun, await describeEnded(files, summary, { directory, at })];
 }
 
 async function adoptAll(registry: Registry, files: Files, faults: readonly Fault[]): Promise<void> {
@@ -173,13 +170,4 @@ async function adoptAll(registry: Registry, files: Files, faults: readonly Fault
     runs.push({ plan: begun.plan, ...found, journal: found.journal ?? lost });
   }
   await registry.adopt(faults, runs);
-}
-
-/** Plans that were never begun are of this directory too, from now on. */
-async function writePlaces(files: Files, jobDirectory: string): Promise<void> {
-  for (const name of await files.list(jobDirectory)) {
-    const directory = join(jobDirectory, name);
-    const isPlan = !name.startsWith('.') && (await files.stat(join(directory, PLAN_FILE))) !== undefined;
-    if (isPlan) await writePlace(files, directory, jobDirectory);
-  }
 }

@@ -11,7 +11,7 @@ import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '
 import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { ClaimScope } from './claims.js';
-import type { PastRun } from './history.js';
+import type { PastRun } from './read-runs.js';
 import { type OwnerSources, Twins } from './twins.js';
 
 type Step = Parameters<RowOwners['find']>[0];

@@ -15,9 +15,6 @@ import type { Identity } from '../storage/identity.js';
  */
 export const REGISTRY_VERSION: number = PROGRAM.formats.registry;
 export const REGISTRY_FILE = 'registry.ndjson';
-/** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
-export const PRUNED_FILE = 'pruned.ndjson';
-
 /** In the directory of an abandoned plan: the line of the registry that says so. */
 export const ABANDONED_FILE = 'abandoned.ndjson';
 

@@ -12,15 +12,15 @@ import type { Ports } from '../storage/lock-file.js';
 import { noteOf } from '../storage/lock-note.js';
 import { describeReimport, describeRetry } from './describe-claims.js';
 import { type Fault, findRunFaults } from './find-faults.js';
-import type { PastRun } from './history.js';
-import { assertNotAbandoned } from './marked/abandoned-run.js';
-import { refusePruned } from './marked/pruned-run.js';
+import { assertNotAbandoned, refusePruned } from './marks.js';
 import { listNotedFiles, lookAgain } from './noted-files.js';
+import type { PastRun } from './read-runs.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
   digestPlan,
   END_OF_TORN_LINE,
+  type EndedEntry,
   encodeRegistryLine,
   REGISTRY_FILE,
   type RegistryEntry,
@@ -163,21 +163,11 @@ export class Registry {
   }
 
   /** A run has its outputs. */
-  async noteEnded({ plan, state, exitCode, balance, startedAt, endedAt }: Summary): Promise<void> {
-    if (this.find(plan) === undefined) return;
+  async noteEnded(summary: Summary): Promise<void> {
+    if (this.find(summary.plan) === undefined) return;
     const { files, clock } = this.#deps;
-    const journal = await files.stat(join(this.directories.of(plan), JOURNAL_FILE));
-    await this.append({
-      type: 'ended',
-      at: clock.now(),
-      plan,
-      state,
-      exitCode,
-      counts: { ...balance },
-      startedAt,
-      endedAt,
-      journalBytes: journal?.bytes ?? 0,
-    });
+    const directory = this.directories.of(summary.plan);
+    await this.append(await describeEnded(files, summary, { directory, at: clock.now() }));
   }
 
   async append(...entries: readonly RegistryEntry[]): Promise<void> {
@@ -254,6 +244,16 @@ export async function describeBegun(
     directory: await identify(files, directory),
     journal: await identify(files, join(directory, JOURNAL_FILE)),
   };
+}
+
+/** A run that has its outputs. */
+export async function describeEnded(
+  files: Files,
+  { plan, state, exitCode, balance, startedAt, endedAt }: Summary,
+  { directory, at }: { directory: string; at: number },
+): Promise<EndedEntry> {
+  const { bytes: journalBytes = 0 } = (await files.stat(join(directory, JOURNAL_FILE))) ?? {};
+  return { type: 'ended', at, plan, state, exitCode, counts: { ...balance }, startedAt, endedAt, journalBytes };
 }
 
 export async function identify(files: Files, path: string): Promise<Identity> {

@@ -169,8 +169,6 @@ function summarizeRun(
   const balance = addBalances(steps.map((step) => step.balance));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
   const { withWorkers } = countUnderWay(state, plan);
-  const isPlanned = firstOpen === undefined;
-  const closed = lastClose?.reason === 'finished' ? 'finished' : 'stopped';
   return {
     format: 1,
     program: PROGRAM,
@@ -179,9 +177,9 @@ function summarizeRun(
     retryOf: plan.retryOf?.run ?? null,
     ...(plan.testOf === undefined ? {} : { testOf: { plan: plan.testOf.plan, numbers: plan.testOf.numbers } }),
     directory,
-    state: isPlanned ? 'planned' : lastClose === undefined ? 'unfinished' : closed,
+    state: state.status,
     stop:
-      lastClose === undefined || closed === 'finished'
+      lastClose === undefined || state.isFinished
         ? null
         : { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) },
     startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),

@@ -23,11 +23,11 @@ export async function assertOwned(
   { plan, directory, directories }: Planned & { readonly directories: RunDirectories },
 ): Promise<void> {
   const { files, history } = sources;
-  const past = history.find((run) => run.plan.id === plan.id);
-  if (past?.state === 'finished') return;
+  const { state = 'planned' } = history.find((run) => run.plan.id === plan.id) ?? {};
+  if (state === 'finished') return;
   const received = new ReceivedRows(files, directories);
   try {
-    if (past?.state === 'unfinished') return await assertNotReceived(files, { plan, directory }, received);
+    if (state !== 'planned') return await assertNotReceived(files, { plan, directory }, received);
     assertClaimed(plan, sources);
     await assertFree({ ...sources, received }, { plan, directory });
   } finally {

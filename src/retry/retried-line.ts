@@ -1,6 +1,6 @@
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { PastRun } from '../registry/history.js';
+import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { findSentAgain } from '../registry/taken-files.js';
 

@@ -7,8 +7,8 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { appendToRun } from '../registry/append-to-run.js';
-import { readHistory } from '../registry/history.js';
 import { noteClaims } from '../registry/note-claims.js';
+import { readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
 import { createChooser, GAVE_UP, type RetryChoice } from '../registry/retry-choice.js';
@@ -94,7 +94,7 @@ async function retryRows(
         : 'Send it with `volley apply`.',
     });
   }
-  const history = await readHistory(files, dirname(directory));
+  const history = await readHistory(files, dirname(directory), registry.state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   if (choice.only === 'not-sent' && state.takenBackAt !== undefined)
     assertNotSentAgain(registry.state, { plan, sinceMs: state.takenBackAt, doing: `retry rows of run ${plan.id}` });

@@ -3,7 +3,7 @@ import { countOf } from '../domain/count-of.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Log } from '../ports/log.js';
-import { type PastRun, readHistory } from '../registry/history.js';
+import { type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import type { KnownRun } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
@@ -45,7 +45,7 @@ export async function moveInputs(
   let moved = 0;
   const failed: string[] = [];
   try {
-    const history = await readHistory(files, jobDirectory);
+    const history = await readHistory(files, jobDirectory, registry.state);
     const needed = listNeeded(history, registry);
     const ended = history.filter(({ plan }) => (run === undefined || plan.id === run) && hasEnded(plan.id, registry));
     const { digestInput } = await context.loadReader();
@@ -96,7 +96,10 @@ function listNeeded(history: readonly PastRun[], { state }: Registry): ReadonlyS
   return new Set(
     history.flatMap(({ plan, state: runState }) => {
       const isUnfinished =
-        runState === 'unfinished' && takesFiles(state.runs.get(plan.id)) && !state.abandoned.has(plan.id);
+        runState !== 'planned' &&
+        runState !== 'finished' &&
+        takesFiles(state.runs.get(plan.id)) &&
+        !state.abandoned.has(plan.id);
       return plan.steps.flatMap(({ inputs, suppression }) =>
         [...(isUnfinished ? inputs : []), ...suppression].map(({ path }) => path),
       );

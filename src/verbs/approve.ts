@@ -9,7 +9,7 @@ import { UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
-import { assertNotAbandoned } from '../registry/marked/abandoned-run.js';
+import { assertNotAbandoned } from '../registry/marks.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
 import { formatNextStep } from '../texts/text-lines.js';

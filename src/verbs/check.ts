@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
 import { listUnheard } from '../command/plan-input.js';
@@ -15,7 +14,7 @@ import { areasOf, kindOf } from '../kinds/kinds.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
-import { PLAN_FILE, readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
+import { readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
 import type { InputReader } from '../plan/plan-deps.js';
@@ -25,7 +24,6 @@ import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { keyOfLists, listSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { PRUNED_FILE } from '../registry/registry-entry.js';
 import { tryKey } from '../service/try-key.js';
 import type { Files } from '../storage/files.js';
 import { json, theJob, yes } from './flags.js';
@@ -175,11 +173,8 @@ const placeOf = (area: Area) => `service.credentials.${area}`;
 /** A plan that this build cannot read stops the job: its rows may have been sent. */
 async function checkRuns(jobDirectory: string, files: Files, problems: ProblemList): Promise<void> {
   if ((await files.stat(jobDirectory))?.isDirectory !== true) return;
-  const { names } = await RunDirectories.read(files, jobDirectory);
-  for (const directory of names.filter((name) => !name.startsWith('.')).map((name) => join(jobDirectory, name))) {
-    const isThere = async (name: string) => (await files.stat(join(directory, name))) !== undefined;
-    if (!(await isThere(PLAN_FILE)) || (await isThere(PRUNED_FILE))) continue;
-    await problems.gather(directory, () => readPlan(files, directory));
+  for await (const { path, hasPlan, isPruned } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
+    if (hasPlan && !isPruned) await problems.gather(path, () => readPlan(files, path));
   }
 }
 

@@ -4,7 +4,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { loadJob, placeProblems } from '../job/load.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import { EXIT } from '../report/exit-code.js';
 import { explainDoubt, explainPlan } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';

@@ -9,7 +9,7 @@ import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { reportCampaign } from '../registry/campaign/report-campaign.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { describeRun } from '../report/page/sentence.js';

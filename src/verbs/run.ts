@@ -11,8 +11,7 @@ import { loadJob, placeProblems } from '../job/load.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
-import { isReported, type PastRun, readHistory } from '../registry/history.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/taken-files.js';
 import { writeRunReport } from '../registry/tests/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
@@ -102,7 +101,8 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
   };
 
   const sendRuns = async (sending: SendingJob): Promise<readonly LeftOut[]> => {
-    const readRuns = () => endSoon(context, 'plan the job', () => readHistory(files, directory));
+    const readRuns = () =>
+      endSoon(context, 'plan the job', () => readHistory(files, directory, sending.registry.state));
     const history = await readRuns();
     for (const past of history) {
       if (!(await isUnfinished(past, sending, context))) continue;

@@ -9,11 +9,10 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { readSummary } from '../prune/list-runs.js';
 import { type Approvals, readApprovals } from '../registry/approvals.js';
-import { describeAbandoned } from '../registry/marked/abandoned-run.js';
-import { readOpenDoubt } from '../registry/open-doubt.js';
+import { describeAbandoned } from '../registry/marks.js';
 import { readRegistry } from '../registry/open-registry.js';
+import { readOpenDoubt, readSummary } from '../registry/read-runs.js';
 import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readLockOwner } from '../storage/lock.js';
@@ -75,12 +74,9 @@ export const status = defineVerb({
   },
 });
 
-function nameState({ firstOpen, lastClose }: RunState): string {
-  if (firstOpen === undefined) return 'planned';
-  if (lastClose === undefined) return 'unfinished';
-  return lastClose.reason === 'finished'
-    ? 'finished'
-    : `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
+function nameState({ status, lastClose }: RunState): string {
+  if (status !== 'stopped' || lastClose === undefined) return status;
+  return `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
 /** All rows read stand in it; those in flight are the part of them that is under way. */

@@ -21,7 +21,7 @@ import {
 } from '../plan/test-plan/make-test-plan.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/read-run.js';
-import { readHistory } from '../registry/history.js';
+import { readHistory } from '../registry/read-runs.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
@@ -116,7 +116,7 @@ async function planTest(
   const planSha256 = run && digestPlan((await files.readText(join(run.directory, PLAN_FILE))) ?? '');
   const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
   const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
-  const history = await readHistory(files, jobDirectory);
+  const history = await readHistory(files, jobDirectory, registry.state);
   for (let nth = 1; ; nth += 1) {
     const id = nameTest(source, nth);
     const past = history.find(({ plan }) => plan.id === id);

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { readOpenDoubt } from '../../src/registry/open-doubt.js';
+import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import type { OpenDoubt } from '../../src/report/summary.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';

@@ -135,7 +135,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply sends an abandoned plan',
-    file: 'src/registry/marked/abandoned-run.ts',
+    file: 'src/registry/marks.ts',
     find: '  if (entry === undefined) return;',
     replace: '  if (entry !== null) return;',
     tests: ['test/walk/abandon-cut-short.long.test.ts'],
@@ -244,7 +244,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'rows of a test that are in doubt are in doubt for the job',
-    file: 'src/registry/open-doubt.ts',
+    file: 'src/registry/read-runs.ts',
     find: ' || plan.testOf !== undefined) return 0;',
     replace: ') return 0;',
     tests: ['test/e2e/own-numbers.long.test.ts'],

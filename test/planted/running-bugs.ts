@@ -116,10 +116,10 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a run that cannot be read is taken for none',
-    file: 'src/registry/history.ts',
-    find: '(await files.stat(join(directory, name))) !== undefined;',
-    replace: '(await files.stat(join(directory, name)).catch(() => undefined)) !== undefined;',
-    tests: ['test/registry/history.test.ts', SIMULATION],
+    file: 'src/plan/format/run-directories.ts',
+    find: '(await files.stat(join(path, file))) !== undefined;',
+    replace: '(await files.stat(join(path, file)).catch(() => undefined)) !== undefined;',
+    tests: ['test/registry/read-runs.test.ts', SIMULATION],
   },
   {
     name: 'rejected rows are shifted by one',
@@ -273,7 +273,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'rows in doubt of an earlier run go silent',
-    file: 'src/registry/open-doubt.ts',
+    file: 'src/registry/read-runs.ts',
     find: '    if (inDoubt !== 0) runs.push(',
     replace: '    if (inDoubt === null) runs.push(',
     tests: ['test/registry/open-doubt.test.ts'],

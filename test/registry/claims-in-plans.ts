@@ -4,7 +4,7 @@ import type { Plan } from '../../src/plan/format/plan-file.js';
 import { isSameOccurrence } from '../../src/plan/occurrence.js';
 import { RefusedRows } from '../../src/plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../../src/plan/reimport/rows-of-others.js';
-import type { PastRun } from '../../src/registry/history.js';
+import type { PastRun } from '../../src/registry/read-runs.js';
 import type { Files } from '../../src/storage/files.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { ServiceSettings } from '../../src/job/job.js';
 import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
-import type { PastRun } from '../../src/registry/history.js';
+import type { PastRun } from '../../src/registry/read-runs.js';
 
 /**
  * Which run took a file for a step of a kind. Plans that were never applied have taken nothing. Where the job repeats

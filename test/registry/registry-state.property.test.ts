@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
-import type { PastRun } from '../../src/registry/history.js';
+import type { PastRun } from '../../src/registry/read-runs.js';
 import type { BegunEntry } from '../../src/registry/registry-entry.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { createFindTaken } from './find-taken-in-history.js';

@@ -7,8 +7,8 @@ import { readRecords } from '../../src/input/records.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { PlanDeps } from '../../src/plan/plan-deps.js';
-import { readHistory } from '../../src/registry/history.js';
 import { openRegistry } from '../../src/registry/open-registry.js';
+import { readHistory } from '../../src/registry/read-runs.js';
 import type { Registry } from '../../src/registry/registry.js';
 import type { RetryChoice } from '../../src/registry/retry-choice.js';
 import { assertOwned } from '../../src/retry/assert-owned.js';
@@ -78,10 +78,10 @@ export async function planIn(of: MadePlan, directory: string): Promise<MadePlan>
 export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = {}) {
   const jobDirectory = dirname(made.directory);
   const { files } = made.disk;
-  const history = await readHistory(files, jobDirectory);
-  await withRegistry(made, ({ state: registry, directories }) =>
-    assertOwned({ files, registry, history }, { ...made, directories }),
-  );
+  await withRegistry(made, async ({ state: registry, directories }) => {
+    const history = await readHistory(files, jobDirectory, registry);
+    await assertOwned({ files, registry, history }, { ...made, directories });
+  });
   return aRun({ ...options, made });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isReported } from '../../src/registry/history.js';
+import { isReported } from '../../src/registry/read-runs.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
@@ -33,7 +33,7 @@ const settle = (made: MadePlan) => {
 };
 const outputsOf = ({ disk, directory }: MadePlan) =>
   Object.fromEntries(Object.entries(disk.snapshot(directory)).filter(([name]) => /\.csv$|^summary/.test(name)));
-const isSaidToBeReported = (made: MadePlan) => isReported(made.disk.files, { ...made, state: 'finished' });
+const isSaidToBeReported = (made: MadePlan) => isReported(made.disk.files, made);
 
 /** A disk on which something happens, once, in the moment before the n-th file from now on gets its name. */
 function beforeName(of: Files, nth: number, happen: () => Promise<unknown>): Files {

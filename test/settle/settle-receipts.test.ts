@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHistory } from '../../src/registry/history.js';
+import { readHistory } from '../../src/registry/read-runs.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { aNumber, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
@@ -58,7 +58,9 @@ describe('rows in doubt with a receipt', () => {
       { type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows },
       close,
     ]);
-    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+    expect((await readHistory(made.disk.files, JOB, { runs: new Map() })).map(({ state }) => state)).toEqual([
+      'finished',
+    ]);
   });
 
   it('are settled once: a second time there is nothing to do, and the outputs are the same', async () => {
@@ -127,7 +129,9 @@ describe('rows in doubt with a receipt', () => {
     const withoutClose = linesOf(made.disk.readText(path)).slice(0, -1);
     expect(withoutClose.slice(-3).join('\n').length).toBeGreaterThan(1 << 16);
     made.disk.write(path, `${withoutClose.join('\n')}\n`);
-    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+    expect((await readHistory(made.disk.files, JOB, { runs: new Map() })).map(({ state }) => state)).toEqual([
+      'finished',
+    ]);
   });
 });
 

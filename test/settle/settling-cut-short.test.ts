@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHistory } from '../../src/registry/history.js';
+import { readHistory } from '../../src/registry/read-runs.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import type { MadePlan } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
@@ -30,7 +30,9 @@ describe('settling that is cut short', () => {
       when,
     ).toEqual([2, 3]);
     expect(outputsOf(made), when).toEqual(wanted);
-    expect((await readHistory(made.disk.files, JOB)).map(({ state }) => state)).toEqual(['finished']);
+    expect((await readHistory(made.disk.files, JOB, { runs: new Map() })).map(({ state }) => state)).toEqual([
+      'finished',
+    ]);
   };
 
   it('by kill -9 at any moment is made good by the next, each row once', async () => {

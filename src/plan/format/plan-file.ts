@@ -31,6 +31,8 @@ export const PLAN_FORMAT: number = PROGRAM.formats.plan;
 export const PLAN_FILE = 'plan.json';
 /** Created when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
+/** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
+export const PRUNED_FILE = 'pruned.ndjson';
 /** Events that `volley listen --run` received. */
 export const RECEIPTS_FILE = 'receipts.ndjson';
 

@@ -1,6 +1,18 @@
 import { join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
+import { JOURNAL_FILE, PLAN_FILE, PRUNED_FILE } from './plan-file.js';
+
+/** A directory of a plan or a run, or what is left of one. */
+export interface RunDirectory {
+  readonly run: string;
+  readonly path: string;
+  readonly hasPlan: boolean;
+  /** It was begun. */
+  readonly hasJournal: boolean;
+  /** Its rows are deleted, or are about to be. */
+  readonly isPruned: boolean;
+}
 
 /**
  * Where the runs of a job are, by plan id. A directory is named `2026-11-22T0930-k3v9q2m8x4aa`: when it was planned, in UTC, and the
@@ -9,12 +21,12 @@ import type { Files } from '../../storage/files.js';
  */
 export class RunDirectories {
   readonly jobDirectory: string;
-  readonly names: readonly string[];
+  readonly #names: readonly string[];
   readonly #namesOf = new Map<string, string[]>();
 
   private constructor(jobDirectory: string, names: readonly string[]) {
     this.jobDirectory = jobDirectory;
-    this.names = names;
+    this.#names = names;
     for (const name of names) {
       const id = readRunName(name);
       this.#namesOf.set(id, [...(this.#namesOf.get(id) ?? []), name]);
@@ -23,6 +35,20 @@ export class RunDirectories {
 
   static async read(files: Files, jobDirectory: string): Promise<RunDirectories> {
     return new RunDirectories(jobDirectory, await files.list(jobDirectory));
+  }
+
+  /** Those that hold a plan, a journal, or what says that they are pruned, in the order of their names. */
+  async *list(files: Files): AsyncGenerator<RunDirectory> {
+    for (const name of this.#names) {
+      // What a planner is at, or left behind.
+      if (name.startsWith('.')) continue;
+      const path = join(this.jobDirectory, name);
+      const isThere = async (file: string) => (await files.stat(join(path, file))) !== undefined;
+      const hasPlan = await isThere(PLAN_FILE);
+      const hasJournal = await isThere(JOURNAL_FILE);
+      const isPruned = await isThere(PRUNED_FILE);
+      if (hasPlan || hasJournal || isPruned) yield { run: readRunName(name), path, hasPlan, hasJournal, isPruned };
+    }
   }
 
   /** Undefined where there is none. Refuses, with 'bad-plan', two that end in one id: one is a copy, and would send everything again. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeLine } from '../../src/journal/entry-format.js';
-import { readHistory } from '../../src/registry/history.js';
+import { readHistory } from '../../src/registry/read-runs.js';
+import type { BegunEntry, EndedEntry } from '../../src/registry/registry-entry.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aCsvOf, aFolder, aJob, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from '../run/a-run.js';
@@ -9,7 +10,7 @@ import { createFindTaken } from './find-taken-in-history.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(3) });
 const planOn = (disk: MemoryDisk, occurrence = '') => aPlan({ files, disk, occurrence });
-const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale');
+const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale', { runs: new Map() });
 
 /** Who took the planned file, for a new plan of this occurrence. */
 async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
@@ -19,7 +20,7 @@ async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind =
 
 describe('history of a job', () => {
   it('is empty where there is no directory', async () => {
-    expect(await readHistory(aMemoryDisk().files, '/out/none')).toEqual([]);
+    expect(await readHistory(aMemoryDisk().files, '/out/none', { runs: new Map() })).toEqual([]);
   });
 
   it('that a disk cannot read is an error at every operation, and never an empty one: its files would be sent again', async () => {
@@ -53,7 +54,7 @@ describe('history of a job', () => {
     expect(find({ subAccountId: 'other_hq' })).toBeUndefined();
   });
 
-  it('tells plans, unfinished and finished runs apart', async () => {
+  it('tells plans, stopped and finished runs apart', async () => {
     const disk = aMemoryDisk();
     const made = await planOn(disk);
     const states = async () => (await history(disk)).map(({ state }) => state);
@@ -61,7 +62,7 @@ describe('history of a job', () => {
     const stop = new StopSwitch();
     stop.request('interrupted', 'SIGTERM');
     await aRun({ made, stop });
-    expect(await states()).toEqual(['unfinished']);
+    expect(await states()).toEqual(['stopped']);
     await aRun({ made, epoch: 2 });
     expect(await states()).toEqual(['finished']);
   });
@@ -78,7 +79,26 @@ describe('history of a job', () => {
     expect((await history(disk))[0]?.state).toBe('unfinished');
   });
 
-  it('is read from the last line alone, behind outcomes of any length', async () => {
+  it('believes the memory that a run is finished while its journal is as long as then, and reads it where it is not', async () => {
+    const disk = aMemoryDisk();
+    const made = await planOn(disk);
+    await aRun({ made });
+    const path = `${made.directory}/journal.ndjson`;
+    const whole = disk.readText(path);
+    const ended = { state: 'finished', journalBytes: whole.length } as EndedEntry;
+    const known = { begun: {} as BegunEntry, ended, directory: undefined, journal: undefined };
+    const states = async () => {
+      const past = await readHistory(disk.files, '/out/sale', { runs: new Map([[made.plan.id, known]]) });
+      return past.map(({ state }) => state);
+    };
+    disk.write(path, 'x'.repeat(whole.length));
+    expect(await states()).toEqual(['finished']);
+    // An older copy was put back.
+    disk.write(path, whole.slice(0, whole.lastIndexOf('{"crc"')));
+    expect(await states()).toEqual(['unfinished']);
+  });
+
+  it('says the end of a run behind outcomes of any length', async () => {
     const disk = aMemoryDisk();
     const many = aFolder({ 'people.csv': aCsvOf(2500) });
     const made = await aPlan({ files: many, disk, job: { steps: [anSmsStep({ batchSize: 2500 })] } });
@@ -130,7 +150,7 @@ describe('a file', () => {
     const { sha256 } = made.step.inputs[0]!;
     expect(await takenBy(disk, sha256)).toBeUndefined();
     await aRun({ made, service: aScriptedService(() => failure(false, 'ECONNREFUSED')) });
-    expect((await history(disk))[0]?.state).toBe('unfinished');
+    expect((await history(disk))[0]?.state).toBe('stopped');
     expect(await takenBy(disk, sha256)).toBe(made.plan.id);
     expect(await takenBy(disk, 'another')).toBeUndefined();
     expect(await takenBy(disk, sha256, '', 'contacts')).toBeUndefined();

@@ -1,0 +1,116 @@
+import { basename, join } from 'node:path';
+import { InternalError, UserError } from '../domain/errors.js';
+import type { RunStatus } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
+import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
+import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
+import { restoreTaken } from '../plan/replace-draft.js';
+import { countUnderWay } from '../report/row-balance.js';
+import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
+import { SUMMARY_FILE } from '../report/write-report.js';
+import type { Files } from '../storage/files.js';
+import type { RegistryState } from './registry-state.js';
+
+export interface PastRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly state: RunStatus;
+}
+
+/** Every plan and run of a job whose rows are not pruned, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
+export async function readHistory(
+  files: Files,
+  jobDirectory: string,
+  registry: Pick<RegistryState, 'runs'>,
+): Promise<PastRun[]> {
+  const runs: PastRun[] = [];
+  const directories = await RunDirectories.read(files, jobDirectory);
+  for await (const { path: directory, hasPlan, hasJournal, isPruned } of directories.list(files)) {
+    // Where a run has begun, its plan must be there: without it, its files would be taken for new ones.
+    if (isPruned || !(hasPlan || (await restoreTaken(files, directory)) || hasJournal)) continue;
+    const plan = await readPlan(files, directory);
+    assertOwnName(directory, plan);
+    directories.find(plan.id);
+    await assertOwnPlace(files, directory);
+    runs.push({
+      directory,
+      plan,
+      state: hasJournal ? await readStatus(files, { directory, plan }, registry) : 'planned',
+    });
+  }
+  return runs;
+}
+
+/** Reading all of every past journal would take longer each night: one that is as long as at its run's end says what it said then. */
+async function readStatus(
+  files: Files,
+  { directory, plan }: Pick<PastRun, 'directory' | 'plan'>,
+  { runs }: Pick<RegistryState, 'runs'>,
+): Promise<RunStatus> {
+  const path = join(directory, JOURNAL_FILE);
+  const { ended } = runs.get(plan.id) ?? {};
+  if (ended?.state === 'finished' && (await files.stat(path))?.bytes === ended.journalBytes) return 'finished';
+  const { status } = (await readRunState(files, path)).state;
+  // Its process died before the first line was on disk: another may be about to begin it.
+  return status === 'planned' ? 'unfinished' : status;
+}
+
+/** Of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
+export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
+  const text = await files.readText(join(directory, SUMMARY_FILE));
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a finished run has its outputs: its process may have died before they were written. */
+export async function isReported(files: Files, { directory }: Pick<PastRun, 'directory'>): Promise<boolean> {
+  return (await readSummary(files, directory))?.state === 'finished';
+}
+
+export interface Scope {
+  /** Of the job. */
+  readonly isSandbox: boolean;
+  /** A runner has the job: what is under way is not in doubt yet. */
+  readonly isRunning?: boolean;
+}
+
+/**
+ * Which runs of a job hold rows in doubt, and how many. Writes nothing, and needs no lock. Costs one small file a run: the
+ * summary of a finished run holds the figure, and is withdrawn before rows are settled. Only of a run without a summary is
+ * the journal read. Rows that were handed over to a database do not count: the same command finds out what came of them, and no
+ * person can settle them before. Runs on the sandbox count for jobs on the sandbox alone: no person got their messages. Tests do not count.
+ */
+export async function readOpenDoubt(files: Files, jobDirectory: string, scope: Scope): Promise<OpenDoubt> {
+  const runs: RunInDoubt[] = [];
+  for await (const { run, path: directory, hasPlan, hasJournal } of (
+    await RunDirectories.read(files, jobDirectory)
+  ).list(files)) {
+    if (!hasPlan || !hasJournal) continue;
+    const inDoubt = await countInDoubt(files, directory, scope).catch((error: unknown) => {
+      // A failing disk is an error; a run that cannot be read is no reason to hide the others.
+      if (error instanceof UserError || error instanceof InternalError) return null;
+      throw error;
+    });
+    if (inDoubt !== 0) runs.push({ run, directory, inDoubt });
+  }
+  return { rows: runs.reduce((sum, { inDoubt }) => sum + (inDoubt ?? 0), 0), runs };
+}
+
+async function countInDoubt(files: Files, directory: string, { isSandbox, isRunning }: Scope): Promise<number> {
+  const { state, plan: id, balance } = (await readSummary(files, directory)) ?? {};
+  const isOwn = state === 'finished' && id === readRunName(basename(directory));
+  const figure = isOwn && Number.isSafeInteger(balance?.inDoubt) ? balance?.inDoubt : undefined;
+  if (figure === 0) return 0;
+  const plan = await readPlan(files, directory);
+  if (plan.job.service.sandbox !== isSandbox || plan.testOf !== undefined) return 0;
+  if (figure !== undefined) return figure;
+  const read = await readRunState(files, join(directory, JOURNAL_FILE));
+  const { rows, withWorkers } = countUnderWay(read.state, plan);
+  let count = isRunning ? 0 : rows - withWorkers;
+  for (const { settledRows } of read.state.steps.values()) count += settledRows['in-doubt'];
+  return count;
+}
