@@ -87,6 +87,7 @@ export const WITHHELD_CODES = {
   'opted-out': words('opted out'),
   'had-it-already': words('had this text already'),
   'too-often': words('had too many messages'),
+  'too-late': words('not sent by notAfter', 'see "Next"'),
 } as const;
 
 /** Skips that may not hold at another time: `volley retry --only` has their rows in a plan of their own. */

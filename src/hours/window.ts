@@ -25,6 +25,7 @@ export interface Window {
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 const SEARCHED_MINUTES = 14 * DAY_MINUTES;
+export const SEARCHED_MS: number = SEARCHED_MINUTES * MINUTE_MS;
 /** More than a clock is ever put forward, save where a country crosses the date line. */
 const MOST_SKIPPED_MINUTES = 150;
 

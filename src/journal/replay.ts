@@ -33,8 +33,8 @@ export interface StepProgress {
   settledRows: RowCounts;
   /** Of these, rows that were given to another plan. */
   retriedRows: Record<RetryEntry['status'], number>;
-  /** Of the rows that were not sent, those whose recipients had opted out. */
-  optedOutRows: number;
+  /** Of the rows that were not sent, those that were given up or withheld, by code. */
+  givenUpRows: Partial<Record<NotSentCode, number>>;
   /** Requests with an outcome for every row; the halves of a split one count once, together. */
   settledRequests: number;
   readonly open: Map<string, OpenRequest>;
@@ -153,7 +153,7 @@ export class RunState {
         nextOffset: 0,
         begunAhead: new Map(),
         settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 },
-        optedOutRows: 0,
+        givenUpRows: {},
         retriedRows: { rejected: 0, 'not-sent': 0 },
         settledRequests: 0,
         open: new Map(),
@@ -280,7 +280,6 @@ export class RunState {
 }
 
 const TAKEN_BACK_CODE: NotSentCode = 'cancelled';
-const OPTED_OUT_CODE: NotSentCode = 'opted-out';
 
 function endPreparing({ why }: ProvisionFailedEntry, progress: StepProgress): void {
   const { preparing } = progress;
@@ -325,7 +324,7 @@ function settleRows({ from, verdicts, rows }: SettleEntry, counts: RowCounts): v
 
 function giveUp({ code }: NotSent, { rows: [, count] }: OpenRequest, progress: StepProgress): void {
   progress.settledRows['not-sent'] += count;
-  if (code === OPTED_OUT_CODE) progress.optedOutRows += count;
+  progress.givenUpRows[code] = (progress.givenUpRows[code] ?? 0) + count;
 }
 
 function countRows(outcomes: RowOutcomes, counts: RowCounts): void {

@@ -160,6 +160,7 @@ async function planSteps(
       had: people?.(),
       refusesOptOuts: true,
       nowMs: context.nowMs,
+      notAfter: job.notAfter,
     });
     steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
   }

@@ -133,7 +133,16 @@ async function planRows(
 ): Promise<PlannedStep> {
   const { source, deps, problems, id, scratch, prices, had, nowMs } = context;
   const { number } = planned;
-  const about = { planId: id, directory: scratch, problems, prices, had, nowMs, refuseTwin: source.refuseTwin };
+  const about = {
+    planId: id,
+    directory: scratch,
+    problems,
+    prices,
+    had,
+    nowMs,
+    notAfter: source.plan.job.notAfter,
+    refuseTwin: source.refuseTwin,
+  };
   if (!isRowStep(step))
     return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
   const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {

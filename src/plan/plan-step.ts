@@ -1,6 +1,7 @@
 import { UserError } from '../domain/errors.js';
 import { cellsOf } from '../domain/row.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
+import type { StatedTime } from '../domain/stated-time.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
@@ -37,6 +38,7 @@ export interface PlanStepContext {
   readonly problems: ProblemList;
   /** Absent: hours that never come are not refused. */
   readonly nowMs?: number | undefined;
+  readonly notAfter?: StatedTime | undefined;
   /** For re-imported rows that other plans may have claimed; absent otherwise. */
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
@@ -80,9 +82,10 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
       if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
     }
     if (costs !== undefined) refuseMissing(costs, { number, kind }, context);
-    const { nowMs } = context;
+    const { nowMs, notAfter } = context;
     if (problems.isEmpty && step.kind === 'sms' && step.window !== undefined && nowMs !== undefined) {
-      for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs })) problems.add(closed);
+      for (const closed of listClosed(step.window, { groups: writer.groups, number, nowMs, notAfter }))
+        problems.add(closed);
     }
     if (problems.isEmpty) await writer.finish();
     else await writer.discard();

@@ -28,19 +28,30 @@ function findPassed(notAfter: StatedTime, nowMs: number): Problem | undefined {
   return { where: 'schedule', at: ['notAfter'], message };
 }
 
-/** Groups of rows that the window of their step never lets leave. */
+/** Groups of rows that the window of their step never lets leave, or not before `notAfter`. */
 export function listClosed(
   window: Window,
-  { groups, number, nowMs }: { groups: Readonly<Record<string, number>>; number: number; nowMs: number },
+  {
+    groups,
+    number,
+    nowMs,
+    notAfter,
+  }: { groups: Readonly<Record<string, number>>; number: number; nowMs: number; notAfter: StatedTime | undefined },
 ): Problem[] {
   const hours = new OpeningHours(window);
-  const closed = Object.entries(groups).filter(([group]) => {
-    return hours.findNextOpening(zonesOf(window, group), nowMs) === undefined;
+  const about = { where: `step ${number}`, at: ['steps', number - 1, 'window'] };
+  return Object.entries(groups).flatMap(([group, count]): Problem[] => {
+    const rows = countOf(count, 'row');
+    const openMs = hours.findNextOpening(zonesOf(window, group), nowMs);
+    if (openMs === undefined) {
+      const message = `${group} leaves no hour: ${window.from} to ${window.to} is never at once in all of its time zones (${rows})`;
+      return [
+        { ...about, message, hint: 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.' },
+      ];
+    }
+    if (notAfter === undefined || openMs < millisecondsOf(notAfter)) return [];
+    const opens = formatTime({ at: new Date(openMs).toISOString() });
+    const message = `${group} opens next on ${opens}, expected before notAfter, ${formatTime(notAfter)} (${rows})`;
+    return [{ ...about, message, hint: 'Widen the window, or set a later notAfter.' }];
   });
-  return closed.map(([group, rows]) => ({
-    where: `step ${number}`,
-    at: ['steps', number - 1, 'window'],
-    message: `${group} leaves no hour: ${window.from} to ${window.to} is never at once in all of its time zones (${countOf(rows, 'row')})`,
-    hint: 'Widen the window, or name the zone of each row: timeZone: { column: NAME }.',
-  }));
 }

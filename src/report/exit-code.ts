@@ -21,6 +21,8 @@ export interface RunEnd {
   readonly balance: Balance;
   /** Of the unprocessed rows those whose recipients opted out: as with rows that the plan skips, nothing is left to do. Absent: none. */
   readonly optedOut?: number;
+  /** Of the unprocessed rows those that were not sent by `notAfter`. Absent: none. */
+  readonly tooLate?: number;
   /** Rows that were held as their number had their text already; the job does not say what to do with them. Absent: none. */
   readonly held?: number;
   /** Of the steps without rows; they count as rows do. */
@@ -28,7 +30,7 @@ export interface RunEnd {
 }
 
 export function exitCodeOf(
-  { reason, balance, optedOut = 0, held = 0, actions }: RunEnd,
+  { reason, balance, optedOut = 0, tooLate = 0, held = 0, actions }: RunEnd,
   failOn: Job['failOn'],
 ): number {
   const isAny = (status: Verdict['status']) => actions.some((verdict) => verdict?.status === status);
@@ -46,6 +48,7 @@ export function exitCodeOf(
       return EXIT.again;
     case 'finished':
     case 'abandoned':
+      if (tooLate > 0) return EXIT.stopped;
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
       // Other unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
       return failOn === 'rejections' &&

@@ -223,9 +223,12 @@ export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
   return reasons.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Rows whose recipients opted out once they were planned. */
-export function countOptedOut({ steps }: { readonly steps: readonly Pick<StepSummary, 'withheld'>[] }): number {
-  return steps.reduce((sum, { withheld = {} }) => sum + (withheld['opted-out'] ?? 0), 0);
+/** Rows whose recipients opted out once they were planned, or that came too late. */
+export function countWithheld(
+  { steps }: { readonly steps: readonly Pick<StepSummary, 'withheld'>[] },
+  code: 'opted-out' | 'too-late',
+): number {
+  return steps.reduce((sum, { withheld = {} }) => sum + (withheld[code] ?? 0), 0);
 }
 
 /** Rows of a step that its run has not reached, and that have no reason of their own; 0 where not all reasons are listed. */

@@ -24,7 +24,7 @@ import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { countRetried, countUnderWay } from './row-balance.js';
 import { StepReportWriter } from './step-report.js';
-import { addBalances, countOptedOut, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
+import { addBalances, countWithheld, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 /** For machines; where there is one, all outputs of the run are written. */
 export const SUMMARY_FILE = 'summary.json';
@@ -186,7 +186,14 @@ function summarizeRun(
     endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
     ...(state.takenBackAt === undefined ? {} : { takenBackAt: new Date(state.takenBackAt).toISOString() }),
     exitCode: exitCodeOf(
-      { reason: lastClose?.reason, balance, optedOut: countOptedOut({ steps }), held: countHeld(plan), actions },
+      {
+        reason: lastClose?.reason,
+        balance,
+        optedOut: countWithheld({ steps }, 'opted-out'),
+        tooLate: countWithheld({ steps }, 'too-late'),
+        held: countHeld(plan),
+        actions,
+      },
       plan.job.failOn,
     ),
     balance,

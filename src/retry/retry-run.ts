@@ -4,7 +4,7 @@ import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { noteClaims } from '../registry/note-claims.js';
@@ -14,7 +14,7 @@ import type { Registry } from '../registry/registry.js';
 import { createChooser, GAVE_UP, type RetryChoice } from '../registry/retry-choice.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
-import { RequestReader } from '../run/send/request-reader.js';
+import { giveUp, listUnsent } from '../run/give-up.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
@@ -173,35 +173,14 @@ async function giveUpAll(run: RunRows, lock: Lock, deps: Ports): Promise<RunRows
   return readRunRows(deps.files, run);
 }
 
-async function* listGivenUp(run: RunRows, deps: Ports): AsyncGenerator<JournalEntry> {
-  for (const planned of run.plan.steps) if (planned.counts.planned > 0) yield* giveUp(planned, run, deps);
-}
-
 /** What waits to be sent again, and what was never begun. */
-async function* giveUp(
-  planned: PlannedStep,
-  { directory, state }: RunRows,
+async function* listGivenUp(
+  { plan, directory, state }: RunRows,
   { files, clock }: Ports,
 ): AsyncGenerator<JournalEntry> {
-  const progress = state.step(planned.number);
-  const entriesOf = function* ({ step, request, part, line, rows }: GivenUp): Generator<JournalEntry> {
-    const key = { step, request, part, at: clock.now() };
-    yield { type: 'intent', ...key, line, rows };
-    yield { type: 'outcome', ...key, result: { kind: 'given-up', verdict: GAVE_UP } };
-  };
-  for (const open of progress.open.values()) if (!open.isInFlight) yield* entriesOf(open);
-  const reader = await RequestReader.open(files, directory, planned, progress);
-  try {
-    for (let next = await reader.next(); next !== undefined; next = await reader.next()) yield* entriesOf(next.open);
-  } finally {
-    await reader.close();
+  for (const planned of plan.steps) {
+    if (planned.counts.planned === 0) continue;
+    const unsent = listUnsent(planned, state.step(planned.number), { directory, files });
+    for await (const open of unsent) yield* giveUp(open, GAVE_UP, clock.now());
   }
-}
-
-interface GivenUp {
-  readonly step: number;
-  readonly request: number;
-  readonly part: string;
-  readonly line: readonly [offset: number, length: number];
-  readonly rows: readonly [first: number, count: number];
 }

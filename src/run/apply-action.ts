@@ -1,6 +1,6 @@
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
-import type { ActionCode } from '../domain/row-codes.js';
+import type { ActionCode, NotSentCode } from '../domain/row-codes.js';
 import { type ActionStep, isRowStep, type Job, type ServiceSettings } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
@@ -147,7 +147,8 @@ function judgeError(error: unknown): { verdict: Verdict; stopReason: StopReason 
 function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): RunFigures {
   const balance = addBalances(plan.steps.map((step) => balanceOf(step, state)));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
-  const optedOut = plan.steps.reduce((sum, { number }) => sum + state.step(number).optedOutRows, 0);
+  const count = (code: NotSentCode) =>
+    plan.steps.reduce((sum, { number }) => sum + (state.step(number).givenUpRows[code] ?? 0), 0);
   return {
     job: plan.job.name,
     plan: plan.id,
@@ -157,7 +158,14 @@ function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): R
     nowMs: deps.clock.now(),
     balance,
     exitCode: exitCodeOf(
-      { reason: stop.reason?.reason ?? 'finished', balance, optedOut, held: countHeld(plan), actions },
+      {
+        reason: stop.reason?.reason ?? 'finished',
+        balance,
+        optedOut: count('opted-out'),
+        tooLate: count('too-late'),
+        held: countHeld(plan),
+        actions,
+      },
       job.failOn,
     ),
   };

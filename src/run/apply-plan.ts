@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
+import { type CloseReason, JOURNAL_VERSION, type JournalEntry, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
@@ -15,10 +15,11 @@ import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
 import { awaitWorkers } from './await-workers.js';
+import { giveUp, listUnsent, tooLate } from './give-up.js';
 import { hasWork } from './has-work.js';
 import type { RunSettings } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
-import { stopAfter } from './run-times.js';
+import { isOver, stopAfter } from './run-times.js';
 import { AreaUse } from './send/area-use.js';
 import type { StepContext } from './send/send-context.js';
 import { StepNotices } from './step-notices.js';
@@ -66,7 +67,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   const { state, end } = await readRunState(deps.files, path);
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
-  assertTimes(options, state, deps.clock.now());
+  assertTimes(options, state, deps.clock);
   assertWindowsKept(options);
   await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
     // Files of an unstarted plan that another process is replacing are not damaged.
@@ -85,7 +86,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   const areas = new AreaUse(deps.clock, { state, host: deps.owner.host, othersSentMsAgo: options.othersSentMsAgo });
   const { snapshotEveryBytes } = deps;
   const journal = await continueJournal(deps.files, path, { end, plan: plan.id, lock, state, snapshotEveryBytes });
-  const forgetEnd = stopAfter(options.job, stop, deps.clock);
+  let forgetEnd = () => {};
   try {
     await assertInPlace(deps.files, directory, plan);
     const { host, pid } = deps.owner;
@@ -96,9 +97,12 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     await options.announce(journal);
     const isKnown = (await options.sender?.takeOver(state, journal, stop.nothingNew)) === true;
     const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));
-    await closeInFlight(state, journal, { plan, deps, areWorkersAtIt: isKnown || !areWorkersDone });
+    const mayQuery = !isOver(options.job, deps.clock);
+    await closeInFlight(state, journal, { plan, deps, areWorkersAtIt: isKnown || !areWorkersDone, mayQuery });
+    if (plan.steps.some((planned) => hasWork(planned, state))) forgetEnd = stopAfter(options.job, stop, deps.clock);
     await applySteps(options, deps, { state, journal, areas });
-    const { reason, detail } = stop.reason ?? { reason: 'finished' as const, detail: '' };
+    const isTooLate = isOver(options.job, deps.clock) && (await giveUpLate(options, deps, { state, journal }));
+    const { reason, detail } = (isTooLate ? undefined : stop.reason) ?? { reason: 'finished' as const, detail: '' };
     await lock.assertHeld();
     await journal.append({ type: 'close', at: deps.clock.now(), reason, detail });
     return { reason, detail };
@@ -107,6 +111,37 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     await journal.close();
   }
 }
+
+/** Past `notAfter`: gives up what is left of the run. True where rows of it came too late, and nothing else is left of it. */
+async function giveUpLate(
+  { directory, plan, job: { notAfter }, lock }: ApplyPlanOptions,
+  deps: RunDeps,
+  { state, journal }: { state: RunState; journal: Journal },
+): Promise<boolean> {
+  if (notAfter === undefined) return false;
+  const verdict = tooLate(notAfter, 'had passed');
+  for (const planned of plan.steps) {
+    if (!hasWork(planned, state)) continue;
+    let rows = 0;
+    let entries: JournalEntry[] = [];
+    const append = async () => {
+      await lock.assertHeld();
+      await Promise.all(entries.map((entry) => journal.append(entry)));
+      entries = [];
+    };
+    for await (const open of listUnsent(planned, state.step(planned.number), { directory, files: deps.files })) {
+      rows += open.rows[1];
+      entries.push(...giveUp(open, verdict, deps.clock.now()));
+      if (entries.length >= ENTRIES_AT_ONCE) await append();
+    }
+    await append();
+    if (rows > 0) new StepNotices(deps, planned).noteWithheld(rows, verdict);
+  }
+  const isAny = plan.steps.some(({ number }) => (state.step(number).givenUpRows['too-late'] ?? 0) > 0);
+  return isAny && !plan.steps.some((planned) => hasWork(planned, state));
+}
+
+const ENTRIES_AT_ONCE = 500;
 
 /** The job may have got a database since the plan was made. */
 function assertWindowsKept({ plan, job, sender }: ApplyPlanOptions): void {
@@ -146,6 +181,7 @@ async function applySteps(
         planned,
         progress,
         maxFailedPercent,
+        notAfter: job.notAfter,
       }).catch((error: unknown) => {
         // Without journal or lock a run can do nothing more; otherwise the steps that always run come first.
         if (isFinal(error)) throw error;
@@ -158,13 +194,15 @@ async function applySteps(
 }
 
 /** Right before anything is sent: a plan may be applied long after it was made. */
-function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState, nowMs: number): void {
+function assertTimes({ directory, plan, job }: ApplyPlanOptions, state: RunState, clock: RunDeps['clock']): void {
   const left = plan.steps.filter((planned) => hasWork(planned, state) && planned.counts.planned > 0);
   const steps = left.map((planned) => ({ number: planned.number, step: stepOf(job.steps, planned) }));
-  const faults = listTimeFaults(job, steps, nowMs);
+  const isBegun = state.firstOpen !== undefined;
+  // What is left of a run that was begun is given up then.
+  if (isBegun && isOver(job, clock)) return;
+  const faults = listTimeFaults(job, steps, clock.now());
   const [first] = faults;
   if (first === undefined) return;
-  const isBegun = state.firstOpen !== undefined;
   throw new UserError('guard', `Cannot send plan ${plan.id}: ${first.where}: ${first.message}`, {
     hint: isBegun
       ? `Nothing more was sent. Change it in the job file, then \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, makes a plan of what is left.`
@@ -188,13 +226,13 @@ function stepOf(steps: readonly Step[], { number, kind }: PlannedStep): Step {
 async function closeInFlight(
   state: RunState,
   journal: Journal,
-  { plan, deps, areWorkersAtIt }: { plan: Plan; deps: RunDeps; areWorkersAtIt: boolean },
+  { plan, deps, areWorkersAtIt, mayQuery }: { plan: Plan; deps: RunDeps; areWorkersAtIt: boolean; mayQuery: boolean },
 ): Promise<void> {
   for (const planned of plan.steps) {
     const { number } = planned;
     // Workers have the requests of rows; what a step without rows does, it does in this process.
     if (areWorkersAtIt && isRowStep(stepOf(plan.job.steps, planned))) continue;
-    const { entries, inDoubt } = endInFlight(plan, state, { number, at: deps.clock.now(), mayQuery: true });
+    const { entries, inDoubt } = endInFlight(plan, state, { number, at: deps.clock.now(), mayQuery });
     for (const entry of entries) await journal.append(entry);
     if (entries.length > 0 && inDoubt !== 0) new StepNotices(deps, planned).noteInDoubt(inDoubt, RUN_ENDED);
   }

@@ -31,13 +31,20 @@ export async function waitUntilDue(
   await sleepUntil(millisecondsOf(notBefore), clock, signal);
 }
 
+/** Whether the time has passed after which the job may not send. */
+export function isOver({ notAfter }: Pick<Job, 'notAfter'>, clock: Clock): boolean {
+  return notAfter !== undefined && millisecondsOf(notAfter) <= clock.now();
+}
+
 /** Stops a run at the time after which the job may not send. Returns a function that forgets about it. */
 export function stopAfter({ notAfter }: Pick<Job, 'notAfter'>, stop: StopSwitch, clock: Clock): () => void {
   if (notAfter === undefined) return () => {};
   const forgotten = new AbortController();
-  void sleepUntil(millisecondsOf(notAfter), clock, forgotten.signal).then(() => {
+  const end = () => {
     if (!forgotten.signal.aborted) stop.request('guard', `notAfter, ${formatTime(notAfter)}, has passed`);
-  });
+  };
+  if (isOver({ notAfter }, clock)) end();
+  else void sleepUntil(millisecondsOf(notAfter), clock, forgotten.signal).then(end);
   return () => forgotten.abort();
 }
 

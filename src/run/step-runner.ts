@@ -1,9 +1,11 @@
 import type { NotSent, RowOutcomes } from '../domain/row.js';
+import { millisecondsOf } from '../domain/stated-time.js';
 import { describeOpening } from '../hours/zone-groups.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
-import { sleepUntil } from './run-times.js';
+import { giveUp, tooLate } from './give-up.js';
+import { isOver, sleepUntil, stopAfter } from './run-times.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
@@ -93,6 +95,11 @@ export class StepRunner {
     const { deps, hours, planned, stop } = this.#context;
     if (hours === undefined || closedGroups.length === 0) return false;
     const opening = hours.findNext(closedGroups);
+    const { notAfter } = this.#context;
+    if (notAfter !== undefined && !hours.opensBefore(opening, millisecondsOf(notAfter))) {
+      await this.#giveUpClosed(tooLate(notAfter, 'comes before the window opens again'));
+      return true;
+    }
     const so = `step ${planned.number}: the window is closed for all that is left; ${describeOpening(opening)}`;
     if (hours.outside === 'stop' || opening === undefined) stop.request('closed', so);
     else {
@@ -100,6 +107,16 @@ export class StepRunner {
       await sleepUntil(opening.atMs, deps.clock, stop.nothingNew);
     }
     return !stop.isRequested;
+  }
+
+  /** What is closed does not open any more. */
+  async #giveUpClosed(verdict: NotSent): Promise<void> {
+    const { deps, journal, lock } = this.#context;
+    await lock.assertHeld();
+    for (const open of this.#queue.takeClosed()) {
+      await Promise.all(giveUp(open, verdict, deps.clock.now()).map((entry) => journal.append(entry)));
+      this.#countWithheld(verdict, open.rows[1]);
+    }
   }
 
   /** True where rows of the part may not be sent, so that it was not begun: what is left of it waits in the queue. */
@@ -127,9 +144,14 @@ export class StepRunner {
     this.#context.stop.request('interrupted', 'the run failed');
   }
 
-  /** A scheduled time that passes while the step is sent ends it: later requests would be sent at once, or expire. */
+  /** A scheduled time that passes while the step is sent ends it: later requests would be sent at once, or expire. So does `notAfter`. */
   #isInTime(): boolean {
     const { deps, kind, planned, step, stop } = this.#context;
+    // A process that was stopped meanwhile comes here before its timer is due.
+    if (isOver(this.#context, deps.clock)) {
+      stopAfter(this.#context, stop, deps.clock);
+      return false;
+    }
     const fault = kind.findTimeFault?.(step, deps.clock.now());
     if (fault !== undefined) stop.request('guard', `step ${planned.number}: ${fault.message}`);
     return fault === undefined;

@@ -3,7 +3,7 @@ import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { countHeld } from '../plan/had-lookup.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countOptedOut, countTakenBack, type StepSummary, type Summary } from '../report/summary.js';
+import { countTakenBack, countWithheld, type StepSummary, type Summary } from '../report/summary.js';
 import type { NextStep } from './text-lines.js';
 
 export interface NextStepView {
@@ -49,7 +49,14 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     };
   }
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
-  const left = balance.unprocessed - countOptedOut(summary);
+  const tooLate = countWithheld(summary, 'too-late');
+  if (tooLate > 0) {
+    return {
+      what: `${countOf(tooLate, 'row')} were not sent by notAfter: set a later one in the job, then make a plan of them${withJob(job)}`,
+      command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
+    };
+  }
+  const left = balance.unprocessed - countWithheld(summary, 'opted-out');
   if (left > 0) {
     return {
       what: `${countOf(left, 'row')} turned out not to be sent: make a plan to send them`,

@@ -11,8 +11,8 @@ import { formatMoney } from '../prices/decimal.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import {
   countNotReached,
-  countOptedOut,
   countTakenBack,
+  countWithheld,
   describeRejected,
   NOT_REACHED,
   type OpenDoubt,
@@ -179,12 +179,14 @@ function describeLosses(summary: Summary): string {
   const isTakenBack = unprocessed > 0 && countTakenBack(summary) === unprocessed;
   const when = summary.takenBackAt === undefined ? '' : ` on ${formatTime({ at: summary.takenBackAt })}`;
   const rejected = describeRejected(summary);
-  const optedOut = countOptedOut(summary);
-  const left = unprocessed - optedOut;
+  const optedOut = countWithheld(summary, 'opted-out');
+  const tooLate = countWithheld(summary, 'too-late');
+  const left = unprocessed - optedOut - tooLate;
   const losses = [
     ...(rejected === undefined ? [] : [rejected]),
     ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
     ...(optedOut === 0 ? [] : [`${format(optedOut)} opted out meanwhile`]),
+    ...(tooLate === 0 ? [] : [`${countOf(tooLate, 'row')} not sent by notAfter`]),
     ...(left === 0 ? [] : [`${countOf(left, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
   ];
   return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;

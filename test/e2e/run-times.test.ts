@@ -53,6 +53,30 @@ test('notAfter that has passed refuses the plan with the line of the job: exit 2
   expect(workspace.directories()).toEqual([]);
 });
 
+test('what a run has not sent by notAfter is too late: exit 4, and a retry under a later one sends each once', async () => {
+  const slow = anSmsStep({ batchSize: 1, limits: { requestsPerSecond: 4, concurrency: 1 } });
+  const workspace = await aWorkspaceWith({ notAfter: inMs(2500), steps: [slow] });
+
+  const { code, stdout, summary } = await workspace.run();
+
+  const late = summary.balance.unprocessed;
+  expect([code, summary.state, summary.balance.accepted + late]).toEqual([4, 'finished', 15]);
+  expect(late).toBeGreaterThan(0);
+  expect(summary.steps[0]).toMatchObject({ withheld: { 'too-late': late } });
+  expect(stdout).toContain('too-late');
+  const [directory = ''] = workspace.runs();
+  expect((await workspace.volley('status', 'job.yaml')).code).toBe(0);
+
+  workspace.writeJob(aJob(workspace, { notAfter: inMs(DAY_MS), steps: [anSmsStep()] }));
+  const retry = ['retry', `out/sale/${directory}`, '--only', 'unprocessed', '--job', 'job.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  expect((await workspace.volley('apply', plan.directory)).summary.balance).toMatchObject({
+    read: late,
+    accepted: late,
+  });
+  expect(await workspace.destinations()).toEqual(numbersOf(15));
+});
+
 test.each([
   [
     { at: '2026-03-29 02:30', timeZone: 'Europe/Berlin' },

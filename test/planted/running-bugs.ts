@@ -14,6 +14,14 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
       'the lane of a run that resumes knows how large the last request was (the first ones of a run are small), also by its snapshot',
   },
   {
+    name: 'notAfter is only looked at by a timer',
+    file: 'src/run/send/send-part.ts',
+    find: "  if (isOver(context, context.deps.clock)) return { kind: 'again', why: 'notAfter has passed' };\n",
+    replace: '',
+    tests: ['test/run/run-times.test.ts'],
+    title: 'a process that was stopped over notAfter sends nothing once it wakes, before any timer is due',
+  },
+  {
     name: 'bottleneck does not pace',
     file: 'src/throttle/pacer.ts',
     find: 'this.#limiter.schedule(handOut)',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formatTime } from '../../src/domain/stated-time.js';
 import { assertDue, stopAfter, waitUntilDue } from '../../src/run/run-times.js';
 import { StopSwitch } from '../../src/run/stop.js';
-import { aCsvOf, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
+import { aCsvOf, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, reportOf } from './a-run.js';
 import { FakeClock } from './fake-clock.js';
 
@@ -64,12 +64,14 @@ test('a run is stopped as soon as the time after which it may not send has passe
   expect(ended.isRequested).toBe(false);
 });
 
-test('at notAfter what waits stays where it is, and the run ends with 4', async () => {
-  const limits = someLimits({ concurrency: 1 });
-  const made = await aPlan({
+const aPlanOfThree = () =>
+  aPlan({
     files: { 'people.csv': aCsvOf(6) },
-    job: { steps: [anSmsStep({ batchSize: 2, limits })] },
+    job: { steps: [anSmsStep({ batchSize: 2, limits: someLimits({ concurrency: 1 }) })] },
   });
+
+test('at notAfter what waits is given up as too late, and the run is over, with 4', async () => {
+  const made = await aPlanOfThree();
   const clock = new FakeClock();
   const service = aScriptedService();
   const notAfter = at(clock, 1000);
@@ -87,10 +89,57 @@ test('at notAfter what waits stays where it is, and the run ends with 4', async 
     },
   });
   expect(service.sent).toHaveLength(1);
-  expect(await reportOf(made)).toMatchObject({
-    state: 'stopped',
+  const summary = await reportOf(made);
+  expect(summary).toMatchObject({
+    state: 'finished',
     exitCode: 4,
-    stop: { reason: 'guard', detail: `notAfter, ${formatTime(notAfter)}, has passed` },
+    stop: null,
     balance: { accepted: 2, unprocessed: 4, inDoubt: 0 },
+  });
+  expect(summary.steps[0]?.withheld).toEqual({ 'too-late': 4 });
+  const unprocessed = linesOf(made.disk.readText(`${made.directory}/1-sms.unprocessed.csv`)).slice(1);
+  expect(unprocessed).toEqual(
+    Array(4).fill(expect.stringContaining(`,too-late,"notAfter, ${formatTime(notAfter)}, had passed"`)),
+  );
+});
+
+test('a process that was stopped over notAfter sends nothing once it wakes, before any timer is due', async () => {
+  const made = await aPlanOfThree();
+  const clock = new FakeClock();
+  const service = aScriptedService();
+  const onGate = async () => clock.jump({ wallMs: 60_000, steadyMs: 0 });
+  const { end } = await aRun({ made, service, job: { notAfter: at(clock, 30_000) }, deps: { clock }, onGate });
+  expect([end.reason, service.sent]).toEqual(['finished', []]);
+  expect((await reportOf(made)).balance).toMatchObject({ accepted: 0, unprocessed: 6, inDoubt: 0 });
+});
+
+test('a run that was begun and is resumed after notAfter gives up what is left, whatever its journal ends with', async () => {
+  const whole = await aPlanOfThree();
+  const clock = new FakeClock();
+  await aRun({ made: whole, deps: { clock } });
+  const journal = linesOf(whole.disk.readText(`${whole.directory}/journal.ndjson`));
+  const notAfter = at(clock, 0);
+  for (let length = 1; length < journal.length; length += 1) {
+    const made = await aPlanOfThree();
+    const text = journal.slice(0, length).join('\n');
+    await made.disk.files.writeWhole(`${made.directory}/journal.ndjson`, `${text}\n`);
+    const service = aScriptedService();
+    const { end } = await aRun({ made, service, epoch: 2, job: { notAfter }, deps: { clock } });
+    expect(service.sent).toEqual([]);
+    const { balance, exitCode, state } = await reportOf(made);
+    expect(balance.accepted + balance.inDoubt + balance.unprocessed).toBe(6);
+    const isAnswered = balance.inDoubt > 0 ? 3 : 0;
+    expect([end.reason, state, exitCode]).toEqual(['finished', 'finished', balance.unprocessed > 0 ? 4 : isAnswered]);
+    // Under a later notAfter nothing of it is sent any more.
+    const later = await aRun({ made, service, epoch: 3, job: { notAfter: at(clock, 1000) }, deps: { clock } });
+    expect([later.end.reason, service.sent]).toEqual(['finished', []]);
+  }
+});
+
+test('a plan that was not begun is refused after notAfter', async () => {
+  const made = await aPlanOfThree();
+  const clock = new FakeClock();
+  await expect(aRun({ made, job: { notAfter: at(clock, 0) }, deps: { clock } })).rejects.toMatchObject({
+    code: 'guard',
   });
 });

@@ -141,6 +141,51 @@ describe('a run with a window', () => {
   });
 });
 
+describe('a window and notAfter', () => {
+  const aStill = (at: string) => ({ ...aClockAt(at), sleep: () => new Promise<void>(() => {}) });
+
+  it('gives up at once what opens only after it, and stops for what opens before', async () => {
+    const made = await aPlanWith({}, '2026-12-01T07:30:00Z');
+    // Singapore closes; Berlin opens, and closes later.
+    const notAfter = { at: '2026-12-01T20:00:00Z' };
+    const clock = aStill('2026-12-01T12:30:00Z');
+    const service = aTimedService(clock);
+    const { end } = await aRun({ made, service, job: { notAfter }, deps: { clock } });
+    expect(numbersOf(service.got)).toEqual([...of('+49'), ...of('+91')].toSorted());
+    expect(end.reason).toBe('finished');
+    const summary = await reportOf(made);
+    expect(summary).toMatchObject({ exitCode: 4, balance: { read: 9, accepted: 6, unprocessed: 3 } });
+    expect(summary.steps[0]).toMatchObject({
+      withheld: { 'too-late': 3 },
+      reasons: [
+        { code: 'too-late', rows: 3, said: expect.stringMatching(/notAfter, .*, comes before the window opens/) },
+      ],
+    });
+  });
+
+  it('stops with 75 as long as something opens before it', async () => {
+    const made = await aPlanWith({}, '2026-12-01T07:30:00Z');
+    const notAfter = { at: '2026-12-01T08:30:00Z' };
+    const clock = aStill('2026-12-01T07:30:00Z');
+    const service = aTimedService(clock);
+    expect((await aRun({ made, service, job: { notAfter }, deps: { clock } })).end.reason).toBe('closed');
+    const later = aStill('2026-12-01T08:30:00Z');
+    const again = aTimedService(later);
+    await aRun({ made, service: again, epoch: 2, job: { notAfter }, deps: { clock: later } });
+    expect(again.got).toEqual([]);
+    expect(await reportOf(made)).toMatchObject({ exitCode: 4, balance: { accepted: 6, unprocessed: 3, inDoubt: 0 } });
+  });
+
+  it('is refused by the plan where a country opens only after it', async () => {
+    const step = anSmsStep({ window: aWindow() });
+    const job = { steps: [step], notAfter: { at: '2026-12-01T20:00:00Z' } };
+    const { problems } = await refusalOf({ files, job, nowMs: Date.parse('2026-12-01T12:30:00Z') });
+    expect(problems).toEqual([
+      'step 1: SG opens next on 2 December 2026 at 01:00 UTC, expected before notAfter, 1 December 2026 at 20:00 UTC (3 rows)',
+    ]);
+  });
+});
+
 describe('a plan with a window', () => {
   it('puts rows of different hours into requests of their own, and names their hours', async () => {
     const made = await aPlanWith({}, '2026-12-01T07:30:00Z');

@@ -3,7 +3,7 @@ import { wordsOf } from '../../domain/row-codes.js';
 import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
-import { countOptedOut, countTakenBack, type StepSummary, type Summary, sumDeliveries } from '../summary.js';
+import { countTakenBack, countWithheld, type StepSummary, type Summary, sumDeliveries } from '../summary.js';
 import { type Html, html, NOTHING } from './html.js';
 import { renderShare } from './outcome-bar.js';
 import { cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable } from './page-tables.js';
@@ -70,14 +70,16 @@ function describeLeftOut({ omitted, values = [] }: FunnelStage): string {
 function describeNotSent(step: StepSummary): string {
   const { balance, skips, funnel = [] } = step;
   const takenBack = countTakenBack({ steps: [step] });
-  const optedOut = countOptedOut({ steps: [step] });
+  const optedOut = countWithheld({ steps: [step] }, 'opted-out');
+  const tooLate = countWithheld({ steps: [step] }, 'too-late');
   const refused = balance.rejected - (funnel.find(({ code }) => code === 'rejected')?.omitted ?? 0);
   const counts = [
     [refused, 'refused by the service'],
     [balance.inDoubt, 'in doubt'],
     [takenBack, 'taken back'],
     [optedOut, 'opted out before they were sent'],
-    [balance.unprocessed - takenBack - optedOut, 'not sent'],
+    [tooLate, 'not sent by notAfter'],
+    [balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'],
     [skips.retried ?? 0, 'claimed by another plan'],
   ] as const;
   return counts.flatMap(([count, what]) => (count > 0 ? [`${format(count)} ${what}`] : [])).join(', ');

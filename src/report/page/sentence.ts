@@ -3,7 +3,7 @@ import { countOf, format } from '../../domain/count-of.js';
 import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
-import { countOptedOut, countTakenBack, describeRejected, type Summary, sumDeliveries } from '../summary.js';
+import { countTakenBack, countWithheld, describeRejected, type Summary, sumDeliveries } from '../summary.js';
 import { formatSpan } from './times.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
@@ -45,10 +45,12 @@ function describeNotSent(summary: Summary, plan: Plan): string {
   const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
   const when =
     takenBackAt === undefined ? '' : ` on ${formatTime(stateTime(Date.parse(takenBackAt), chooseZone(summary, plan)))}`;
-  const optedOut = countOptedOut(summary);
+  const optedOut = countWithheld(summary, 'opted-out');
+  const tooLate = countWithheld(summary, 'too-late');
   const meanwhile = optedOut === 0 ? '' : `, ${format(optedOut)} of them to people who opted out meanwhile`;
+  const late = tooLate === 0 ? '' : `, ${format(tooLate)} of them as notAfter came first`;
   const before = cancelled === 0 ? '' : `, ${which}taken back${when} before the service sent them`;
-  return `${countOf(balance.unprocessed, 'row')} not sent${before}${meanwhile}.`;
+  return `${countOf(balance.unprocessed, 'row')} not sent${before}${meanwhile}${late}.`;
 }
 
 function describeSending(summary: Summary, plan: Plan): string {

@@ -1,4 +1,4 @@
-import { halvesOf } from '../../journal/replay.js';
+import { halvesOf, type OpenRequest } from '../../journal/replay.js';
 import type { PartSource, PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
@@ -41,6 +41,13 @@ export class PartQueue {
     const closed = this.#closed.get(group) ?? [];
     if (closed.length === 0) this.#closed.set(group, closed);
     closed.push({ open, ambiguousAttempts, deferrals });
+  }
+
+  /** Those that were closed: the caller has them then. */
+  takeClosed(): readonly OpenRequest[] {
+    const open = [...this.#closed.values()].flatMap((parts) => parts.map((part) => part.open));
+    this.#closed.clear();
+    return open;
   }
 
   /** Undefined when none waits and the whole plan was begun, save for what is closed. */

@@ -1,3 +1,4 @@
+import type { StatedTime } from '../../domain/stated-time.js';
 import type { RowStep, ServiceSettings } from '../../job/job.js';
 import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
@@ -22,6 +23,8 @@ export interface SendContext {
   readonly journal: Journal;
   readonly lock: Held;
   readonly stop: StopSwitch;
+  /** Of the job: nothing leaves from then on. */
+  readonly notAfter?: StatedTime | undefined;
   /** Absent for a step without a window. */
   readonly hours?: SendingHours | undefined;
 }

@@ -6,6 +6,7 @@ import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import { type Answer, readErrorBody, readRetryAfterMs } from '../../service/answer.js';
 import { type Decision, decideAnswer, mayBeStray } from '../../service/decide-answer.js';
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
+import { isOver } from '../run-times.js';
 import { checkPrecondition } from './check-precondition.js';
 import { type QueryResult, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
@@ -129,6 +130,7 @@ function describeSize(part: PartToSend): Pick<IntentEntry, 'segments'> {
 /** Called at its turn at the gate: how it ends unsent; undefined where it may leave. */
 function judgeUnsent(part: PartToSend, context: SendContext, maySend: SendPermit['maySend']): PartResult | undefined {
   if (context.stop.isRequested) return { kind: 'again', why: 'the run was stopping' };
+  if (isOver(context, context.deps.clock)) return { kind: 'again', why: 'notAfter has passed' };
   if (context.hours?.isOpen(part) === false) return { kind: 'again', why: 'the window of its recipients is closed' };
   return maySend() ? judgeWithheld(part, context) : { kind: 'again', why: 'another request is in doubt' };
 }

@@ -1,4 +1,4 @@
-import { OpeningHours, type Window } from '../../hours/window.js';
+import { OpeningHours, SEARCHED_MS, type Window } from '../../hours/window.js';
 import { type Opening, zonesOf } from '../../hours/zone-groups.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PartToSend } from './request-reader.js';
@@ -27,6 +27,11 @@ export class SendingHours {
   isOpenFor(group: string | undefined): boolean {
     const zones = group === undefined ? [] : zonesOf(this.#window, group);
     return this.#hours.isOpen(zones, this.#clock.now(), this.#roomMs);
+  }
+
+  /** As far as is looked ahead: what was not found may come later. */
+  opensBefore(opening: Opening | undefined, atMs: number): boolean {
+    return (opening?.atMs ?? this.#clock.now() + SEARCHED_MS) < atMs;
   }
 
   /** The first of these groups that opens again; undefined where none does in 14 days. */

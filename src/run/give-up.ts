@@ -1,0 +1,41 @@
+import type { NotSent } from '../domain/row.js';
+import { formatTime, type StatedTime } from '../domain/stated-time.js';
+import type { JournalEntry } from '../journal/entry-format.js';
+import type { OpenRequest, StepProgress } from '../journal/replay.js';
+import type { PlannedStep } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
+import { RequestReader } from './send/request-reader.js';
+
+/**
+ * What a run will not send is given up in its journal: each request, or what is left of one, has an intent under which nothing was
+ * sent, and ends with a verdict for all of its rows. What may have been sent is never given up.
+ */
+
+export function giveUp({ step, request, part, line, rows }: OpenRequest, verdict: NotSent, at: number): JournalEntry[] {
+  const key = { step, request, part, at };
+  return [
+    { type: 'intent', ...key, line, rows },
+    { type: 'outcome', ...key, result: { kind: 'given-up', verdict } },
+  ];
+}
+
+/** What of a step waits to be sent again, and what was never begun. */
+export async function* listUnsent(
+  planned: PlannedStep,
+  progress: StepProgress,
+  { directory, files }: { directory: string; files: Files },
+): AsyncGenerator<OpenRequest> {
+  const waiting = [...progress.open.values()].filter(({ isInFlight }) => !isInFlight);
+  const reader = await RequestReader.open(files, directory, planned, progress);
+  yield* waiting;
+  try {
+    for (let next = await reader.next(); next !== undefined; next = await reader.next()) yield next.open;
+  } finally {
+    await reader.close();
+  }
+}
+
+/** Of rows that were not sent by the time after which their job may not send. */
+export function tooLate(notAfter: StatedTime, so: 'had passed' | 'comes before the window opens again'): NotSent {
+  return { status: 'not-sent', code: 'too-late', reason: `notAfter, ${formatTime(notAfter)}, ${so}` };
+}
