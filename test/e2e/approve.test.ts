@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { decodeRequestLine, encodeRequestLine } from '../../src/plan/format/plan-file.js';
 import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
 import { forgeLastEntry } from '../registry/forge-entry.js';
 import { aJob, numbersOf } from './a-job.js';
@@ -80,6 +81,21 @@ test('a plan that asks for approval is sent once another person approved it, and
   expect((await as(workspace, 'eve', 'runs', 'job.yaml', '--no-json')).stdout).toContain('; 1 of 1 approval');
   expect((await apply()).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
+});
+
+test('an approval is of the requests too: with another text in one, and a checksum that fits, nothing is sent', async () => {
+  const { workspace, directory, approve, apply } = await aPlan();
+  expect((await approve('bob')).code).toBe(0);
+  const path = `${directory}/1-sms.requests.ndjson`;
+  const [line = '', ...rest] = readFileSync(path, 'utf8').split('\n');
+  const { body, ...head } = decodeRequestLine(Buffer.from(line), path);
+  const forged = Buffer.concat(encodeRequestLine(head, Buffer.from(body.toString().replace('Hi', 'Ho'))));
+  writeFileSync(path, [forged.toString().trimEnd(), ...rest].join('\n'));
+
+  const refused = readFailure(await apply());
+
+  expect([refused.exitCode, refused.error.code]).toEqual([4, 'plan-damaged']);
+  expect(workspace.requests()).toEqual([]);
 });
 
 test('`run` sends the plan that was approved: made again by another user, it is the same to the byte', async () => {

@@ -11,6 +11,14 @@ export const APPROVAL_BUGS: readonly PlantedBug[] = [
       'an approval is of one plan.json: under other limits, or with one byte changed and sealed again, it counts no more',
   },
   {
+    name: 'the requests of an approved plan may be others',
+    file: 'src/plan/format/planned-files.ts',
+    find: '    await assertFileWhole(files, requestsFile(directory, step), step.files.requests);\n',
+    replace: '',
+    tests: ['test/e2e/approve.test.ts'],
+    title: 'an approval is of the requests too: with another text in one, and a checksum that fits, nothing is sent',
+  },
+  {
     name: 'who planned may approve',
     file: 'src/registry/approvals.ts',
     find: "  if (foldPerson(entry.name) === foldPerson(plannedBy)) return 'given by who planned it';\n",

@@ -21,10 +21,9 @@ import { readSealed, sealJson } from './sealed-json.js';
  *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); of a step with `cost` a number behind the facts is the row's group there; file is an index into the step's inputs; a row that is
- *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`;
- *                           its length and CRC-32 stand in plan.json
+ *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`
  *
- * Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (packed-file.ts)
+ * Length and SHA-256 of both stand in plan.json. Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (packed-file.ts)
  * once their run is finished.
  */
 export const PLAN_FORMAT: number = PROGRAM.formats.plan;
@@ -133,12 +132,17 @@ export interface FunnelStage {
   readonly warning?: string | undefined;
 }
 
-/** Lengths and checksums of a step's files as planned. */
+/** A step's files as planned: who knows plan.json knows what is sent. */
 export interface StepFiles {
-  /** Each line has a checksum of its own. */
-  readonly requests: { readonly bytes: number };
-  /** `crc32`: of the whole file, in 8 hex digits. */
-  readonly rows: { readonly bytes: number; readonly crc32: string };
+  /** Each line has a checksum of its own, too. */
+  readonly requests: FileDigest;
+  readonly rows: FileDigest;
+}
+
+export interface FileDigest {
+  readonly bytes: number;
+  /** In hex. */
+  readonly sha256: string;
 }
 
 export interface PlannedInput {

@@ -1,7 +1,7 @@
 import type { Files } from '../../storage/files.js';
 import { PIECE_BYTES, packedFile, packPiece } from './packed-file.js';
-import { type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
-import { openPacked, readRequests, readRows } from './planned-files.js';
+import { type FileDigest, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+import { openPacked, readPlanned } from './planned-files.js';
 
 /** Smaller files stay as they are: people can read them, and they take little room. */
 const PACK_FROM_BYTES = 1 << 20;
@@ -80,8 +80,8 @@ export class PlanPacker {
     const { files } = this.#deps;
     const plain = await this.#listPlain();
     const giveWay = this.#createGiveWay();
-    for (const { path, read } of plain) {
-      for await (const _piece of packFile(files, path, { read, mayName: () => this.#run.lock.assertHeld() })) {
+    for (const { path, planned } of plain) {
+      for await (const _piece of packFile(files, path, { planned, mayName: () => this.#run.lock.assertHeld() })) {
         await giveWay();
         if (this.#isClosed) return [];
       }
@@ -111,9 +111,9 @@ export class PlanPacker {
     const found: PlainFile[] = [];
     let bytes = 0;
     for (const file of plan.steps.flatMap((step) => listFiles(directory, step))) {
-      if (file.bytes < packFromBytes || (await files.stat(file.path)) === undefined) continue;
+      if (file.planned.bytes < packFromBytes || (await files.stat(file.path)) === undefined) continue;
       found.push(file);
-      bytes += file.bytes;
+      bytes += file.planned.bytes;
     }
     const room = await freeBytes?.(directory);
     return room !== undefined && room < 2 * bytes ? [] : found;
@@ -129,9 +129,7 @@ interface PackedRun {
 
 interface PlainFile {
   readonly path: string;
-  readonly bytes: number;
-  /** Reads the packed one to its end. */
-  readonly read: (file: NonNullable<Awaited<ReturnType<typeof openPacked>>>) => AsyncGenerator<void>;
+  readonly planned: FileDigest;
 }
 
 /** None of a step without rows. */
@@ -139,8 +137,8 @@ function listFiles(directory: string, step: PlannedStep): PlainFile[] {
   const { files } = step;
   if (files === undefined) return [];
   return [
-    { path: requestsFile(directory, step), bytes: files.requests.bytes, read: (file) => readRequests(file, step) },
-    { path: rowsFile(directory, step), bytes: files.rows.bytes, read: (file) => readRows(file, step) },
+    { path: requestsFile(directory, step), planned: files.requests },
+    { path: rowsFile(directory, step), planned: files.rows },
   ];
 }
 
@@ -148,13 +146,13 @@ function listFiles(directory: string, step: PlannedStep): PlainFile[] {
 async function* packFile(
   files: Files,
   path: string,
-  { read, mayName }: { read: PlainFile['read']; mayName: () => Promise<void> },
+  { planned, mayName }: { planned: FileDigest; mayName: () => Promise<void> },
 ): AsyncGenerator<void> {
   yield* writePacked(files, path, mayName);
   const packed = await openPacked(files, packedFile(path));
   if (packed === undefined) throw new Error(`${packedFile(path)} was removed`);
   try {
-    yield* read(packed);
+    yield* readPlanned(packed, planned);
   } finally {
     await packed.close();
   }

@@ -1,10 +1,10 @@
-import { crc32 } from 'node:zlib';
+import { createHash } from 'node:crypto';
 import type { UserError } from '../../domain/errors.js';
 import type { Files, ReadFile } from '../../storage/files.js';
-import { readWholeLines, splitLines, splitPieces } from '../../storage/split-lines.js';
+import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import { openUnpacked, packedFile } from './packed-file.js';
 import { planDamaged } from './plan-damaged.js';
-import { decodeRequestLine, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+import { type FileDigest, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
 import { decodeRowLines, type RowLine } from './row-line.js';
 
 const CHUNK_BYTES = 1 << 20;
@@ -76,24 +76,27 @@ export async function openPacked(files: Files, path: string): Promise<PlannedFil
   }
 }
 
-/** Verifies the rows files of a plan, and the length of its requests files, whose lines are checked when sent. */
+/** Verifies that the files of a plan are those that its plan.json names, byte for byte. */
 export async function assertPlanWhole(files: Files, directory: string, plan: Pick<Plan, 'steps'>): Promise<void> {
   for (const step of plan.steps) {
     if (step.files === undefined) continue;
-    const requests = await openPlanned(files, requestsFile(directory, step), step.files.requests);
-    await requests.close();
-    const rows = await openPlanned(files, rowsFile(directory, step), step.files.rows);
-    try {
-      for await (const _read of readRows(rows, step));
-    } finally {
-      await rows.close();
-    }
+    await assertFileWhole(files, requestsFile(directory, step), step.files.requests);
+    await assertFileWhole(files, rowsFile(directory, step), step.files.rows);
   }
 }
 
-/** Reads a file of rows to its end, and gives way after each MiB; UserError 'plan-damaged' if it is not as planned. */
-export async function* readRows(file: PlannedFile, step: Pick<PlannedStep, 'files'>): AsyncGenerator<void> {
-  const checked = checkAtEnd(file, step.files?.rows);
+async function assertFileWhole(files: Files, path: string, planned: FileDigest): Promise<void> {
+  const file = await openPlanned(files, path, planned);
+  try {
+    for await (const _read of readPlanned(file, planned));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a file to its end, and gives way after each MiB; UserError 'plan-damaged' if it is not as planned. */
+export async function* readPlanned(file: PlannedFile, planned: FileDigest): AsyncGenerator<void> {
+  const checked = checkAtEnd(file, planned);
   let at = 0;
   for (let length = -1; length !== 0; at += length) {
     ({ length } = await checked.read(at, CHUNK_BYTES));
@@ -101,43 +104,20 @@ export async function* readRows(file: PlannedFile, step: Pick<PlannedStep, 'file
   }
 }
 
-/** The same of a file of requests, by the checksum of each. */
-export async function* readRequests(file: PlannedFile, step: Pick<PlannedStep, 'counts'>): AsyncGenerator<void> {
-  let requests = 0;
-  for await (const lines of splitPieces(file)) {
-    for (const { bytes } of lines) {
-      requests += 1;
-      if (decodeRequestLine(bytes, file.path).request !== requests) throw requestMissing(file.path, requests);
-    }
-    yield;
-  }
-  if (requests !== step.counts.requests) throw requestMissing(file.path, requests + 1);
-}
-
 /** Of a file of requests that has another in its place, or none. */
 export function requestMissing(path: string, request: number): UserError {
   return planDamaged(path, `request ${request} is not where it should be`);
 }
 
-export function formatCrc32(crc: number): string {
-  return crc.toString(16).padStart(8, '0');
-}
-
 /** The same file, for reading from start to end: at the end it throws if it differs from the plan. */
-function checkAtEnd(
-  file: PlannedFile,
-  planned: { readonly bytes: number; readonly crc32: string } | undefined,
-): ReadFile {
-  let crc = 0;
-  let bytes = 0;
+function checkAtEnd(file: PlannedFile, planned: FileDigest | undefined): ReadFile {
+  const hash = createHash('sha256');
   return {
     ...file,
     read: async (offset, length) => {
       const chunk = await file.read(offset, length);
-      crc = crc32(chunk, crc);
-      bytes += chunk.length;
-      if (chunk.length > 0 || planned === undefined) return chunk;
-      if (bytes === planned.bytes && formatCrc32(crc) === planned.crc32) return chunk;
+      hash.update(chunk);
+      if (chunk.length > 0 || planned === undefined || hash.copy().digest('hex') === planned.sha256) return chunk;
       throw planDamaged(file.path, 'its checksum shows that it was changed');
     },
   };

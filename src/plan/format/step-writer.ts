@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib';
+import { createHash } from 'node:crypto';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Limits } from '../../job/limits.js';
 import type { PlannedRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
@@ -6,8 +6,7 @@ import type { Files, WholeFile } from '../../storage/files.js';
 import { WriteBehind } from '../../storage/write-behind.js';
 import { boundRows } from '../first-requests.js';
 import type { DraftedRow } from './drafted-row.js';
-import { encodeRequestLine, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
-import { formatCrc32 } from './planned-files.js';
+import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
 import {
   appendCostGroup,
   appendRefusal,
@@ -60,9 +59,7 @@ export class StepWriter {
   #waitingRows = 0;
   /** The group of the request that is being filled. */
   #hours: string | undefined;
-  #requestsBytes = 0;
-  #rowsBytes = 0;
-  #rowsCrc = 0;
+  readonly #written = { requests: new WrittenFile(), rows: new WrittenFile() };
   /** The most rows of the request that is being filled. */
   #mostRows: number;
 
@@ -88,15 +85,12 @@ export class StepWriter {
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
-    this.#requests = new WriteBehind((bytes) => {
-      this.#requestsBytes += bytes.length;
-      return requests.write(bytes);
-    });
-    this.#rows = new WriteBehind((bytes) => {
-      this.#rowsBytes += bytes.length;
-      this.#rowsCrc = crc32(bytes, this.#rowsCrc);
-      return rows.write(bytes);
-    });
+    const write = (file: WholeFile, digest: WrittenFile) => (bytes: Uint8Array) => {
+      digest.add(bytes);
+      return file.write(bytes);
+    };
+    this.#requests = new WriteBehind(write(requests, this.#written.requests));
+    this.#rows = new WriteBehind(write(rows, this.#written.rows));
   }
 
   addPlanned(place: PlannedPlace & Pick<RowHead, 'from'>, row: WrittenRow, cellsJson: string): void {
@@ -197,10 +191,8 @@ export class StepWriter {
 
   /** Of the files that `finish` ended. */
   get files(): StepFiles {
-    return {
-      requests: { bytes: this.#requestsBytes },
-      rows: { bytes: this.#rowsBytes, crc32: formatCrc32(this.#rowsCrc) },
-    };
+    const { requests, rows } = this.#written;
+    return { requests: requests.digest, rows: rows.digest };
   }
 
   /** Closes both, whatever one of them says: there is a better error already. */
@@ -249,6 +241,21 @@ export class StepWriter {
     this.#body.clear();
     this.#batch = emptyBatch();
     this.#mostRows = boundRows(this.requests + 1, this.#planner.rowsPerRequest);
+  }
+}
+
+/** Of what was written of a file so far. */
+class WrittenFile {
+  #bytes = 0;
+  readonly #hash = createHash('sha256');
+
+  add(bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
+    this.#hash.update(bytes);
+  }
+
+  get digest(): FileDigest {
+    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
   }
 }
 

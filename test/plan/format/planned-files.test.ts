@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { decodeRequestLine, encodeRequestLine } from '../../../src/plan/format/plan-file.js';
 import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
 import { readPlannedRows } from '../../../src/plan/format/planned-rows.js';
 import { RefusedRows } from '../../../src/plan/reimport/refused-rows.js';
@@ -78,12 +79,19 @@ describe('a run whose plan is damaged', () => {
     expect(made.disk.has(`${made.directory}/journal.ndjson`)).toBe(false);
   });
 
-  it('by a changed digit in a request stops before that request', async () => {
-    const made = await aPlan();
-    const path = `${made.directory}/${REQUESTS}`;
-    made.disk.write(path, made.disk.readText(path).replace('+65', '+66'));
-    const service = aScriptedService();
-    await expect(aRun({ made, service })).rejects.toEqual(damagedFile(made, REQUESTS));
-    expect(service.sent).toEqual([]);
-  });
+  it.each(['with', 'without'])(
+    'by another digit in a request, %s a checksum that fits, sends nothing at all',
+    async (how) => {
+      const made = await aPlan();
+      const path = `${made.directory}/${REQUESTS}`;
+      const { body, ...head } = decodeRequestLine(Buffer.from(made.disk.readText(path).trimEnd()), path);
+      const changed = Buffer.from(body.toString().replace('+65', '+66'));
+      const line = Buffer.concat(encodeRequestLine(head, changed)).toString();
+      made.disk.write(path, how === 'with' ? line : made.disk.readText(path).replace('+65', '+66'));
+      const service = aScriptedService();
+      await expect(aRun({ made, service })).rejects.toEqual(damagedFile(made, REQUESTS));
+      expect(service.sent).toEqual([]);
+      expect(made.disk.has(`${made.directory}/journal.ndjson`)).toBe(false);
+    },
+  );
 });
