@@ -1,6 +1,7 @@
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { FAST_DISK } from './test/fast-disk.js';
 
 /** Files whose modules hold nothing that changes: they share one loading of the sources, which halves their time. */
 const SHARING = [
@@ -38,7 +39,7 @@ const SHARING = [
 ].map((name) => `test/${name}/**/*.test.ts`);
 
 /** The planner's tests run a second time, without the fast path. */
-const PLANNER = ['test/plan/**/*.test.ts', 'test/fast-path/switched-off.test.ts'];
+const PLANNER = ['test/plan/{,columns/,reimport/,suppress/}*.test.ts', 'test/fast-path/switched-off.test.ts'];
 const SWITCH = 'const IS_ON: boolean = true;';
 const switchOff: Plugin = {
   name: 'switch-off-fast-path',
@@ -72,6 +73,8 @@ export default defineConfig({
     // Only a hang may end a test: a machine under load takes several times as long.
     testTimeout: 300_000,
     hookTimeout: 60_000,
+    // Where `tmpdir()` is.
+    env: FAST_DISK === undefined ? {} : { TMPDIR: FAST_DISK },
     // What one run has transformed, the next one and the other projects take: by its bytes, and by this file.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/e2e/close-opened.ts'],

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadJob } from '../src/job/load.js';
 import { EXIT } from '../src/report/exit-code.js';
 import type { Summary } from '../src/report/summary.js';
-import { COMMAND } from './e2e/command.js';
+import { runCommandInProcess } from './e2e/command-in-process.js';
 import { listNames, ROOT, readPage, readRows, readSection } from './pages/page.js';
 
 const README = readPage('README.md');
@@ -23,8 +22,8 @@ test('README is short enough to be read', () => {
   expect(README.text.split('\n').length).toBeLessThanOrEqual(250);
 });
 
-test('README names every verb of the command once, and no other', () => {
-  const help = spawnSync(process.execPath, [COMMAND, '--help'], { encoding: 'utf8' }).stdout;
+test('README names every verb of the command once, and no other', async () => {
+  const { stdout: help } = await runCommandInProcess(['--help'], { cwd: ROOT, env: {} });
   const verbs = [...help.matchAll(/^ {2}volley (\w+)/gm)].map(([, verb]) => verb);
 
   const named = rowsUnder('Commands').map(([command = '']) => /^`volley ([a-z]+)/.exec(command)?.[1]);
@@ -47,14 +46,14 @@ test('README installs the version that package.json has', () => {
   expect(new Set(written)).toEqual(new Set([version]));
 });
 
-test('README shows an account that npm start prints', () => {
+test('README shows an account that npm start prints', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'volley-readme-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
   const shown = README.blocks.find(({ text }) => text.startsWith('Run '))?.text.split('\n') ?? [];
 
-  const args = [COMMAND, 'run', 'jobs/spring-sale.yaml', '--no-json', '--log-level', 'silent'];
-  const { stdout } = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
+  const args = ['run', 'jobs/spring-sale.yaml', '--no-json', '--log-level', 'silent'];
+  const { stdout } = await runCommandInProcess(args, { cwd: directory, env: {} });
   const printed = stdout.replace(/\d{4}-\d\d-\d\dT\d{4}-/, '2026-11-22T0930-').split('\n');
 
   expect(shown.length).toBeGreaterThan(15);
@@ -66,15 +65,15 @@ describe('the first job of README', () => {
   const [job, fixedInput, realService] = yaml as [string, string, string];
   const people = README.blocks.find(({ language }) => language === 'csv')!.text;
 
-  test('ends as README says: a rejected row, and once it is fixed, that row alone', () => {
+  test('ends as README says: a rejected row, and once it is fixed, that row alone', async () => {
     const path = useDirectory({ 'first.yaml': job, 'people.csv': people });
     const run = () => volley('run', path('first.yaml'), '--json');
 
-    const first = run();
+    const first = await run();
     const rejections = readFileSync(join(first.summary.directory, '1-sms.rejections.csv'), 'utf8');
     writeFileSync(path('fixed.csv'), rejections.replace('6.59123E+09', '98765432'));
     writeFileSync(path('first.yaml'), job.replace(/^ +input:.*\n/m, fixedInput));
-    const second = run();
+    const second = await run();
 
     expect([first.code, second.code]).toEqual([EXIT.rejected, EXIT.ok]);
     expect(first.summary.balance).toMatchObject({ read: 4, accepted: 3, rejected: 1 });
@@ -127,8 +126,8 @@ function useDirectory(files: Readonly<Record<string, string>>): (name: string) =
   return (name) => join(directory, name);
 }
 
-/** The built command with its exit code, and what it printed as JSON. */
-function volley(...args: string[]): { code: number | null; summary: Summary } {
-  const { status, stdout } = spawnSync(process.execPath, [COMMAND, ...args], { encoding: 'utf8' });
-  return { code: status, summary: JSON.parse(stdout) };
+/** The command with its exit code, and what it printed as JSON. */
+async function volley(...args: string[]): Promise<{ code: number | null; summary: Summary }> {
+  const { code, stdout } = await runCommandInProcess(args, { cwd: ROOT, env: {} });
+  return { code, summary: JSON.parse(stdout) };
 }

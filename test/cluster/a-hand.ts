@@ -1,6 +1,7 @@
 import type { EndEntry, Store, WorkingRun } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
+import type { Workspace } from '../e2e/a-workspace.js';
 
 const ACCEPTED = { status: 'accepted', code: '', reason: '' } as const;
 
@@ -48,6 +49,11 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
   };
 }
 
+/** A millisecond: what a test waits for needs the processor. */
 export function tick(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+export async function untilSent(workspace: Pick<Workspace, 'destinations'>, rows: number): Promise<void> {
+  while ((await workspace.destinations()).length < rows) await tick();
 }

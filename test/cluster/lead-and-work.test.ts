@@ -3,6 +3,7 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { untilSent } from './a-hand.js';
 import type { BreakCall } from './memory-store.js';
 
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
@@ -10,57 +11,57 @@ const STEPS = [anSmsStep({ limits: FAST })];
 
 test('a run that is led sends each row once, and leaves nothing in the database', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
+  workspace.write('people.csv', people(300));
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
   const { cluster, run } = aClusterInMemory(workspace);
 
   expect(await run()).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
 });
 
 test('workers send a run whose leader does not send, and end with it', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
+  workspace.write('people.csv', people(300));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
   const { run, work } = aClusterInMemory(workspace);
   const workers = [work(), work(), work()];
 
   expect(await run()).toBe(0);
   expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
-  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
 });
 
 test('a worker that gets SIGTERM leaves its requests to the others', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
+  workspace.write('people.csv', people(300));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
   const { run, work } = aClusterInMemory(workspace);
   const [leaving, staying] = [work(), work()];
   const running = run();
-  while ((await workspace.destinations()).length < 100) await new Promise((resolve) => setImmediate(resolve));
+  await untilSent(workspace, 100);
   leaving?.stop();
 
   expect(await leaving?.ended).toBe(75);
   expect([await running, await staying?.ended]).toEqual([0, 0]);
-  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
 });
 
 test('a leader that gets SIGTERM takes back what its workers have not sent; they wait, and the next leader continues', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
+  workspace.write('people.csv', people(300));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
   const { cluster, lead, run, work } = aClusterInMemory(workspace);
   const workers = [work(), work()];
   const stopping = lead();
-  while ((await workspace.destinations()).length < 100) await new Promise((resolve) => setImmediate(resolve));
+  await untilSent(workspace, 100);
   stopping.stop();
 
   expect(await stopping.ended).toBe(75);
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
   const next = work();
   expect(await run()).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
   for (const { ended, stop } of [...workers, next]) {
     stop();
     expect([0, 75]).toContain(await ended);
@@ -121,7 +122,7 @@ test('a worker that is for one run ends with 2 where that sends elsewhere; one f
 
 test('a run continues where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
+  workspace.write('people.csv', people(300));
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
   const { cluster, run, work } = aClusterInMemory(workspace);
   let claims = 0;
@@ -134,5 +135,5 @@ test('a run continues where a standby takes over that had every commit, also if 
 
   expect(await run(atTenthClaim)).toBe(0);
   expect(await worker.ended).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(1000));
+  expect(await workspace.destinations()).toEqual(numbersOf(300));
 });

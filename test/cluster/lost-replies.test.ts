@@ -8,7 +8,7 @@ const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond:
 
 test.each(['before', 'after'] as const)('calls that are lost %s they take effect change nothing', async (when) => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(500));
+  workspace.write('people.csv', people(200));
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
   const { cluster, run, work } = aClusterInMemory(workspace);
   let calls = 0;
@@ -21,6 +21,6 @@ test.each(['before', 'after'] as const)('calls that are lost %s they take effect
 
   expect(await run(everyFifth)).toBe(0);
   expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0]);
-  expect(await workspace.destinations()).toEqual(numbersOf(500));
+  expect(await workspace.destinations()).toEqual(numbersOf(200));
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
 });

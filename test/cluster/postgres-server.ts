@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 import { closeAfterFile } from '../e2e/opened.js';
+import { FAST_DISK } from '../fast-disk.js';
 
 /**
  * A real server in a directory of its own, behind a socket there. It ends with the test file, and with the process that started it, however
@@ -123,9 +124,9 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
 
 type User = ReturnType<typeof serverUser>;
 
-/** In `/tmp`, whatever TMPDIR says: another user must reach it, and the path of a socket has 107 bytes at most. */
+/** Whatever TMPDIR says: another user must reach it, and the path of a socket has 107 bytes at most. */
 function makeDirectory(user: User): string {
-  const directory = mkdtempSync('/tmp/volley-postgres-');
+  const directory = mkdtempSync(`${FAST_DISK ?? '/tmp'}/volley-postgres-`);
   own(directory, user);
   return directory;
 }

@@ -44,7 +44,7 @@ test('a request that it accepts, or asks for later, is an answer', async () => {
 
 test('a process that leads and cannot reach the service itself leaves the requests to other workers', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(400));
+  workspace.write('people.csv', people(120));
   const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 4 } })];
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, service: { giveUpAfterSeconds: 0 }, steps }));
   const { run, work } = aCluster(workspace);
@@ -56,7 +56,7 @@ test('a process that leads and cannot reach the service itself leaves the reques
 
   expect(await run({ loadStore, loadTransport })).toBe(0);
   expect(await worker.ended).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(400));
+  expect(await workspace.destinations()).toEqual(numbersOf(120));
 });
 
 test('a worker that cannot reach the service gives back what it has claimed, and makes no other one wait', async () => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace, type Workspace } from '../e2e/a-workspace.js';
+import { aWorkspace } from '../e2e/a-workspace.js';
 import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { untilSent } from './a-hand.js';
 
 const LIMITS = { requestsPerSecond: 20, messagesPerSecond: 25_000, concurrency: 2 };
 const line = (person: number) => `${numberOf(person)},out,2026-11-26T09:15:00.000Z,ann,STOP\n`;
@@ -16,10 +17,6 @@ async function aLedRun() {
   const steps = [anSmsStep({ limits: LIMITS })];
   workspace.writeJob(aJob(workspace, { cluster, optOuts: 'opt-outs.csv', steps }));
   return { workspace, ...aClusterInMemory(workspace) };
-}
-
-async function untilSent(workspace: Workspace, rows: number): Promise<void> {
-  while ((await workspace.destinations()).length < rows) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('numbers that opt out while workers send get nothing, those that were handed over to them included', async () => {

@@ -10,7 +10,7 @@ import type { RequestEntry } from '../../src/sandbox/request-log.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { type Ended, Running, type Spawning } from './command.js';
-import { runCommandInProcess } from './command-in-process.js';
+import { type InProcess, runCommandInProcess } from './command-in-process.js';
 import { closeAfterFile } from './opened.js';
 
 /** The command's end, with what it printed on stdout. */
@@ -19,6 +19,7 @@ export interface Finished extends Ended {
   readonly summary: Summary;
 }
 
+type Changed = Partial<Pick<InProcess, 'env' | 'runtime'>>;
 type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env' | 'command'>>;
 
 /** A directory for a job and its files, and a sandbox beside it that the job sends to. */
@@ -151,6 +152,12 @@ class WorkspaceInProcess extends Workspace {
   override volley(...args: string[]): Promise<Finished> {
     return this.finish({ ended: runCommandInProcess(args, { cwd: this.directory, env: this.env }) });
   }
+}
+
+/** In this process, with other variables, or on a world that the test changes. */
+export function volleyIn(workspace: Workspace, start: Changed, ...args: string[]): Promise<Finished> {
+  const env = { ...workspace.env, ...start.env };
+  return workspace.finish({ ended: runCommandInProcess(args, { ...start, cwd: workspace.directory, env }) });
 }
 
 /** Beside `acme`, with the same key. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aContactsStep, aJob, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, readOutput } from './account.js';
 
 /** What a 2xx to a batch of ten can leave open: the fault, how many rows are then in doubt, and by which code. */

@@ -6,7 +6,7 @@ import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
-type Start = Pick<Spawning, 'cwd' | 'env'> & {
+export type InProcess = Pick<Spawning, 'cwd' | 'env'> & {
   readonly runtime?: Env;
   /** What a person types, line by line; absent where there is no terminal. */
   readonly typed?: readonly string[];
@@ -21,13 +21,13 @@ let last: Promise<unknown> = Promise.resolve();
  * The command line from its arguments to its exit code, in this process: what `cli.ts` does around it is done here.
  * One at a time, as a process has one working directory. It starts in a tenth of the time of a process.
  */
-export function runCommandInProcess(args: readonly string[], start: Start): Promise<Ended> {
+export function runCommandInProcess(args: readonly string[], start: InProcess): Promise<Ended> {
   const ended = last.then(() => runIn(args, start));
   last = ended.catch(() => {});
   return ended;
 }
 
-async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv, typed }: Start): Promise<Ended> {
+async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv, typed }: InProcess): Promise<Ended> {
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import type { Ended } from './command.js';
 import { readFailure } from './failure.js';

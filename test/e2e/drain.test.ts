@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { until } from './command.js';
 
 const DRAIN_MS = 30_000;

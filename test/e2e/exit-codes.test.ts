@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspace, aWorkspaceInProcess, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { readFailure } from './failure.js';
 
@@ -25,7 +25,7 @@ describe.concurrent('exit code', () => {
     ['in-doubt', [REJECTS, LOSES], 3],
     ['nothing', [REJECTS, LOSES], 0],
   ] as const)('with failOn %s after %j is %i', async (failOn, faults, expected) => {
-    const workspace = await aWorkspace(...faults);
+    const workspace = await aWorkspaceInProcess(...faults);
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace, { failOn }));
 
@@ -37,13 +37,11 @@ describe.concurrent('exit code', () => {
   });
 
   test('2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.write('people.csv', people(3));
     workspace.writeJob(aJob(workspace));
     workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
-    // A job of its own: two runs of one at the same time would keep each other out.
-    workspace.writeJob(aJob(workspace, { name: 'unsafe' }), 'unsafe.yaml');
-    const start = (args: string[], env = {}) => workspace.finish(workspace.start(args, { env }));
+    const start = (args: string[], env = {}) => volleyIn(workspace, { env }, ...args);
 
     const ended = await Promise.all([
       start(['run', 'job.yaml', '--agian']),
@@ -54,7 +52,7 @@ describe.concurrent('exit code', () => {
       start(['run', 'none.yaml']),
       start(['run', 'typo.yaml']),
       start(['run', 'job.yaml'], { VOLLEY_API_KEY: '' }),
-      start(['run', 'unsafe.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+      start(['run', 'job.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
       start(['apply', 'no-such-run']),
     ]);
 
@@ -80,7 +78,7 @@ describe.concurrent('exit code', () => {
 
 describe.concurrent('a guard', () => {
   test('maxRejectedPercent, maxMessages, maxSegments: exit 4, nothing is sent, and all that are broken are named', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.write('people.csv', `${people(9)}Nobody,\n`);
     const guards = { maxRejectedPercent: 5, maxMessages: 8, maxSegments: 8 };
     workspace.writeJob(aJob(workspace, { guards }));
@@ -100,7 +98,7 @@ describe.concurrent('a guard', () => {
   });
 
   test('maxFailedPercent stops while it sends: exit 4, the rest is unprocessed, and resumes once the guard is raised', async () => {
-    const workspace = await aWorkspace({ kind: 'reject-rows', rows: 0.5 });
+    const workspace = await aWorkspaceInProcess({ kind: 'reject-rows', rows: 0.5 });
     workspace.write('people.csv', people(300));
     workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 20 } }));
 
@@ -120,7 +118,7 @@ describe.concurrent('a guard', () => {
   });
 
   test('maxFailedPercent counts refused rows, not rows in doubt: one lost answer does not stop a run', async () => {
-    const workspace = await aWorkspace({ kind: 'reset-after', nth: 1 });
+    const workspace = await aWorkspaceInProcess({ kind: 'reset-after', nth: 1 });
     workspace.write('people.csv', people(300));
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 100 })] }));
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { until } from './command.js';
 

@@ -3,7 +3,7 @@ import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
 
 /** A job on which every verb has something to do, three of whose rows are in doubt, and a session that waits for its code. */
@@ -120,7 +120,7 @@ describe('stderr alone tells why a command ended', () => {
     const made: Made = {};
     for (const [verb, { args, code = 0, level = 'info', ...said }] of Object.entries(SAID)) {
       const given = args.map((arg) => made[arg] ?? arg);
-      const ended = await workspace.finish(workspace.start([...verb.split(' '), ...given], { env: KEYS }));
+      const ended = await volleyIn(workspace, { env: KEYS }, ...verb.split(' '), ...given);
       const fields = { command: verb, job: 'sale', ...said.fields };
       const lines = expectSaid(ended, { code, level, ...said, fields });
       for (const secret of [NUMBER, made.WRONG ?? NUMBER, 'Still there?']) {
@@ -147,8 +147,8 @@ describe('stderr alone tells why a command ended', () => {
   ])('a call to a service that %s', async (_name, fault, said) => {
     const workspace = await anEvening();
     workspace.setFaults(fault as Parameters<Workspace['setFaults']>[0]);
-    const calling = workspace.start(['verify', 'start', NUMBER, ...JOB], { env: KEYS });
-    expectSaid(await workspace.finish(calling), { level: 'warn', ...said });
+    const ended = await volleyIn(workspace, { env: KEYS }, 'verify', 'start', NUMBER, ...JOB);
+    expectSaid(ended, { level: 'warn', ...said });
   });
 
   test('listen that a signal ends', async () => {

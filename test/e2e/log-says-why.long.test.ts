@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
-import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
 
@@ -101,7 +101,7 @@ describe.concurrent('stderr alone tells why a run ended', () => {
   ])('%s', async (_name, { faults = [], changes = {}, env = {}, end }) => {
     const workspace = await aNight(faults, changes);
 
-    const ended = await workspace.finish(workspace.start(['run', 'job.yaml'], { env }));
+    const ended = await volleyIn(workspace, { env }, 'run', 'job.yaml');
 
     const lines = expectSaid(ended, end);
     for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });

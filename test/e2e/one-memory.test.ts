@@ -97,10 +97,7 @@ describe.concurrent('a directory that is not as volley left it', () => {
   test.each([
     ['deleted', () => undefined, 'is gone'],
     ['emptied', () => 0, 'its end is cut off'],
-    ['cut to a quarter', (text: string) => text.length / 4, 'its end is cut off'],
     ['cut to a half', (text: string) => text.length / 2, 'its end is cut off'],
-    ['cut to three quarters', (text: string) => (text.length * 3) / 4, 'its end is cut off'],
-    ['cut at its first line', (text: string) => text.indexOf('\n') + 1, 'its end is cut off'],
     ['cut at its last line', (text: string) => text.lastIndexOf('\n', text.length - 2) + 1, 'its end is cut off'],
     ['cut by its last byte', (text: string) => text.length - 1, 'its end is cut off'],
   ])('is refused where the journal of a run that a kill ended was %s, however often', async (_how, lengthOf, why) => {
@@ -160,7 +157,7 @@ describe.concurrent('a directory that is not as volley left it', () => {
       restore(workspace.path('backup'), workspace.path('out'));
 
       const run = `out/sale/${workspace.runs()[0]}`;
-      for (let again = 0; again < 10; again++) await expectRefused(workspace, RUN, 'it was put back');
+      for (let again = 0; again < 3; again++) await expectRefused(workspace, RUN, 'it was put back');
       for (const args of [
         ['plan', 'job.yaml'],
         ['apply', run],

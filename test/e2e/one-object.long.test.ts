@@ -1,7 +1,9 @@
-import { cpSync } from 'node:fs';
+import { cpSync, promises } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { type Env, nodeEnv } from '../../src/command/env.js';
+import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess, type Finished, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, type Finished, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { readFailure } from './failure.js';
 
@@ -21,23 +23,25 @@ const VERBS: Readonly<Record<string, (run: string) => string[]>> = {
 };
 const NAMES = Object.keys(VERBS);
 
-/** Something that is put before the command is loaded. */
-const preload = (text: string) => ['--import', `data:text/javascript,${encodeURIComponent(text)}`];
+/** A world whose disk fails so; or opens nothing. */
+function failing(change: Partial<RawFiles>): Env {
+  return { ...nodeEnv, files: createFiles({ ...promises, ...change }) };
+}
 
-const UNFORESEEN = preload(`import fs from 'node:fs';
-const { readFile } = fs.promises;
-fs.promises.readFile = async (path, ...more) => {
-  if (!/job\\.yaml$|plan\\.json$/.test(path)) return readFile(path, ...more);
-  throw new TypeError('of ${PERSON} and ${SECRET}');
-};`);
+const UNFORESEEN = failing({
+  readFile: (async (path: string, ...more: []) => {
+    if (!/job\.yaml$|plan\.json$/.test(path)) return promises.readFile(path, ...more);
+    throw new TypeError(`of ${PERSON} and ${SECRET}`);
+  }) as RawFiles['readFile'],
+});
 
-/** The lock cannot be written; nor can anything that is read be opened. */
-const FULL_DISK = preload(`import fs from 'node:fs';
-const { open } = fs.promises;
-fs.promises.open = async (path, ...more) => {
-  if (!/lock-|journal/.test(path)) return open(path, ...more);
-  throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'open', path });
-};`);
+/** The lock cannot be written; nor can the journal be opened. */
+const FULL_DISK = failing({
+  open: async (path, ...more) => {
+    if (!/lock-|journal/.test(String(path))) return promises.open(path, ...more);
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'open', path });
+  },
+});
 
 /** An ended run of 50 rows: ten in doubt, and some that the service refused. */
 async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
@@ -68,8 +72,7 @@ describe.each(NAMES)('%s writes one JSON object', (name) => {
     workspace = ended.workspace;
     args = VERBS[name]?.(ended.run) ?? [];
   });
-  const start = (more: string[] = [], nodeArguments: string[] = []) =>
-    workspace.finish(workspace.start([...args, ...more], { nodeArguments }));
+  const give = (runtime: Env, ...more: string[]) => volleyIn(workspace, { runtime }, ...args, ...more);
 
   test('where its flags are misused (2)', async () => {
     const failure = readFailure(await workspace.volley(...args, '--nope'));
@@ -84,27 +87,27 @@ describe.each(NAMES)('%s writes one JSON object', (name) => {
   });
 
   test('where the disk is full (75), and the path is named', async () => {
-    const failure = readFailure(await start([], FULL_DISK));
+    const failure = readFailure(await give(FULL_DISK));
     expect(failure).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'ENOSPC' } });
     expect(failure.error.message).toContain(workspace.path('out/sale/'));
     expect(failure.error.hint).toContain('run the same command');
   });
 
   test('where it fails unexpectedly (4), without what the error says', async () => {
-    const ended = await start([], UNFORESEEN);
+    const ended = await give(UNFORESEEN);
     expect(readFailure(ended)).toMatchObject({ state: 'failed', exitCode: 4, error: { code: 'unexpected' } });
     expect(ended.stdout).not.toContain(PERSON.slice(3));
     expect(ended.stdout).not.toContain(SECRET);
   });
 
   test('and none for a person, who reads why on stderr', async () => {
-    const { code, stdout, stderr } = await start(['--no-json'], FULL_DISK);
+    const { code, stdout, stderr } = await give(FULL_DISK, '--no-json');
     expect([code, stdout]).toEqual([75, '']);
     expect(stderr).toContain('ENOSPC');
   });
 
   test('where all is well: no error, and the code it ends with', async () => {
-    const { code, object } = readObject(await start());
+    const { code, object } = readObject(await give(nodeEnv));
     expect(object.error).toBeNull();
     // Of `report` it is the run's, which had rows in doubt.
     expect([code, object.exitCode]).toEqual(name === 'report' ? [0, 3] : [code, code]);
@@ -117,7 +120,7 @@ describe.concurrent('one JSON object on stdout', () => {
     ['run', ['run', 'job.yaml']],
     ['plan', ['plan', 'job.yaml']],
   ])('%s that a guard stops (4) has the figures of the plan, too', async (_, args) => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.write('people.csv', `${people(9)}Nobody,\n`);
     workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 5, maxMessages: 8 } }));
 
@@ -135,14 +138,14 @@ describe.concurrent('one JSON object on stdout', () => {
   });
 
   test('problems have file and line, apart', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.writeJob(aJob(workspace, { colour: 'red' }));
     const { error } = readFailure(await workspace.run());
     expect(error).toMatchObject({ code: 'bad-job', problems: [{ file: 'job.yaml', line: 1 }] });
   });
 
   test('run that finished an older run first, and then fails, says both', async () => {
-    const workspace = await aWorkspace({ kind: 'reset-before', nth: 2 });
+    const workspace = await aWorkspaceInProcess({ kind: 'reset-before', nth: 2 });
     workspace.write('people.csv', people(20));
     const steps = [anSmsStep()];
     workspace.writeJob(aJob(workspace, { steps, service: { giveUpAfterSeconds: 1 } }));
@@ -160,10 +163,10 @@ describe.concurrent('one JSON object on stdout', () => {
   });
 
   test('a run that a 401 stops says so in `error`; so does one that a signal stopped', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace));
-    const refused = await workspace.finish(workspace.start(['run', 'job.yaml'], { env: { VOLLEY_API_KEY: SECRET } }));
+    const refused = await volleyIn(workspace, { env: { VOLLEY_API_KEY: SECRET } }, 'run', 'job.yaml');
     expect(readFailure(refused)).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'unauthorized' } });
     expect(refused.stdout).not.toContain(SECRET);
 
@@ -180,7 +183,7 @@ describe.concurrent('one JSON object on stdout', () => {
   });
 
   test('a second signal leaves at once, and says so', async () => {
-    const workspace = await aWorkspace({ kind: 'stall', nth: 1 });
+    const workspace = await aWorkspaceInProcess({ kind: 'stall', nth: 1 });
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace));
     const running = workspace.start(['run', 'job.yaml']);
@@ -196,14 +199,14 @@ describe.concurrent('one JSON object on stdout', () => {
   });
 
   test('a command line without a verb, or with one that there is not', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     for (const args of [[], ['rnu', 'job.yaml'], ['run']]) {
       expect(readFailure(await workspace.volley(...args))).toMatchObject({ exitCode: 2, error: { code: 'bad-flag' } });
     }
   });
 
   test('a single call that is refused has one object, its own', async () => {
-    const workspace = await aWorkspace();
+    const workspace = await aWorkspaceInProcess();
     workspace.writeJob(aJob(workspace));
     const ended = await workspace.volley('verify', 'check', 'no-such-session', '--job', 'nothing.yaml');
     expect(readFailure(ended)).toMatchObject({ exitCode: 2, error: { code: 'bad-job' } });

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { nodeEnv } from '../../src/command/env.js';
+import { systemClock } from '../../src/ports/clock.js';
 import { aJob, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 
-/** Another machine on the same volume, whose clock is ahead by so much. */
+/** A process of a machine with this name, whose clock is ahead by so much. */
 function start(workspace: Workspace, host: string, aheadMs = 0) {
   const name = `${host}-${aheadMs}.mjs`;
   workspace.write(
@@ -19,6 +21,13 @@ Date.now = () => now() + ${aheadMs};
   return workspace.start(['run', 'job.yaml'], { nodeArguments: ['--import', `./${name}`] });
 }
 
+/** The same command on another machine on the same volume. */
+function runOn(workspace: Workspace, host: string, aheadMs = 0) {
+  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+  const runtime = { ...nodeEnv, clock, owner: { ...nodeEnv.owner, host } };
+  return volleyIn(workspace, { runtime }, 'run', 'job.yaml');
+}
+
 test.each([0, 120_000])(
   'a process that died on another machine, whose clock is ahead by %i ms, keeps the job for its lease and no longer',
   async (aheadMs) => {
@@ -31,11 +40,11 @@ test.each([0, 120_000])(
     await dead.ended;
     workspace.setFaults();
 
-    const early = await start(workspace, 'pod-2').ended;
+    const early = await runOn(workspace, 'pod-2');
     expect([early.code, early.stderr]).toEqual([75, expect.stringContaining('pod-1')]);
     expect(workspace.requests()).toHaveLength(2);
 
-    const late = await workspace.finish(start(workspace, 'pod-2', Math.max(aheadMs, 0) + 61_000));
+    const late = await runOn(workspace, 'pod-2', aheadMs + 61_000);
     expect([late.code, late.summary.balance]).toEqual([3, expect.objectContaining({ accepted: 20, inDoubt: 10 })]);
     expect(await workspace.destinations()).toEqual([...numbersOf(10), ...numbersOf(10, 21)].sort());
   },

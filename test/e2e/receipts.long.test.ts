@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { anInbox } from './an-inbox.js';
 import { until } from './command.js';
@@ -96,7 +96,8 @@ test.concurrent('receipts settle what a lost answer left in doubt: nothing is se
   });
 
   const before = readFileSync(join(summary.directory, 'deliveries.csv'), 'utf8');
-  expect((await workspace.volley('report', summary.directory)).summary).toMatchObject(settled);
+  const report = workspace.start(['report', summary.directory]);
+  expect((await workspace.finish(report)).summary).toMatchObject(settled);
   expect(readFileSync(join(summary.directory, 'deliveries.csv'), 'utf8')).toBe(before);
   expect((await workspace.run()).summary).toMatchObject({ state: 'nothing-new' });
   expect(workspace.requests()).toHaveLength(3);

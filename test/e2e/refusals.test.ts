@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { expandPage } from '../../src/sandbox/ledger/page.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { CODES, parseExpectedRows, readAccount } from '../samples/expected.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, type Row, readOutput } from './account.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

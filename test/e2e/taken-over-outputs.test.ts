@@ -5,7 +5,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { runInProcess } from './run-in-process.js';
 
 const OTHER = '{"state":"finished","by":"the other"}';

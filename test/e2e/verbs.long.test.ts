@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
-import { aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspace, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
@@ -62,7 +62,7 @@ async function listPackages(workspace: Workspace, args: string[]): Promise<strin
 }
 
 test.concurrent('no option of any verb takes a secret itself, which other users of the machine could read: only where it stands', async () => {
-  const workspace = await aWorkspace();
+  const workspace = await aWorkspaceInProcess();
 
   const options = await listOptions(workspace, []);
 
@@ -87,13 +87,13 @@ async function listOptions(workspace: Workspace, verb: readonly string[]): Promi
 }
 
 test.concurrent('check tells whether a job can be planned, and sends nothing; schema prints JSON Schema', async () => {
-  const workspace = await aWorkspace();
+  const workspace = await aWorkspaceInProcess();
   workspace.write('people.csv', people(3));
   workspace.writeJob(aJob(workspace, { sameText: 'skip' }));
 
   const [check, keyless, schema] = await Promise.all([
     workspace.volley('check', 'job.yaml'),
-    workspace.finish(workspace.start(['check', 'job.yaml'], { env: { VOLLEY_API_KEY: '' } })),
+    volleyIn(workspace, { env: { VOLLEY_API_KEY: '' } }, 'check', 'job.yaml'),
     workspace.volley('schema'),
   ]);
 
@@ -111,14 +111,14 @@ test.concurrent('check tells whether a job can be planned, and sends nothing; sc
 });
 
 test.concurrent('sandbox tells its origin and credentials on its first line, serves until SIGTERM, and a job can be sent to it', async () => {
-  const workspace = await aWorkspace();
+  const workspace = await aWorkspaceInProcess();
   workspace.write('people.csv', people(3));
   const served = workspace.start(['sandbox', '--port', '0']);
   const { origin, credentials } = JSON.parse(await served.firstLine());
   workspace.writeJob(aJob(workspace, { service: { bases: { sms: origin } } }));
   const env = { VOLLEY_API_KEY: credentials.apiKey };
 
-  const { code } = await workspace.finish(workspace.start(['run', 'job.yaml'], { env }));
+  const { code } = await volleyIn(workspace, { env }, 'run', 'job.yaml');
 
   expect(code).toBe(0);
   const ledger = await (await fetch(`${origin}/_sandbox/ledger`)).text();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { aJob, numbersOf, people } from './a-job.js';
-import { aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('Retry-After', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Env, nodeEnv } from '../../src/command/env.js';
@@ -12,9 +12,6 @@ import { type Kind, rowsOf } from './kinds.js';
 
 /** What a stalled request is given; all others are given the time of the job, which no machine under load needs. */
 const IMPATIENT = { connectSeconds: 1, answerSeconds: 0.2 };
-
-/** What is shown here has nothing to do with disks. */
-const FAST_DISK = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export interface Ran {
   readonly code: number;
@@ -35,7 +32,7 @@ export async function withScene<T>(
   task: (scene: Scene) => Promise<T>,
   { concurrency = 1 }: { concurrency?: number } = {},
 ): Promise<T> {
-  const directory = mkdtempSync(join(FAST_DISK, 'volley-faults-'));
+  const directory = mkdtempSync(join(tmpdir(), 'volley-faults-'));
   const server = await FaultyServer.open(strike);
   try {
     const lines = rowsOf(kind).map((row) => `${Object.values(row).join(',')}\n`);

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess, type Workspace } from '../e2e/a-workspace.js';
 import { needNginx } from '../e2e/of-the-machine.js';
+import { oneIn } from '../one-in.js';
 
 const ROWS = 120;
 /** Which of the requests that arrive meet what stands between. The first are probes. */
@@ -146,7 +147,7 @@ const ANSWERS: readonly (readonly [what: string, answer: string])[] = [
 ];
 
 describe('a batch that was taken is never sent again, when what stands between answers', () => {
-  test.each(ANSWERS)('%s', async (_, foreign) => {
+  test.each(oneIn(3, ANSWERS))('%s', async (_, foreign) => {
     const double = await Double.open(({ socket, number, answer }) => {
       if (isStruck(number)) socket.write(foreign);
       else answer();
@@ -221,7 +222,7 @@ const MOMENTS = {
 describe.each(Object.keys(MOMENTS) as (keyof typeof MOMENTS)[])(
   'an answer too many, %s, is that of no request:',
   (moment) => {
-    test.each(STRAYS)('%s in the form of the service', async (_, stray) => {
+    test.each(oneIn(2, STRAYS))('%s in the form of the service', async (_, stray) => {
       const double = await Double.open((turn) => {
         if (isStruck(turn.number)) MOMENTS[moment](turn, stray);
         // The service works a while: what was sent too much comes before its own answer.
@@ -304,7 +305,9 @@ const SETTINGS: readonly (readonly [what: string, settings: string])[] = [
 ];
 
 describe('behind a real nginx, which answers when the service took a batch and says nothing in time', () => {
-  test.skipIf(nginx.isMissing).each(SETTINGS.map(([what, settings]) => [nginx.title(what), settings] as const))(
+  test
+    .skipIf(nginx.isMissing)
+    .each(oneIn(3, SETTINGS).map(([what, settings]) => [nginx.title(what), settings] as const))(
     '%s: nothing is sent twice',
     async (_, settings) => {
       const double = await Double.open(({ number, answer }) => {

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { Running } from '../e2e/command.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { ROOT } from './dockerfile.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'volley-recall-'));
@@ -11,7 +11,7 @@ for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(direct
 
 async function volleyAs(person: string, ...args: string[]) {
   const env = { PATH: process.env.PATH ?? '', VOLLEY_ACTOR: person };
-  const { code, stdout } = await new Running(args, { cwd: directory, env }).ended;
+  const { code, stdout } = await runCommandInProcess(args, { cwd: directory, env });
   return { code, json: JSON.parse(stdout) };
 }
 

@@ -1,8 +1,4 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { COMMAND } from '../e2e/command.js';
-
-const run = promisify(execFile);
+import { runCommandInProcess } from '../e2e/command-in-process.js';
 
 /** How a command is used, as its own help says. */
 export interface CommandHelp {
@@ -17,7 +13,8 @@ export interface CommandHelp {
 /** Of every command that does something: those that only have others below them aside. */
 export async function readAllHelp(name = ''): Promise<CommandHelp[]> {
   const words = name === '' ? [] : name.split(' ');
-  const help = (await run(process.execPath, [COMMAND, ...(name === 'help' ? [] : words), '--help'])).stdout;
+  const args = [...(name === 'help' ? [] : words), '--help'];
+  const help = (await runCommandInProcess(args, { cwd: process.cwd(), env: {} })).stdout;
   const own = name === 'help' ? '' : help;
   const [, commands = ''] = /^Commands:\n((?: .*\n)+)/m.exec(own) ?? [];
   const below = [...commands.matchAll(/^ {2}volley ([a-z -]*[a-z])/gm)].map(([, found = '']) => found);

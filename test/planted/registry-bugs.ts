@@ -138,14 +138,16 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/marks.ts',
     find: '  if (entry === undefined) return;',
     replace: '  if (entry !== null) return;',
-    tests: ['test/walk/abandon-cut-short.long.test.ts'],
+    tests: ['test/walk/cut-short.long.test.ts'],
+    title: 'an abandon that ends by kill at any operation on the disk',
   },
   {
     name: 'run resumes an abandoned run',
     file: 'src/verbs/run.ts',
     find: ' || registry.state.abandoned.has(id)) return',
     replace: ') return',
-    tests: ['test/walk/abandon-cut-short.long.test.ts'],
+    tests: ['test/walk/cut-short.long.test.ts'],
+    title: 'an abandon that ends by kill at any operation on the disk',
   },
   {
     name: 'the job is stuck at a plan that was abandoned',
@@ -160,9 +162,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/in-flight/end-in-flight.ts',
     find: '  const isRepeatable = kind.isRepeatable(step);',
     replace: '  const isRepeatable = !mayQuery || kind.isRepeatable(step);',
-    tests: ['test/walk/abandon-cut-short.long.test.ts'],
-    title:
-      'once the registry has it, an abandoned run sends nothing, though a kill ends the command at any operation on the disk; the next does the rest',
+    tests: ['test/walk/cut-short.long.test.ts'],
+    title: 'an abandon that ends by kill at any operation on the disk',
   },
   {
     name: 'a filtered row is given to every plan that asks',

@@ -1,24 +1,313 @@
-import { checkAgreement } from './check-agreement.js';
+import { readFileSync } from 'node:fs';
+import { DRAIN_MS } from '../../../src/command/signals.js';
+import { VERBS } from '../../../src/verbs/verbs.js';
+import { ROOT } from '../dockerfile.js';
 import { checkFields } from './check-fields.js';
-import { checkJobs } from './check-jobs.js';
-import { checkMetrics } from './check-metrics.js';
-import { checkNames } from './check-names.js';
-import { checkPods } from './check-pods.js';
-import { checkScaling } from './check-scaling.js';
-import type { Manifest } from './manifest.js';
+import type { Workload } from './manifest.js';
+import { isDesk, isMatch, type Labels, listSpecs, listWorkloads, type Manifest, readJobFile } from './manifest.js';
 
-/** What is wrong with manifests that are applied together; [] where nothing is. */
+const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+
+/** Made by commands of README.md, and never part of the kit: each apply would put a placeholder in the place of the key. */
+export const SECRETS: Readonly<Record<string, string>> = {
+  'volley-api-key': 'apiKey',
+  'volley-database': 'url',
+  'volley-hook': 'secret',
+  'volley-ops-hook': 'url',
+};
+
+const SAFE_POD = {
+  runAsNonRoot: true,
+  runAsUser: 10001,
+  runAsGroup: 10001,
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+const SAFE_CONTAINER = {
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: true,
+  capabilities: { drop: ['ALL'] },
+};
+
+/**
+ * What is wrong with manifests that are applied together; [] where nothing is: fields that the API does not know, and what it would take
+ * and never do as it is meant. Names, quantities and schedules that cannot be read are left to the API server.
+ */
 export function checkManifests(manifests: readonly Manifest[]): string[] {
-  const fields = manifests.flatMap((manifest) =>
-    checkFields(manifest).map((problem) => `${manifest.kind} ${manifest.metadata.name}: ${problem}`),
-  );
+  const workloads = listWorkloads(manifests);
+  const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   return [
-    ...fields,
-    ...checkNames(manifests),
-    ...checkPods(manifests),
-    ...checkJobs(manifests),
+    ...manifests.flatMap((manifest, at) => checkFields(manifest).map((problem) => `${names[at]}: ${problem}`)),
+    ...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `there are two of ${name}`),
+    ...workloads.flatMap((workload) =>
+      [
+        ...checkRights(workload),
+        ...checkVolumes(workload, manifests),
+        ...checkCommand(workload, manifests),
+        ...checkJob(workload),
+        ...checkMetrics(workload),
+        ...checkNetwork(workload, manifests),
+      ].map((problem) => `${workload.manifest.metadata.name}: ${problem}`),
+    ),
+    ...checkSelectors(manifests, workloads),
+    ...checkAgreement(manifests, workloads),
     ...checkScaling(manifests),
-    ...checkMetrics(manifests),
-    ...checkAgreement(manifests),
   ];
+}
+
+function checkRights({ pod, container }: Workload): string[] {
+  const { fsGroup, fsGroupChangePolicy: _policy, ...context } = pod.securityContext ?? {};
+  const claims = (pod.volumes ?? []).some(({ persistentVolumeClaim }) => persistentVolumeClaim !== undefined);
+  const { requests = {}, limits = {} } = container.resources ?? {};
+  const host = (['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace'] as const).filter((key) => pod[key]);
+  return [
+    ...host.map((key) => `it has ${key}`),
+    ...complain(pod.automountServiceAccountToken !== false, 'it gets the token of a service account'),
+    ...complain(!isSame(context, SAFE_POD), 'the security of its pod is not that of the others'),
+    ...complain(!isSame(container.securityContext ?? {}, SAFE_CONTAINER), 'its container is not restricted'),
+    ...complain(pod.containers.length + (pod.initContainers ?? []).length !== 1, 'it has more than one container'),
+    ...complain(claims && fsGroup !== context.runAsGroup, 'it cannot write to its claim'),
+    ...complain(requests.memory === undefined || limits.memory === undefined, 'its memory is not bounded'),
+  ];
+}
+
+function checkVolumes({ pod, container, deployment, job }: Workload, manifests: readonly Manifest[]): string[] {
+  const volumes = pod.volumes ?? [];
+  const mounts = container.volumeMounts ?? [];
+  const isThere = (kind: string, name: string) =>
+    manifests.some((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  const claims = volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+  const maps = volumes.flatMap(({ configMap }) => configMap?.name ?? []);
+  const paths = new Set(mounts.map(({ mountPath }) => mountPath));
+  const isClaim = (name: string) => volumes.some((each) => each.name === name && each.persistentVolumeClaim);
+  return [
+    ...complain(
+      mounts
+        .map(({ name }) => name)
+        .toSorted()
+        .join() !==
+        volumes
+          .map(({ name }) => name)
+          .toSorted()
+          .join(),
+      'not each of its volumes is mounted, and nothing else',
+    ),
+    ...complain(
+      volumes.some(({ hostPath }) => hostPath !== undefined),
+      'it has a directory of the node',
+    ),
+    ...complain(paths.size < mounts.length, 'two volumes have one path'),
+    ...claims.filter((name) => !isThere('PersistentVolumeClaim', name)).map((name) => `no claim ${name}`),
+    ...maps.filter((name) => !isThere('ConfigMap', name)).map((name) => `no config map ${name}`),
+    ...mounts
+      .filter(({ name, readOnly }) => Boolean(readOnly) === Boolean(isClaim(name)))
+      .map(({ name }) => `${name} is not to be written to, or has to be`),
+    ...complain(
+      claims.length > 0 && Math.max(deployment?.replicas ?? 1, job?.parallelism ?? 1) > 1,
+      'several pods share a claim that is for one',
+    ),
+    ...complain(
+      claims.length > 0 && deployment !== undefined && deployment.strategy?.type !== 'Recreate',
+      'its next pod waits for the claim of the last',
+    ),
+  ];
+}
+
+/** The command is one that there is, and has what its job file names. */
+function checkCommand(workload: Workload, manifests: readonly Manifest[]): string[] {
+  const { pod, container, deployment } = workload;
+  const { args = [], env = [], command } = container;
+  const policy = pod.restartPolicy ?? 'Always';
+  const text = readJobFile(workload, manifests);
+  const named = [...(text ?? '').matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
+  const secrets = [
+    ...env.map(({ valueFrom }) => [valueFrom?.secretKeyRef?.name, valueFrom?.secretKeyRef?.key]),
+    ...(pod.volumes ?? []).flatMap(({ secret }) =>
+      secret === undefined ? [] : [[secret.secretName, SECRETS[secret.secretName ?? '']]],
+    ),
+  ];
+  const probes = [container.readinessProbe, container.livenessProbe].flatMap((probe) => probe?.httpGet?.port ?? []);
+  const isServer = (container.ports ?? []).some(({ name }) => name !== 'metrics');
+  return [
+    ...complain(container.image !== `volley:${version}`, `its image is not volley:${version}`),
+    ...complain(command !== undefined && command[0] !== 'sh', 'its process 1 is not the entry point of the image'),
+    ...complain(command === undefined && !VERBS.includes(args[0] ?? ''), `there is no volley ${args[0]}`),
+    ...complain(policy !== (deployment === undefined ? 'Never' : 'Always'), `its restartPolicy is ${policy}`),
+    ...complain(text === '', `${args.find((arg) => arg.endsWith('.yaml'))} is not there`),
+    ...named.filter((name) => !env.some((each) => each.name === name)).map((name) => `it has no variable ${name}`),
+    ...secrets
+      .filter(([name, key]) => key === undefined || SECRETS[name ?? ''] !== key)
+      .map(([name]) => `no command of README.md makes the secret ${name}`),
+    ...complain(
+      (pod.terminationGracePeriodSeconds ?? 30) * 1000 < 2 * DRAIN_MS,
+      'it has less time to end than Volley takes',
+    ),
+    ...complain(isServer !== probes.length > 1, 'a server has two probes, and nothing else has any'),
+    ...complain(!probes.every((port) => hasPort(workload, port)), 'a probe asks a port that it has not'),
+  ];
+}
+
+/** What of the end of a pod is a failure, and how long it has. Which exit code does what: nightly.test.ts. */
+function checkJob(workload: Workload): string[] {
+  const { cron, job, pod } = workload;
+  if (job === undefined) return [];
+  const { activeDeadlineSeconds = 0, completionMode = 'NonIndexed', podFailurePolicy } = job;
+  const tries = completionMode === 'Indexed' ? job.backoffLimitPerIndex : job.backoffLimit;
+  const rules = podFailurePolicy?.rules ?? [];
+  return [
+    ...complain(
+      cron !== undefined && (cron.suspend === true) !== isDesk(workload),
+      'the desk alone waits to be opened',
+    ),
+    ...complain(cron !== undefined && !isDesk(workload) && cron.concurrencyPolicy !== 'Forbid', 'two may run at once'),
+    ...complain(activeDeadlineSeconds <= (pod.terminationGracePeriodSeconds ?? 30), 'it has no time to do anything'),
+    ...complain(cron !== undefined && activeDeadlineSeconds >= 86_400, 'it may still run when the next is due'),
+    ...complain(job.ttlSecondsAfterFinished === undefined, 'it stays indefinitely'),
+    ...complain((job.parallelism ?? 1) > (job.completions ?? 1), 'it starts more pods than it has work for'),
+    ...complain((job.maxFailedIndexes ?? 0) > (job.completions ?? 0), 'more indexes may fail than there are'),
+    ...complain((tries ?? 0) < 1, 'it is tried once only'),
+    ...complain(job.podReplacementPolicy !== 'Failed', 'its next pod starts while the last is draining'),
+    ...complain(rules.length === 0, 'it has no podFailurePolicy'),
+    ...complain(
+      rules.some(({ action, onExitCodes }) => action === 'Ignore' && onExitCodes !== undefined),
+      'a pod that ends so is tried again without end',
+    ),
+  ];
+}
+
+/** Verbs that have metrics, and run for long enough to be asked. */
+const METERED = ['run', 'apply', 'work', 'listen'];
+
+/** That Prometheus finds the metrics of each pod. */
+function checkMetrics({ container: { args = [], ports = [] }, labels, annotations }: Workload): string[] {
+  const flag = (name: string) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const port = flag('metrics-port');
+  const open = ports.find(({ name }) => name === 'metrics')?.containerPort;
+  return [
+    ...complain(METERED.includes(args[0] ?? '') && port === undefined, 'it has no metrics'),
+    ...complain(String(open) !== String(port), `its metrics are on ${port}, its port is ${open}`),
+    ...complain(port !== undefined && flag('metrics-host') !== '0.0.0.0', 'its metrics are for its own pod alone'),
+    ...complain(annotations['prometheus.io/port'] !== port, 'Prometheus does not find its metrics'),
+    ...complain(labels['volley-metrics'] !== (port && 'true'), 'the label volley-metrics is not as its metrics are'),
+  ];
+}
+
+/** Where a pod with these secrets has to connect to: names, the service, the database. */
+const CONNECTS: Readonly<Record<string, readonly number[]>> = {
+  VOLLEY_API_KEY: [53, 443],
+  VOLLEY_DATABASE_URL: [5432],
+};
+
+function checkNetwork({ container, labels }: Workload, manifests: readonly Manifest[]): string[] {
+  const policies = listSpecs(manifests, 'NetworkPolicy').flatMap(({ spec }) =>
+    isMatch(spec.podSelector.matchLabels as Labels | undefined, labels) ? [spec] : [],
+  );
+  const types = policies.flatMap(({ policyTypes }) => policyTypes ?? []);
+  const out = policies
+    .flatMap(({ egress }) => egress ?? [])
+    .flatMap(({ to, ports }) => (to === undefined ? (ports ?? []) : []));
+  const needed = (container.env ?? []).flatMap(({ name }) => CONNECTS[name] ?? []);
+  const scrapes = policies
+    .flatMap(({ ingress }) => ingress ?? [])
+    .filter(({ ports }) => ports?.[0]?.port === 'metrics');
+  const isNamed = ({ from = [] }: (typeof scrapes)[number]) =>
+    from.length > 0 &&
+    from.every(({ namespaceSelector }) => Object.keys(namespaceSelector?.matchLabels ?? {}).length > 0);
+  return [
+    ...(['Ingress', 'Egress'] as const)
+      .filter((type) => !types.includes(type))
+      .map((type) => `no NetworkPolicy has its ${type}`),
+    ...needed.filter((port) => !out.some((each) => each.port === port)).map((port) => `it may not connect to ${port}`),
+    ...complain(labels['volley-metrics'] === 'true' && scrapes.length === 0, 'no NetworkPolicy lets Prometheus in'),
+    ...complain(!scrapes.every(isNamed), 'its metrics are open to all'),
+  ];
+}
+
+/** What chooses pods by their labels chooses some, and names ports that they have. */
+function checkSelectors(manifests: readonly Manifest[], workloads: readonly Workload[]): string[] {
+  const choosing = [
+    ...listSpecs(manifests, 'Service').map(({ name, spec }) => ({
+      ...{ name, labels: spec.selector ?? { none: '' } },
+      ports: (spec.ports ?? []).map(({ targetPort }) => targetPort),
+    })),
+    ...listSpecs(manifests, 'NetworkPolicy').map(({ name, spec }) => ({
+      ...{ name, labels: spec.podSelector.matchLabels ?? {} },
+      ports: (spec.ingress ?? []).flatMap(({ ports = [] }) => ports.map(({ port }) => port)),
+    })),
+    ...listSpecs(manifests, 'Deployment').map(({ name, spec }) => ({
+      ...{ name, labels: spec.selector.matchLabels ?? { none: '' }, ports: [] },
+    })),
+  ];
+  return choosing.flatMap(({ name, labels, ports }) => {
+    const chosen = workloads.filter((workload) => isMatch(labels as Labels, workload.labels));
+    return [
+      ...complain(chosen.length === 0, `${name} matches no pod`),
+      ...ports
+        .filter((port) => !chosen.every((workload) => hasPort(workload, port)))
+        .map((port) => `${name}: no pod has the port ${port}`),
+    ];
+  });
+}
+
+/** What a run has in common with its workers, and with the desk from which people resume it. */
+function checkAgreement(manifests: readonly Manifest[], workloads: readonly Workload[]): string[] {
+  const ofVerb = (verb: string) => workloads.filter(({ container }) => container.args?.[0] === verb);
+  const desks = workloads.filter(isDesk);
+  const times = ({ cron, job }: Workload) =>
+    [cron?.schedule, cron?.timeZone, cron?.startingDeadlineSeconds, job?.activeDeadlineSeconds].join();
+  return ofVerb('run').flatMap((run) => [
+    ...complain(desks.length !== 1, 'there is no desk'),
+    ...desks.flatMap((desk) => listLacking(desk, run).map((secret) => `the run has ${secret}, and the desk has not`)),
+    ...ofVerb('work').flatMap((worker) => [
+      ...complain(
+        !/^cluster:/m.test(readJobFile(run, manifests) ?? ''),
+        'the job of the run has no `cluster`: its workers get nothing',
+      ),
+      ...complain(
+        worker.cron !== undefined && times(worker) !== times(run),
+        'the workers come at other times than the run',
+      ),
+      ...listLacking(run, worker).map((secret) => `the workers have ${secret}, and the run has not`),
+    ]),
+  ]);
+}
+
+/** Secrets of the other that this one does not have, as variables and as files. */
+function listLacking(one: Workload, other: Workload): string[] {
+  const listSecrets = ({ container, pod }: Workload) => [
+    ...(container.env ?? []).map(({ name, valueFrom }) => `${name} of ${valueFrom?.secretKeyRef?.name}`),
+    ...(container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+      const secret = pod.volumes?.find((volume) => volume.name === name)?.secret;
+      return secret === undefined ? [] : [`${mountPath} of ${secret.secretName}`];
+    }),
+  ];
+  return listSecrets(other).filter((secret) => !listSecrets(one).includes(secret));
+}
+
+/** What KEDA would refuse, or would do without effect. */
+function checkScaling(manifests: readonly Manifest[]): string[] {
+  const authentications = listSpecs(manifests, 'TriggerAuthentication');
+  return listSpecs(manifests, 'ScaledObject').flatMap(({ spec: { scaleTargetRef: ref, triggers } }) => {
+    const target = manifests.find(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
+    return [
+      ...complain(target === undefined, `there is no ${ref.kind} ${ref.name}`),
+      ...complain(target?.spec !== undefined && 'replicas' in target.spec, 'two say how many replicas there are'),
+      ...triggers.flatMap(({ metadata: { query = '' }, authenticationRef: { name } }) => [
+        ...complain(!/^SELECT [\w ,+()]+ FROM volley\.open_requests$/.test(query), 'its query is not one number'),
+        ...complain(!authentications.some((each) => each.name === name), `there is no TriggerAuthentication ${name}`),
+      ]),
+    ];
+  });
+}
+
+function hasPort({ container }: Workload, port: unknown): boolean {
+  return (container.ports ?? []).some(({ name, containerPort }) => name === port || containerPort === port);
+}
+
+function complain(isWrong: boolean, problem: string): string[] {
+  return isWrong ? [problem] : [];
+}
+
+function isSame(value: object, expected: object): boolean {
+  const sorted = (object: object) => JSON.stringify(Object.entries(object).toSorted());
+  return sorted(value) === sorted(expected);
 }

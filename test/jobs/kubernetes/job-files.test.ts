@@ -5,7 +5,7 @@ import { isRowStep } from '../../../src/job/job.js';
 import { parseJob } from '../../../src/job/load.js';
 import { readAllHelp } from '../../pages/command-help.js';
 import { ROOT } from '../dockerfile.js';
-import { SECRETS } from './check-pods.js';
+import { SECRETS } from './check-manifests.js';
 import { listWorkloads } from './manifest.js';
 import { KIT, listOverlays, readOverlay } from './read-overlay.js';
 

@@ -3,25 +3,6 @@ import { aBatch, aClient, aClock, aMessage, at, BATCH_PATH } from '../sandbox-cl
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-test('batch is accepted, and answered row by row under its clientMessageIds, in another order', async () => {
-  const client = await aClient();
-  const { status, body } = await client.sendBatch(aBatch(5));
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ clientBatchId: 'b1', acceptedCount: 5, rejectedCount: 0 });
-  expect(body.batchId).toMatch(UUID);
-  const ids = body.messages.map((row: { clientMessageId: string }) => row.clientMessageId);
-  expect(ids.toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5']);
-  for (const [place, id] of ids.entries()) expect(id).not.toBe(`m${place + 1}`);
-  expect(body.messages.find((row: { clientMessageId: string }) => row.clientMessageId === 'm2')).toEqual({
-    umid: expect.stringMatching(UUID),
-    clientMessageId: 'm2',
-    destination: '6590000002',
-    encoding: 'GSM7',
-    status: { code: 'QUEUED', description: 'SMS is accepted and queued for processing' },
-  });
-});
 
 test('batch is in the ledger as it is in force: the template, and over it the message', async () => {
   const client = await aClient({ clock: aClock() });
@@ -80,32 +61,6 @@ test('batch is in the ledger as it is in force: the template, and over it the me
       scheduled: at(2 * DAY),
     },
   ]);
-});
-
-test('batch answers messages: null and clientBatchId: null when they were not asked for or given', async () => {
-  const client = await aClient();
-  const { body } = await client.sendBatch({ messages: [aMessage(1, { text: 'Hi' })] });
-  expect(body).toEqual({
-    batchId: expect.any(String),
-    clientBatchId: null,
-    acceptedCount: 1,
-    rejectedCount: 0,
-    messages: null,
-  });
-  expect((await client.sendBatch(aBatch(1, { includeMessagesInResponse: false }))).body.messages).toBeNull();
-});
-
-test('batch gives every message its own umid, over batches too', async () => {
-  const client = await aClient();
-  for (let count = 0; count < 5; count++) await client.sendBatch(aBatch(50));
-  expect(new Set((await client.sms()).map(({ umid }) => umid)).size).toBe(250);
-});
-
-test('batch is accepted again when it comes again: nothing is deduplicated', async () => {
-  const client = await aClient();
-  await client.sendBatch(aBatch(2));
-  await client.sendBatch(aBatch(2));
-  expect(await client.sentIds()).toEqual(['m1', 'm2', 'm1', 'm2']);
 });
 
 test('batch gives refused messages one umid together, and none of an accepted one', async () => {

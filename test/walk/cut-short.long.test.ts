@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest';
+import { decodeRegistryLine } from '../../src/registry/registry-entry.js';
+import { stepsOf } from '../one-in.js';
+import { Walk } from './walk.js';
+import { JOB } from './walk-runs.js';
+import { HOUR } from './walk-service.js';
+import type { Death } from './walk-world.js';
+
+/** Of its own: where bugs are planted, every operation is tried, and tests may take less. */
+const EVERY_OPERATION_MS = 300_000;
+const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'];
+const PACKED = ['1-sms.requests.ndjson.gz', '1-sms.rows.ndjson.gz'];
+
+/** A command that dies, and the commands behind it. What is lost or sent twice ends the walk with an error. */
+interface Script {
+  readonly walk: Walk;
+  readonly die: (death: Death) => Promise<unknown>;
+  /** Whether what the script is about had happened when it died. */
+  readonly resume: () => Promise<boolean>;
+}
+
+function aWalk(seed = 1): Walk {
+  const walk = new Walk(seed);
+  walk.world.service.isFlawless = true;
+  return walk;
+}
+
+const filesOf = ({ world, runs }: Walk, run: string) =>
+  world.disk.volume.readdirSync(runs.directoryOf(run)).map(String).sort();
+const planFilesOf = (walk: Walk) =>
+  filesOf(walk, walk.runs.names[0] ?? '').filter((name) => /^1-sms\.(requests|rows)\.ndjson/.test(name));
+const outputsOf = ({ runs }: Walk) => OUTPUTS.map((output) => runs.readOutput(runs.names[0] ?? '', output));
+
+/** Of a run that no one cut short. */
+let wholeOutputs: unknown;
+
+/** A run, which packs its plan at its end. */
+async function aRun(): Promise<Script> {
+  if (wholeOutputs === undefined) {
+    const whole = aWalk();
+    await whole.run();
+    expect(planFilesOf(whole)).toEqual(PACKED);
+    wholeOutputs = outputsOf(whole);
+  }
+  const walk = aWalk();
+  return {
+    walk,
+    die: (death) => walk.run(death),
+    resume: async () => {
+      const [run] = walk.runs.names;
+      const hadEnded = run !== undefined && walk.runs.stateOf(run).isFinished;
+      const expectAsWhole = () => hadEnded && expect(outputsOf(walk)).toEqual(wholeOutputs);
+      if (hadEnded) await walk.report(run);
+      expectAsWhole();
+      await walk.run();
+      await walk.apply(walk.runs.names[0] ?? '');
+      expect(planFilesOf(walk)).toEqual(PACKED);
+      expectAsWhole();
+      await walk.finish();
+      expect(planFilesOf(walk)).toEqual(PACKED);
+      return hadEnded;
+    },
+  };
+}
+
+/**
+ * A run hours behind the last entry of the job. What was written last is lost, in part or whole, and the file keeps its time. No one has
+ * to say that it is no copy: a refusal to open would end the walk.
+ */
+async function aRunHoursLater(): Promise<Script> {
+  const walk = aWalk(3);
+  await walk.run();
+  walk.world.pass(2 * HOUR);
+  await walk.feed(walk.runs.names[0] ?? '', 3);
+  return {
+    walk,
+    die: (death) => walk.run(death),
+    // Twice, as the second finds what the first left.
+    resume: async () => {
+      await walk.run();
+      walk.world.pass(HOUR);
+      await walk.run();
+      return true;
+    },
+  };
+}
+
+/** Of a run whose process died while its second request was under way. Once the registry has it, the run sends nothing. */
+async function anAbandon(): Promise<Script> {
+  const walk = aWalk();
+  await walk.run({ kind: 'kill with a request', after: 2 });
+  walk.world.pass(HOUR);
+  const [run = ''] = walk.runs.names;
+  const isEntered = () =>
+    String(walk.world.disk.volume.readFileSync(`${JOB}/registry.ndjson`, 'utf8'))
+      .split('\n')
+      .some((line) => decodeRegistryLine(Buffer.from(line))?.type === 'abandoned');
+  return {
+    walk,
+    die: (death) => walk.abandon(run, death),
+    resume: async () => {
+      const sent = walk.world.service.taken.length;
+      const wasEntered = isEntered();
+      await walk.run();
+      await walk.apply(run);
+      if (wasEntered) expect(walk.world.service.taken).toHaveLength(sent);
+      await walk.abandon(run);
+      await walk.finish();
+      expect(walk.world.service.taken.length).toBeGreaterThan(sent);
+      return wasEntered;
+    },
+  };
+}
+
+/** Of a finished run with nothing in doubt; its rejections come back as input, as they were before. Nothing is sent twice. */
+async function aPrune(): Promise<Script> {
+  const walk = aWalk();
+  await walk.run();
+  walk.world.pass(2 * HOUR);
+  await walk.feed(walk.runs.names[0] ?? '', 3);
+  const { tables } = walk.world;
+  const [path = '', table] = [...tables].at(-1) ?? [];
+  tables.delete(path);
+  const runs = walk.runs.names;
+  const sent = walk.world.service.taken.length;
+  return {
+    walk,
+    die: (death) => walk.prune(death),
+    resume: async () => {
+      // Whatever was pruned by then.
+      await walk.run();
+      await walk.prune();
+      for (const run of runs) expect(filesOf(walk, run)).toEqual(['pruned.ndjson', 'summary.json']);
+      tables.set(path, table!);
+      await walk.run();
+      expect(walk.world.service.taken).toHaveLength(sent);
+      return true;
+    },
+  };
+}
+
+/** Each with how far apart the operations are that are tried with each commit, and how many there are at least. */
+test.each([
+  ['a run', 'kill', aRun, 8, 100],
+  ['a run', 'power', aRun, 8, 100],
+  ['a run hours after the last', 'power', aRunHoursLater, 4, 100],
+  ['an abandon', 'kill', anAbandon, 5, 30],
+  ['an abandon', 'power', anAbandon, 5, 30],
+  ['a prune', 'kill', aPrune, 5, 30],
+  ['a prune', 'power', aPrune, 5, 30],
+] as const)(
+  '%s that ends by %s at any operation on the disk is made good by the next command: nothing is lost, nothing sent twice',
+  async (_what, kind, begin, every, atLeast) => {
+    const { first, step } = stepsOf(every);
+    let deaths = 0;
+    let happened = 0;
+    for (let after = first; ; after += step) {
+      const { walk, die, resume } = await begin();
+      const before = walk.counts.deaths;
+      await die({ kind, after });
+      if (walk.counts.deaths === before) break;
+      deaths += 1;
+      // A lock that was cut off in the middle lasts for a while.
+      walk.world.pass(HOUR);
+      const isIt = await resume().catch((error) => {
+        throw new Error(`operation ${after}: ${error.message}`);
+      });
+      if (isIt) happened += 1;
+    }
+    expect(deaths * step).toBeGreaterThan(atLeast);
+    expect(happened).toBeGreaterThan(1);
+  },
+  EVERY_OPERATION_MS,
+);
