@@ -7,7 +7,7 @@ import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
 import { normalizeNumber } from '../normalize/number/number.js';
-import type { AcceptedNumber } from '../normalize/number/number-result.js';
+import type { AcceptedNumber } from '../normalize/number/number-library.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import { previewJob } from '../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../preview/read-run.js';

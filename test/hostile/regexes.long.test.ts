@@ -33,10 +33,8 @@ const MAX_MS = 1000;
 /** Those that are put together while the program runs, and what keeps them tame. */
 const BUILT: Readonly<Record<string, string>> = {
   'ports/log.ts': 'alternatives of plain text: no repetition',
-  'normalize/number/national-prefix.ts':
-    'the patterns of libphonenumber: digits only, and cells of at most 250 characters',
-  'normalize/number/digit-pattern.ts':
-    'the same patterns, pinned with their library: digits only, and numbers of at most 17 digits',
+  'normalize/number/numbering-plan.ts':
+    'the patterns of libphonenumber, pinned with it: digits only, and at most 40 where the cell is plain, else 250',
   'template/date-input.ts':
     'digits of fixed number, one after the other, in a format of at most 50 characters: no repetition',
   'template/number-input.ts':

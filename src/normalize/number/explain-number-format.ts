@@ -1,6 +1,12 @@
 import type { NumberCode } from '../../domain/row-codes.js';
-import { acceptByLibrary, endsLikeDecimal, isNumberLike, readDigits, trimNumber } from './number-library.js';
-import type { RefusedNumber } from './number-result.js';
+import {
+  acceptByLibrary,
+  endsLikeDecimal,
+  isNumberLike,
+  type RefusedNumber,
+  readDigits,
+  trimNumber,
+} from './number-library.js';
 
 type Rule = (value: string, country: string | undefined) => RefusedNumber | undefined;
 

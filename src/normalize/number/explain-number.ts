@@ -2,8 +2,14 @@ import type { NumberCode } from '../../domain/row-codes.js';
 import { nameCountry, normalizeCountry } from '../country.js';
 import { explainNumberFormat, explainPlaceholder } from './explain-number-format.js';
 import { readFast } from './number-fast.js';
-import { acceptByLibrary, findNumberCountry, readDigits, readDoubleZero } from './number-library.js';
-import type { AcceptedNumber, RefusedNumber } from './number-result.js';
+import {
+  type AcceptedNumber,
+  acceptByLibrary,
+  findNumberCountry,
+  type RefusedNumber,
+  readDigits,
+  readDoubleZero,
+} from './number-library.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
 
 /** The maximum of E.164. */
@@ -61,7 +67,7 @@ function explainCountry(digits: string, country: string | undefined): RefusedNum
 }
 
 function explainInternational(digits: string, country: string | undefined): RefusedNumber {
-  const plans = findPlans(valuesOf(digits), digits.length);
+  const plans = findPlans(digits);
   if (plans === undefined) {
     const national = accept(digits, country);
     const instead = national === undefined ? '' : ` The number is probably ${national}.`;
@@ -75,7 +81,7 @@ function explainInternational(digits: string, country: string | undefined): Refu
 }
 
 function explainNational(digits: string, plan: NumberingPlan): RefusedNumber {
-  const prefix = plan.nationalPrefix.countDigits(valuesOf(digits), 0, digits.length) ?? 0;
+  const prefix = plan.countPrefix(digits) ?? 0;
   return explainLoss(digits, plan) ?? explainLength(digits.slice(prefix), [plan], nameOf(plan));
 }
 
@@ -84,10 +90,6 @@ function accept(text: string, country: string | undefined): string | undefined {
   const read = readFast(text, country);
   if (read === undefined) return acceptByLibrary(text, country)?.e164;
   return read === 'refused' ? undefined : `+${read.digits}`;
-}
-
-function valuesOf(digits: string): Uint8Array {
-  return Uint8Array.from(digits, Number);
 }
 
 /** What a spreadsheet removes from a number: the plus, or the leading zero. */

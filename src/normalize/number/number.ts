@@ -1,8 +1,15 @@
 import type { RowCells } from '../../domain/row.js';
 import { explainDigits, explainRefusal } from './explain-number.js';
-import { type NumberDigits, readFast, readFastBytes } from './number-fast.js';
-import { acceptByLibrary, trimApostrophe, trimNumber } from './number-library.js';
-import type { AcceptedNumber, NumberResult, RefusedNumber } from './number-result.js';
+import { type NumberDigits, readFast } from './number-fast.js';
+import {
+  type AcceptedNumber,
+  acceptByLibrary,
+  type RefusedNumber,
+  trimApostrophe,
+  trimNumber,
+} from './number-library.js';
+
+export type NumberResult = AcceptedNumber | RefusedNumber;
 
 /**
  * E.164 of a number as people write it, by libphonenumber-js (max metadata, the whole text or nothing). With a + the
@@ -46,12 +53,9 @@ export function normalizeCell(
 ): NumberDigits | RefusedNumber {
   const ofRow = countryIndex === undefined ? '' : cells.cell(countryIndex).trim();
   const own = ofRow === '' ? country : ofRow;
-  const { asBytes } = cells;
-  if (asBytes !== undefined) {
-    const place = { start: asBytes.startOf(index), end: asBytes.endOf(index), country: own };
-    const read = readFastBytes(asBytes.bytes, place);
-    if (typeof read === 'object') return read;
-  }
-  const number = normalizeNumber(cells.cell(index), own);
+  const text = cells.cell(index);
+  const read = readFast(text, own);
+  if (typeof read === 'object') return read;
+  const number = normalizeNumber(text, own);
   return number.ok ? { digits: Number(number.e164), country: number.country } : number;
 }

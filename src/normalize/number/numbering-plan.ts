@@ -1,6 +1,4 @@
 import metadata from 'libphonenumber-js/max/metadata';
-import { anyOfLengths, both, type DigitPattern, either, parseDigitPattern } from './digit-pattern.js';
-import { NationalPrefix } from './national-prefix.js';
 
 /**
  * The library's metadata, compiled once per country that is asked for. Its layout is internal to libphonenumber-js
@@ -25,10 +23,7 @@ interface RawMetadata {
 }
 const raw = metadata as unknown as RawMetadata;
 
-/**
- * How one country reads a number. All patterns are for digits alone, those of numbers for the whole national
- * significant number. Each is compiled on first use.
- */
+/** How one country reads a number: patterns for digits alone, each compiled on first use. */
 export class NumberingPlan {
   readonly country: string | undefined;
   readonly callingCode: string;
@@ -39,11 +34,11 @@ export class NumberingPlan {
   /** `00`, and nothing else, stands at the start of a number dialled abroad. */
   readonly dialsDoubleZero: boolean;
   readonly #raw: RawPlan;
-  #general: DigitPattern | undefined;
-  #valid: DigitPattern | undefined;
-  #leadingDigits: DigitPattern | undefined;
-  #internationalPrefix: DigitPattern | undefined;
-  #nationalPrefix: NationalPrefix | undefined;
+  #general: RegExp | undefined;
+  #kinds: RegExp | undefined;
+  #leadingDigits: RegExp | undefined;
+  #internationalPrefix: RegExp | undefined;
+  #nationalPrefix: RegExp | undefined;
 
   constructor(raw: RawPlan, country: string | undefined) {
     this.country = country;
@@ -56,47 +51,50 @@ export class NumberingPlan {
     this.#raw = raw;
   }
 
-  /** Of the country's general shape. */
-  get general(): DigitPattern {
-    this.#general ??= parseDigitPattern(this.#raw[2]);
-    return this.#general;
+  /** Whether a national significant number has the country's general shape. */
+  hasShape(national: string): boolean {
+    this.#general ??= new RegExp(`^(?:${this.#raw[2]})$`);
+    return this.#general.test(national);
   }
 
-  /** What the library finds valid. */
-  get valid(): DigitPattern {
-    this.#valid ??= both(this.general, either(this.#listKinds()));
-    return this.#valid;
+  /** Whether the library finds it valid. */
+  isValid(national: string): boolean {
+    this.#kinds ??= new RegExp(`^(?:${this.#listKinds().join('|') || NOTHING})$`);
+    return this.hasShape(national) && this.#kinds.test(national);
   }
 
-  /** Tells the country, by the start of a number, from others with the same calling code. */
-  get leadingDigits(): DigitPattern {
-    this.#leadingDigits ??= parseStart(this.#raw[10]);
-    return this.#leadingDigits;
+  /** Whether a number begins as this country's do, among those with the same calling code. */
+  hasItsLeadingDigits(national: string): boolean {
+    this.#leadingDigits ??= startsWith(this.#raw[10]);
+    return this.#leadingDigits.test(national);
   }
 
-  /** Stands at the start of a number dialled abroad. */
-  get internationalPrefix(): DigitPattern {
-    this.#internationalPrefix ??= parseStart(this.#raw[1]);
-    return this.#internationalPrefix;
+  isDialledAbroad(digits: string): boolean {
+    this.#internationalPrefix ??= startsWith(this.#raw[1]);
+    return this.#internationalPrefix.test(digits);
   }
 
-  /** Stands at the start of a number dialled within the country. */
-  get nationalPrefix(): NationalPrefix {
-    this.#nationalPrefix ??= new NationalPrefix(this.#raw[7] || this.#raw[5]);
-    return this.#nationalPrefix;
+  /** Digits of the prefix of numbers dialled within the country; undefined if it has more: a carrier code, or digits to be rewritten. */
+  countPrefix(digits: string): number | undefined {
+    this.#nationalPrefix ??= startsWith(this.#raw[7] || this.#raw[5]);
+    const [prefix = '', ...groups] = this.#nationalPrefix.exec(digits) ?? [];
+    return prefix !== '' && groups.some((group) => group !== undefined) ? undefined : prefix.length;
   }
 
-  #listKinds(): DigitPattern[] {
+  #listKinds(): string[] {
     return this.#raw[11].flatMap((kind) => {
       if (!kind || kind[0] === '') return [];
-      return [both(anyOfLengths(kind[1] ?? this.#raw[3]), parseDigitPattern(kind[0]))];
+      const lengths = (kind[1] ?? this.#raw[3]).map((length) => `\\d{${length}}`);
+      return `(?=(?:${lengths.join('|')})$)(?:${kind[0]})`;
     });
   }
 }
 
-/** Without a pattern, one that matches nothing. */
-function parseStart(source: string | 0 | undefined): DigitPattern {
-  return source ? parseDigitPattern(source) : either([]);
+/** Matches no text. */
+const NOTHING = '(?!)';
+
+function startsWith(source: string | 0 | undefined): RegExp {
+  return new RegExp(`^(?:${source || NOTHING})`);
 }
 
 /** By ISO alpha-2. */
@@ -104,38 +102,25 @@ export const planByCountry: ReadonlyMap<string, NumberingPlan> = new Map(
   Object.entries(raw.countries).map(([country, plan]) => [country, new NumberingPlan(plan, country)]),
 );
 
+type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
+
 /** The plans to try in turn for a calling code: the main country first; a single one without a country if it belongs to none. */
-export const plansByCallingCode: ReadonlyMap<string, readonly NumberingPlan[]> = new Map([
-  ...Object.entries(raw.country_calling_codes).map(([callingCode, countries]): [string, readonly NumberingPlan[]] => [
-    callingCode,
-    countries.flatMap((country) => planByCountry.get(country) ?? []),
-  ]),
-  ...Object.entries(raw.nonGeographic).map(([callingCode, plan]): [string, readonly NumberingPlan[]] => [
+export const plansByCallingCode: ReadonlyMap<string, Plans> = new Map([
+  ...Object.entries(raw.country_calling_codes).flatMap(([callingCode, countries]): [string, Plans][] => {
+    const [main, ...others] = countries.flatMap((country) => planByCountry.get(country) ?? []);
+    return main === undefined ? [] : [[callingCode, [main, ...others]]];
+  }),
+  ...Object.entries(raw.nonGeographic).map(([callingCode, plan]): [string, Plans] => [
     callingCode,
     [new NumberingPlan(plan, undefined)],
   ]),
 ]);
 
-type Plans = readonly [NumberingPlan, ...NumberingPlan[]];
-
-/** By the calling code as a number; codes have at most three digits, and none begins with 0. */
-const plansByCode: readonly (Plans | undefined)[] = Array.from({ length: 1000 }, (_, code) => {
-  const [main, ...others] = plansByCallingCode.get(String(code)) ?? [];
-  return main && [main, ...others];
-});
-
-/**
- * Plans of the calling code that an international number begins with: digits (values, not characters), no +. No code is the
- * beginning of another.
- */
-export function findPlans(digits: Uint8Array, length: number): Plans | undefined {
-  let code = 0;
-  for (let at = 0; at < Math.min(length, LONGEST_CODE); at += 1) {
-    code = code * 10 + (digits[at] as number);
-    const plans = plansByCode[code];
-    if (plans !== undefined || code === 0) return plans;
-  }
-  return undefined;
+/** Plans of the calling code that an international number begins with: digits without the plus. No code is the beginning of another. */
+export function findPlans(digits: string): Plans | undefined {
+  return (
+    plansByCallingCode.get(digits.slice(0, 1)) ??
+    plansByCallingCode.get(digits.slice(0, 2)) ??
+    plansByCallingCode.get(digits.slice(0, 3))
+  );
 }
-
-const LONGEST_CODE = 3;
