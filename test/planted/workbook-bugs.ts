@@ -4,7 +4,7 @@ export const WORKBOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'cells of a workbook behind one that a row lacks move to the left',
     file: 'src/input/xlsx/sheet-rows.ts',
-    find: "    while (this.#cells.length < this.#column) this.#cells.push('');\n",
+    find: "    while (cells.length < column) cells.push('');\n",
     replace: '',
     tests: ['test/input/xlsx/xlsx-reader.test.ts'],
   },
@@ -18,7 +18,7 @@ export const WORKBOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'a formula of a workbook without a stored value is a blank cell',
     file: 'src/input/xlsx/sheet-rows.ts',
-    find: '    if (this.#hasFormula) this.#fault ??= { column: this.#column, error: undefined };\n',
+    find: '      if (cell.hasFormula) this.#row.fault ??= { column: cell.column, error: undefined };\n',
     replace: '',
     tests: ['test/input/xlsx/xlsx-reader.test.ts'],
   },

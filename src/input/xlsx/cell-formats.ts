@@ -1,8 +1,8 @@
 import { getFormatFromId } from 'numfmt';
-import { type Archive, refuseDamaged } from './archive.js';
+import type { Archive } from './archive.js';
 import { type ShowNumber, showNumbersBy, writeInFull } from './show-number.js';
-import { limit, type Workbook } from './workbook.js';
-import { readXml } from './xml-reader.js';
+import type { Workbook } from './workbook.js';
+import { readSmallPart } from './xml-reader.js';
 
 /** Longer ones are not applied: no program writes them. */
 const MAX_PATTERN = 255;
@@ -16,23 +16,10 @@ export async function readCellFormats(archive: Archive, workbook: Workbook, show
   if (part === undefined || !archive.has(part)) return [];
   const patterns = new Map<string, string>();
   const ids: string[] = [];
-  let isInCells = false;
-  const pieces = limit(archive.read(part), () => refuseDamaged(shown, `its part ${part} is too long`));
-  await readXml(
-    pieces,
-    {
-      open: (name, attributes) => {
-        if (name === 'numFmt') patterns.set(attributes.numFmtId ?? '', attributes.formatCode ?? '');
-        else if (name === 'cellXfs') isInCells = true;
-        else if (name === 'xf' && isInCells) ids.push(attributes.numFmtId ?? '0');
-      },
-      text: () => {},
-      close: (name) => {
-        if (name === 'cellXfs') isInCells = false;
-      },
-    },
-    { shown, part, maxBytes: MAX_PATTERN * 1024 },
-  );
+  await readSmallPart(archive, part, shown, ({ name, attributes, parent }) => {
+    if (name === 'numFmt') patterns.set(attributes.numFmtId ?? '', attributes.formatCode ?? '');
+    else if (name === 'xf' && parent?.name === 'cellXfs') ids.push(attributes.numFmtId ?? '0');
+  });
   const known = new Map<string, ShowNumber>();
   return ids.map((id) => {
     const show = known.get(id) ?? findFormat(patterns.get(id) ?? builtIn(id), is1904);

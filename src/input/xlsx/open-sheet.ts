@@ -10,7 +10,7 @@ import { chooseSheet } from './choose-sheet.js';
 import { readSharedTexts } from './shared-texts.js';
 import { type SheetContext, type SheetRow, SheetRows } from './sheet-rows.js';
 import { readWorkbook, type Sheet } from './workbook.js';
-import { XmlReader } from './xml-reader.js';
+import { readPart } from './xml-reader.js';
 
 /** The sheet of a workbook that a step reads. */
 export interface OpenSheet {
@@ -33,12 +33,10 @@ export async function openSheet({ path, shown, key }: InputFile, input: Input): 
     const formats = await readCellFormats(archive, workbook, shown);
     const context: SheetContext = { shown, texts, formats, maxRowLength: limits.maxLineBytes };
     const read = async function* (sheet: Sheet, rows: SheetRows) {
-      const xml = new XmlReader(rows, { shown, part: sheet.part, maxBytes: limits.maxLineBytes });
-      for await (const piece of archive.read(sheet.part)) {
-        xml.write(piece);
-        yield rows.take();
-      }
-      xml.end();
+      const pieces = readPart(archive, sheet.part, { shown, maxBytes: limits.maxLineBytes }, (tag, isEnd) =>
+        isEnd ? rows.close(tag) : rows.open(tag),
+      );
+      for await (const _piece of pieces) yield rows.take();
       yield rows.take();
     };
     const hasRows = async (sheet: Sheet) => {

@@ -1,7 +1,6 @@
 import { refuse } from '../refusal.js';
 import type { Archive } from './archive.js';
-import { TextGatherer } from './text-gatherer.js';
-import { readXml } from './xml-reader.js';
+import { readPart, type Tag } from './xml-reader.js';
 
 /** Texts of cells, each stored once: the only part of a workbook that is held in memory as a whole. */
 export type SharedTexts = readonly string[];
@@ -15,26 +14,38 @@ const TEXT_BYTES = 32;
 export async function readSharedTexts(
   archive: Archive,
   part: string | undefined,
-  { shown, maxBytes }: { shown: string; maxBytes: number },
+  limits: { shown: string; maxBytes: number },
 ): Promise<SharedTexts> {
   if (part === undefined || !archive.has(part)) return [];
   const texts: string[] = [];
-  const gatherer = new TextGatherer();
+  let text = '';
   let bytes = 0;
-  const handlers = {
-    open: (name: string) => gatherer.open(name),
-    text: (text: string) => gatherer.add(text),
-    close: (name: string) => {
-      gatherer.close(name);
-      if (name !== 'si') return;
-      const text = gatherer.take();
-      bytes += TEXT_BYTES + Buffer.byteLength(text);
-      if (bytes > MAX_BYTES) throw refuseMany(shown);
-      texts.push(text);
-    },
+  const onTag = (tag: Tag, isEnd: boolean) => {
+    if (!isEnd) return;
+    if (isRun(tag)) text += tag.text;
+    if (tag.name !== 'si') return;
+    texts.push(decodeEscapes(text));
+    bytes += TEXT_BYTES + Buffer.byteLength(text);
+    if (bytes > MAX_BYTES) throw refuseMany(limits.shown);
+    text = '';
   };
-  await readXml(archive.read(part), handlers, { shown, part, maxBytes });
+  for await (const _piece of readPart(archive, part, limits, onTag));
   return texts;
+}
+
+/** Whether a tag holds text of the string around it, which is that of its runs, without the readings of Japanese words. */
+export function isRun({ name, parent }: Tag): boolean {
+  return name === 't' && parent?.name !== 'rPh';
+}
+
+const ESCAPE = /_x([0-9a-f]{4})_/gi;
+
+/** What XML cannot hold, or would change, is written as `_x000D_`; and `_x005F_` is an underscore before such. */
+export function decodeEscapes(text: string): string {
+  if (!text.includes('_x')) return text;
+  return text.replace(ESCAPE, (whole, code: string) =>
+    code === '0000' ? whole : String.fromCharCode(parseInt(code, 16)),
+  );
 }
 
 function refuseMany(shown: string) {

@@ -2,11 +2,10 @@ import type { UserError } from '../../domain/errors.js';
 import { refuse } from '../refusal.js';
 import { refuseDamaged } from './archive.js';
 import type { CellFormats } from './cell-formats.js';
-import type { SharedTexts } from './shared-texts.js';
+import { decodeEscapes, isRun, type SharedTexts } from './shared-texts.js';
 import { writeInFull } from './show-number.js';
-import { decodeEscapes, TextGatherer } from './text-gatherer.js';
 import { isTrue } from './workbook.js';
-import type { XmlHandlers } from './xml-reader.js';
+import type { Tag } from './xml-reader.js';
 
 /** A cell without a value that could be read. */
 export interface CellFault {
@@ -22,7 +21,7 @@ export interface SheetRow {
   readonly line: number;
   readonly isHidden: boolean;
   /** The first cell at fault. */
-  readonly fault: CellFault | undefined;
+  fault: CellFault | undefined;
 }
 
 export interface SheetContext {
@@ -37,27 +36,26 @@ export interface SheetContext {
 /** The last column that a spreadsheet can have, XFD. */
 const MAX_COLUMN = 16_384;
 
+interface SheetCell {
+  /** From 0. */
+  readonly column: number;
+  value: string;
+  /** A text that stands in the cell itself. */
+  inline: string;
+  hasFormula: boolean;
+}
+
 /** Gathers the rows of a sheet from the tags of its part. Refuses rows and cells that are not in their order. */
-export class SheetRows implements XmlHandlers {
+export class SheetRows {
   /** Of the columns that are hidden, the first and the last; from 0. */
   readonly hiddenColumns: { readonly first: number; readonly last: number }[] = [];
   mergedCells = 0;
   readonly #context: SheetContext;
-  readonly #inline = new TextGatherer();
   #rows: SheetRow[] = [];
-  #line = 0;
-  #cells: string[] = [];
-  /** Of the cell that is read, from 0. */
-  #column = -1;
+  #row: SheetRow = { cells: [], line: 0, isHidden: false, fault: undefined };
+  /** Characters in the cells of the row. */
   #length = 0;
-  #isHidden = false;
-  #fault: CellFault | undefined;
-  #type = '';
-  #style = '';
-  #value = '';
-  #hasFormula = false;
-  /** The tag whose text is read: the value of a cell, or a text in it. */
-  #within: 'v' | 'is' | undefined;
+  #cell: SheetCell | undefined;
 
   constructor(context: SheetContext) {
     this.#context = context;
@@ -70,11 +68,8 @@ export class SheetRows implements XmlHandlers {
     return rows;
   }
 
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
-    if (this.#within === 'is') this.#inline.open(name);
-    else if (name === 'c') this.#openCell(attributes);
-    else if (name === 'v' || name === 'is') this.#within = name;
-    else if (name === 'f') this.#hasFormula = true;
+  open({ name, attributes }: Tag): void {
+    if (name === 'c') this.#openCell(attributes);
     else if (name === 'row') this.#openRow(attributes);
     else if (name === 'mergeCell') this.mergedCells += 1;
     else if (name === 'col' && isTrue(attributes.hidden)) {
@@ -82,97 +77,81 @@ export class SheetRows implements XmlHandlers {
     }
   }
 
-  text(text: string): void {
-    if (this.#within === 'v') this.#value += text;
-    else if (this.#within === 'is') this.#inline.add(text);
+  close(tag: Tag): void {
+    const cell = this.#cell;
+    if (tag.name === 'row') this.#rows.push(this.#row);
+    else if (cell === undefined) return;
+    else if (tag.name === 'v') cell.value = tag.text;
+    else if (tag.name === 'f') cell.hasFormula = true;
+    else if (isRun(tag)) cell.inline += tag.text;
+    else if (tag.name === 'c') this.#addCell(cell.column, this.#readCell(cell, tag.attributes));
   }
 
-  close(name: string): void {
-    if (name === 'v' || name === 'is') this.#within = undefined;
-    else if (this.#within === 'is') this.#inline.close(name);
-    else if (name === 'c') this.#closeCell();
-    else if (name === 'row') this.#closeRow();
-  }
-
-  #openRow({ r, hidden }: Readonly<Record<string, string>>): void {
-    const line = r === undefined ? this.#line + 1 : Number(r);
-    if (!(line > this.#line) || !Number.isSafeInteger(line)) throw this.#refuse(`row ${r} follows row ${this.#line}`);
-    this.#line = line;
-    this.#cells = [];
-    this.#column = -1;
+  #openRow({ r, hidden }: Tag['attributes']): void {
+    const { line: last } = this.#row;
+    const line = r === undefined ? last + 1 : Number(r);
+    if (!(line > last) || !Number.isSafeInteger(line)) throw this.#refuse(`row ${r} follows row ${last}`);
+    this.#row = { cells: [], line, isHidden: isTrue(hidden), fault: undefined };
     this.#length = 0;
-    this.#fault = undefined;
-    this.#isHidden = isTrue(hidden);
+    this.#cell = undefined;
   }
 
-  #openCell({ r, t = 'n', s = '' }: Readonly<Record<string, string>>): void {
-    const column = r === undefined ? this.#column + 1 : columnOf(r);
-    if (!(column > this.#column && column < MAX_COLUMN)) {
-      throw this.#refuse(`a cell of row ${this.#line} stands in a wrong place`);
+  #openCell({ r }: Tag['attributes']): void {
+    const last = this.#cell?.column ?? -1;
+    const column = r === undefined ? last + 1 : columnOf(r);
+    if (!(column > last && column < MAX_COLUMN)) {
+      throw this.#refuse(`a cell of row ${this.#row.line} stands in a wrong place`);
     }
-    this.#column = column;
-    this.#type = t;
-    this.#style = s;
-    this.#value = '';
-    this.#hasFormula = false;
+    this.#cell = { column, value: '', inline: '', hasFormula: false };
   }
 
-  #closeCell(): void {
-    const text = this.#readCell();
+  #addCell(column: number, text: string): void {
     if (text === '') return;
     this.#length += text.length;
-    if (this.#length > this.#context.maxRowLength) throw refuseLong(this.#context, this.#line);
-    while (this.#cells.length < this.#column) this.#cells.push('');
-    this.#cells.push(text);
+    const { cells, line } = this.#row;
+    if (this.#length > this.#context.maxRowLength) throw refuseLong(this.#context, line);
+    while (cells.length < column) cells.push('');
+    cells.push(text);
   }
 
-  #closeRow(): void {
-    this.#rows.push({ cells: this.#cells, line: this.#line, isHidden: this.#isHidden, fault: this.#fault });
-  }
-
-  #readCell(): string {
-    const value = this.#value;
-    switch (this.#type) {
+  #readCell(cell: SheetCell, { t: type = 'n', s: style = '' }: Tag['attributes']): string {
+    const { value } = cell;
+    if (value === '' && (type === 's' || type === 'b' || type === 'n')) {
+      if (cell.hasFormula) this.#row.fault ??= { column: cell.column, error: undefined };
+      return '';
+    }
+    switch (type) {
       case 's':
-        return value === '' ? this.#readBlank() : this.#findText(value);
+        return this.#findText(value);
       case 'inlineStr':
-        return this.#inline.take();
+        return decodeEscapes(cell.inline);
       case 'str':
         return decodeEscapes(value);
       case 'b':
-        return value === '' ? this.#readBlank() : isTrue(value.toLowerCase()) ? 'TRUE' : 'FALSE';
+        return isTrue(value.toLowerCase()) ? 'TRUE' : 'FALSE';
       case 'e':
-        return this.#readError(value);
+        this.#row.fault ??= { column: cell.column, error: value };
+        return value;
       case 'd':
         return value.replace(/T00:00:00(?:\.0+)?Z?$/, '');
       case 'n':
-        return value === '' ? this.#readBlank() : this.#readNumber(value);
+        return this.#readNumber(value, style);
       default:
-        throw this.#refuse(`a cell of row ${this.#line} has the unknown type ${JSON.stringify(this.#type)}`);
+        throw this.#refuse(`a cell of row ${this.#row.line} has the unknown type ${JSON.stringify(type)}`);
     }
   }
 
-  #readBlank(): string {
-    if (this.#hasFormula) this.#fault ??= { column: this.#column, error: undefined };
-    return '';
-  }
-
-  #readError(error: string): string {
-    this.#fault ??= { column: this.#column, error };
-    return error;
-  }
-
   #findText(index: string): string {
-    const text = this.#context.texts[Number(index)];
-    if (text === undefined)
-      throw this.#refuse(`row ${this.#line} names text ${index} of ${this.#context.texts.length}`);
+    const { texts } = this.#context;
+    const text = texts[Number(index)];
+    if (text === undefined) throw this.#refuse(`row ${this.#row.line} names text ${index} of ${texts.length}`);
     return text;
   }
 
-  #readNumber(stored: string): string {
-    const show = this.#style === '' ? writeInFull : (this.#context.formats[Number(this.#style)] ?? writeInFull);
+  #readNumber(stored: string, style: string): string {
+    const show = style === '' ? writeInFull : (this.#context.formats[Number(style)] ?? writeInFull);
     const text = show(stored);
-    if (text === undefined) throw this.#refuse(`a cell of row ${this.#line} holds a number that is none`);
+    if (text === undefined) throw this.#refuse(`a cell of row ${this.#row.line} holds a number that is none`);
     return text;
   }
 

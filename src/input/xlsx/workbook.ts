@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { type Archive, refuseDamaged } from './archive.js';
-import { readXml, type XmlHandlers } from './xml-reader.js';
+import { readSmallPart } from './xml-reader.js';
 
 export interface Sheet {
   readonly name: string;
@@ -19,9 +19,6 @@ export interface Workbook {
   readonly is1904: boolean;
 }
 
-/** These parts are small, and read whole. */
-const MAX_SMALL_BYTES = 16 * 1024 * 1024;
-
 export async function readWorkbook(archive: Archive, shown: string): Promise<Workbook> {
   const root = await readRelations(archive, '', shown);
   const part = root.find(({ type }) => type === 'officeDocument')?.target;
@@ -30,7 +27,7 @@ export async function readWorkbook(archive: Archive, shown: string): Promise<Wor
   const byId = new Map(relations.map((relation) => [relation.id, relation]));
   const sheets: Sheet[] = [];
   let is1904 = false;
-  await readSmall(archive, part, shown, (name, attributes) => {
+  await readSmallPart(archive, part, shown, ({ name, attributes }) => {
     if (name === 'workbookPr') is1904 = isTrue(attributes.date1904);
     if (name !== 'sheet') return;
     const relation = byId.get(attributes['r:id'] ?? findId(attributes) ?? '');
@@ -56,26 +53,12 @@ async function readRelations(archive: Archive, of: string, shown: string): Promi
   const relations: Relation[] = [];
   const part = posix.join(dir, '_rels', `${base}.rels`);
   if (!archive.has(part)) throw refuseDamaged(shown, `it lacks its part ${part}`);
-  await readSmall(archive, part, shown, (name, { Id: id, Type: type, Target: target, TargetMode: mode }) => {
+  await readSmallPart(archive, part, shown, ({ name, attributes }) => {
+    const { Id: id, Type: type, Target: target, TargetMode: mode } = attributes;
     if (name !== 'Relationship' || id === undefined || target === undefined || mode === 'External') return;
     relations.push({ id, type: posix.basename(type ?? ''), target: posix.resolve('/', dir, target).slice(1) });
   });
   return relations;
-}
-
-async function readSmall(archive: Archive, part: string, shown: string, open: XmlHandlers['open']): Promise<void> {
-  const pieces = limit(archive.read(part), () => refuseDamaged(shown, `its part ${part} is too long`));
-  await readXml(pieces, { open, text: () => {}, close: () => {} }, { shown, part, maxBytes: MAX_SMALL_BYTES });
-}
-
-/** Refuses what is longer than a part without rows can be. */
-export async function* limit(pieces: AsyncIterable<Buffer>, refuse: () => Error): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const piece of pieces) {
-    bytes += piece.length;
-    if (bytes > MAX_SMALL_BYTES) throw refuse();
-    yield piece;
-  }
 }
 
 /** The prefix of the id is the producer's choice. */
