@@ -2,10 +2,9 @@ import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
-import { findDuplicateKey, scanJson } from './json-scan.js';
-import { keepSourceText } from './json-source-text.js';
+import { findLossyNumber, findRepeatedKey, isRewritten, listTokens, readSources } from './json-scan.js';
 
-/** Deeper than any field of the service; JSON.stringify and our own walk recurse. */
+/** Deeper than any field of the service; JSON.stringify and the walk here recurse. */
 const MAX_DEPTH = 64;
 
 export type JsonRow =
@@ -15,10 +14,6 @@ export type JsonRow =
 
 /** Reads a line as one object; what JSON.parse would silently change or drop is a fault. */
 export function parseJsonRow(text: string): JsonRow {
-  const scan = scanJson(text);
-  if (scan.depth > MAX_DEPTH) {
-    return refuseRow('bad-json', `the line nests more than ${MAX_DEPTH} levels deep, expected fewer`);
-  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -26,54 +21,41 @@ export function parseJsonRow(text: string): JsonRow {
     return refuseRow('bad-json', `the line is not valid JSON${describePosition(error)}, expected one object`);
   }
   if (!isObject(value)) return refuseRow('not-an-object', `the line is ${nameKind(value)}, expected an object`);
-  const fault = findFault(value, text, scan.depth === 1 && !text.includes('\\u'), scan);
+  const fault = inspectValue(value, text.includes('\\u'), 1);
   if (fault !== undefined) return { ok: false, fault };
-  if (scan.isRewritten) keepSourceText(text, value);
-  return { ok: true, values: value };
-}
-
-function findFault(
-  value: Readonly<Record<string, unknown>>,
-  text: string,
-  isPlain: boolean,
-  { keys, lossyNumber }: { keys: number; lossyNumber: string | undefined },
-): Rejection | undefined {
-  const known = isPlain ? inspectNames(Object.keys(value)) : inspectValue(value);
-  if (known.fault !== undefined) return known.fault;
-  if (known.keys !== keys) {
-    const name = findDuplicateKey(text) ?? '';
-    return reject('duplicate-key', `the key ${JSON.stringify(name)} occurs twice, expected once`, name);
+  // Most lines are as JSON.stringify writes them: then nothing was changed or dropped.
+  if (JSON.stringify(value) === text) return { ok: true, values: value };
+  const tokens = listTokens(text);
+  const repeatedKey = findRepeatedKey(tokens);
+  if (repeatedKey !== undefined) {
+    const reason = `the key ${JSON.stringify(repeatedKey)} occurs twice, expected once`;
+    return { ok: false, fault: reject('duplicate-key', reason, repeatedKey) };
   }
-  if (lossyNumber === undefined) return undefined;
-  const reason = `the number ${lossyNumber} would lose digits, expected it in quotes, as text`;
-  return reject('number-loses-digits', reason);
+  const lossyNumber = findLossyNumber(tokens);
+  if (lossyNumber !== undefined) {
+    const reason = `the number ${lossyNumber} would lose digits, expected it in quotes, as text`;
+    return { ok: false, fault: reject('number-loses-digits', reason) };
+  }
+  return { ok: true, values: isRewritten(tokens) ? keepSources(value, readSources(tokens)) : value };
 }
 
-interface Inspection {
-  readonly keys: number;
-  readonly fault: Rejection | undefined;
+/** Numbers, objects and arrays as they are written. */
+function keepSources(value: Record<string, unknown>, sources: ReadonlyMap<string, string>): Record<string, unknown> {
+  const isKept = (part: unknown) => typeof part === 'number' || (typeof part === 'object' && part !== null);
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, isKept(part) ? sources.get(key) : part]));
 }
 
-function inspectNames(names: readonly string[]): Inspection {
-  const name = names.find((candidate) => FORBIDDEN_NAMES.has(candidate));
-  const fault = name === undefined ? undefined : reject('forbidden-key', `the key ${name} is not allowed`, name);
-  return { keys: names.length, fault };
-}
-
-/** Walks the whole value; its depth has been checked. */
-function inspectValue(value: unknown): Inspection {
-  if (typeof value === 'string') return { keys: 0, fault: findEscapeFault(value) };
-  if (typeof value !== 'object' || value === null) return { keys: 0, fault: undefined };
+/** Walks the whole value, which stands so deep. */
+function inspectValue(value: unknown, hasEscapes: boolean, depth: number): Rejection | undefined {
+  if (typeof value === 'string') return hasEscapes ? findEscapeFault(value) : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > MAX_DEPTH) return reject('bad-json', `the line nests more than ${MAX_DEPTH} levels deep, expected fewer`);
   const names = Array.isArray(value) ? [] : Object.keys(value);
-  const own = inspectNames(names);
-  let { keys } = own;
-  let fault = own.fault ?? findEscapeFault(names.join('\n'));
-  for (const part of Object.values(value)) {
-    const inner = inspectValue(part);
-    keys += inner.keys;
-    fault ??= inner.fault;
-  }
-  return { keys, fault };
+  const name = names.find((candidate) => FORBIDDEN_NAMES.has(candidate));
+  if (name !== undefined) return reject('forbidden-key', `the key ${name} is not allowed`, name);
+  let fault = hasEscapes ? findEscapeFault(names.join('\n')) : undefined;
+  for (const part of Object.values(value)) fault ??= inspectValue(part, hasEscapes, depth + 1);
+  return fault;
 }
 
 /** NUL, or half of a character: they can only come from an escape, and no text may hold them. */

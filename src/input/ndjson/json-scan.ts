@@ -1,75 +1,82 @@
 import { trimEndOf } from '../../domain/trim-end.js';
 
-/**
- * What JSON.parse does not report: repeated keys, numbers that lose digits, and the depth. Scans a line without
- * checking its syntax: correct for what JSON.parse accepts, and it terminates for everything else.
- */
-export interface JsonScan {
-  readonly depth: number;
-  /** Keys of all objects, as written: more than the parsed value has when one stands twice. */
-  readonly keys: number;
-  /** The first number that parsing changes, as written. */
-  readonly lossyNumber: string | undefined;
-  /** Whether there is a number that JSON.stringify writes otherwise: `1.10`, `1e2`, `-0`. */
-  readonly isRewritten: boolean;
-}
+/** What JSON.parse does not report of an object that it accepts, from its tokens. */
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const OPENING = new Set([0x7b, 0x5b]);
-const CLOSING = new Set([0x7d, 0x5d]);
 const NUMBER = /-?\d[\d.eE+-]*/y;
 /** Every number of so few characters, without an exponent, is read and written back digit by digit. */
 const SAFE_NUMBER_LENGTH = 15;
 
-export function scanJson(text: string): JsonScan {
-  let depth = 0;
-  let deepest = 0;
-  let keys = 0;
-  let lossyNumber: string | undefined;
-  let isRewritten = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === QUOTE) {
-      index = findStringEnd(text, index);
-      if (isKeyEnd(text, index)) keys += 1;
-    } else if (isNumberStart(code)) {
-      const written = readNumber(text, index);
-      if (lossyNumber === undefined && losesDigits(written)) lossyNumber = written;
-      isRewritten ||= !isCanonical(written);
-      index += written.length - 1;
-    } else if (OPENING.has(code)) {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (CLOSING.has(code)) {
-      depth -= 1;
-    }
+/** Strings with their quotes, numbers, and each other character but blanks. */
+export function listTokens(text: string): string[] {
+  const tokens: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const token = readToken(text, at);
+    at += token.length;
+    if (token.trim() !== '') tokens.push(token);
   }
-  return { depth: deepest, keys, lossyNumber, isRewritten };
+  return tokens;
 }
 
-/** The first key that stands twice in its object; for a line that JSON.parse accepts. */
-export function findDuplicateKey(text: string): string | undefined {
+/** The first key that stands twice in its object. */
+export function findRepeatedKey(tokens: readonly string[]): string | undefined {
   const open: Set<string>[] = [];
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (OPENING.has(code)) open.push(new Set());
-    else if (CLOSING.has(code)) open.pop();
-    if (code !== QUOTE) continue;
-    const start = index;
-    index = findStringEnd(text, index);
-    if (!isKeyEnd(text, index)) continue;
-    const key: unknown = JSON.parse(text.slice(start, index + 1));
-    const seen = open.at(-1);
-    if (typeof key !== 'string' || seen === undefined) continue;
-    if (seen.has(key)) return key;
-    seen.add(key);
+  for (const [at, token] of tokens.entries()) {
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    if (token !== ':') continue;
+    const key: string = JSON.parse(tokens[at - 1] as string);
+    const keys = open.at(-1);
+    if (keys?.has(key)) return key;
+    keys?.add(key);
   }
   return undefined;
 }
 
-/** Index of the quote that closes the string, or of the last character when none does. */
-export function findStringEnd(text: string, start: number): number {
+/** The first number that parsing changes, as written. */
+export function findLossyNumber(tokens: readonly string[]): string | undefined {
+  return tokens.find((token) => isNumber(token) && losesDigits(token));
+}
+
+/** Whether there is a number that JSON.stringify writes otherwise: `1.10`, `1e2`, `-0`. */
+export function isRewritten(tokens: readonly string[]): boolean {
+  return tokens.some((token) => isNumber(token) && !isCanonical(token));
+}
+
+/** The values of the object by their keys: as written, but for blanks, and with strings in their shortest form. */
+export function readSources(tokens: readonly string[]): Map<string, string> {
+  const sources = new Map<string, string>();
+  let depth = 0;
+  let key = '';
+  let source = '';
+  for (const token of tokens) {
+    if (depth === 1 && token === ':') {
+      key = JSON.parse(source);
+      source = '';
+    } else if (depth === 1 && (token === ',' || token === '}')) {
+      sources.set(key, source);
+      source = '';
+    } else if (depth > 0) source += token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+  }
+  return sources;
+}
+
+/** A string with its quotes, a number, or one character. */
+function readToken(text: string, start: number): string {
+  const first = text.charAt(start);
+  if (first === '"') return text.slice(start, findStringEnd(text, start) + 1);
+  if (!isNumber(first)) return first;
+  NUMBER.lastIndex = start;
+  return NUMBER.exec(text)?.[0] ?? first;
+}
+
+function isNumber(token: string): boolean {
+  return token >= '-' && token < ':' && token !== '.' && token !== '/';
+}
+
+/** Index of the quote that closes the string. */
+function findStringEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length - 1 : end;
@@ -79,21 +86,6 @@ function isEscaped(text: string, index: number): boolean {
   let slashes = 0;
   while (text.charCodeAt(index - 1 - slashes) === 0x5c) slashes += 1;
   return slashes % 2 === 1;
-}
-
-function isKeyEnd(text: string, end: number): boolean {
-  let next = end + 1;
-  while (text.charCodeAt(next) <= 0x20) next += 1;
-  return text.charCodeAt(next) === COLON;
-}
-
-function isNumberStart(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || code === 0x2d;
-}
-
-function readNumber(text: string, start: number): string {
-  NUMBER.lastIndex = start;
-  return NUMBER.exec(text)?.[0] ?? '-';
 }
 
 function isCanonical(written: string): boolean {
