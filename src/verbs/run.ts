@@ -5,7 +5,7 @@ import { planNewInput } from '../command/plan-input.js';
 import { assertUnchanged, type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
-import { quoteWord } from '../domain/errors.js';
+import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
 import { watchCommand } from '../observe/watch-command.js';
@@ -86,6 +86,8 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       await assertTested(files, { ...made, guards: job.guards }, registry.state);
       await assertApproved(files, made, registry.state);
     } catch (error) {
+      // A disk that failed meanwhile is no guard.
+      if (!(error instanceof UserError && error.code === 'guard')) throw error;
       guarded = await writeRunReport(files, made.directory, made.plan);
       emit({ type: 'guarded', summary: guarded });
       log.warn(`a guard stopped the job before anything was sent; the rejections are in ${made.directory}`, {

@@ -42,6 +42,8 @@ test.each(KINDS)(
       if (error === undefined) unreported.add(failing);
       else expect(error, where).toMatchObject({ message: expect.stringContaining(code) });
       expect(failed.disk.openFiles, where).toEqual([]);
+      // Only a guard leaves outputs of a run that has not begun.
+      expect(runsOf(failed.disk, job).filter(isReportedUnbegun(failed.disk, job)), where).toEqual([]);
 
       await expectSameCommandFinishes(job, failed, where);
     }
@@ -160,6 +162,13 @@ function readSummary(disk: MemoryDisk, job: Job): Summary {
   const [run, ...more] = runsOf(disk, job);
   expect(more).toEqual([]);
   return JSON.parse(disk.readText(`/out/${job.name}/${run}/summary.json`));
+}
+
+function isReportedUnbegun(disk: MemoryDisk, job: Job): (run: string) => boolean {
+  return (run) => {
+    const files = disk.list(`/out/${job.name}/${run}`);
+    return files.includes('summary.json') && !files.includes('journal.ndjson');
+  };
 }
 
 function runsOf(disk: MemoryDisk, job: Job): string[] {
