@@ -3,6 +3,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -12,14 +13,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { nodeEnv } from '../../src/command/env.js';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { Running } from '../e2e/command.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { readFailure } from '../e2e/failure.js';
 import { ROOT } from './dockerfile.js';
 
 const JOB = 'jobs/autumn-sale.yaml';
 const OWN_NUMBER = '+6591000007';
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 const directory = mkdtempSync(join(tmpdir(), 'volley-story-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -32,8 +37,8 @@ async function volley(...args: string[]) {
 }
 
 /** What the sandbox accepted so far. */
-function readSms(): SmsEntry[] {
-  const path = join(directory, 'out/autumn-sale/sandbox/ledger.ndjson');
+function readSms(job = 'autumn-sale'): SmsEntry[] {
+  const path = join(directory, `out/${job}/sandbox/ledger.ndjson`);
   if (!existsSync(path)) return [];
   const [, ...pages] = readFileSync(path, 'utf8').trimEnd().split('\n');
   const entries: LedgerEntry[] = pages.flatMap((page) => [...expandPage(JSON.parse(page))]);
@@ -145,3 +150,91 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
   expect((await volley('apply', grown.json.directory, '--confirm', grown.json.plan)).json.balance.accepted).toBe(1);
   expect(readSms().at(-1)).toMatchObject({ destination: '+6591009999' });
 });
+
+test('its last days: another person approves, a STOP in mid-run, and the evening, as jobs/README.md has it', async () => {
+  // The same people, another text, in the hours of a job that STOPs are taken down for.
+  const path = join(directory, 'jobs/last-days.yaml');
+  const written = readFileSync(join(directory, JOB), 'utf8')
+    .replace('name: autumn-sale', 'name: last-days')
+    .replace('# window:', 'window:')
+    .replace('# optOuts:', 'optOuts:')
+    .replace(/requireTest: true .*/, 'requireApproval: 1')
+    .replace('the autumn sale begins', 'the last days of the autumn sale')
+    .replace('destination: Phone\n', 'destination: Phone\n    batchSize: 5\n')
+    .replace(/ {2}# The reminder.*(?=output:)/s, '');
+  writeFileSync(path, written);
+  mkdirSync(join(directory, 'lists'));
+  const listen = ['listen', '--opt-outs', 'lists/opt-outs.csv', '--port', '0'];
+  const listener = new Running(listen, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
+  const { origin } = JSON.parse(await listener.firstLine());
+  const answerStop = async (source: string) => {
+    const payload = { umid: 'u-1', source, destination: 'ACME', body: 'Stop!' };
+    const event = { namespace: 'SMS', eventType: 'inbound_message_received', payload };
+    expect((await fetch(origin, { method: 'POST', body: JSON.stringify(event) })).status).toBe(200);
+  };
+
+  let aheadMs = evening() - Date.now();
+  const left: string[][] = [];
+  const volleyAs = async (person: string, ...args: string[]) => {
+    const now = () => Date.now() + aheadMs;
+    const runtime = { ...nodeEnv, clock: { ...nodeEnv.clock, now }, loadTransport };
+    const ended = await runCommandInProcess(args, { cwd: directory, env: { VOLLEY_ACTOR: person }, runtime });
+    return { ...ended, json: JSON.parse(ended.stdout) };
+  };
+  // A person of the second request answers the first one; the window closes behind the second.
+  const loadTransport: typeof nodeEnv.loadTransport = async () => {
+    const create = await nodeEnv.loadTransport();
+    return (timeouts) => {
+      const { send, close } = create(timeouts);
+      return {
+        close,
+        send: async (call, signal) => {
+          const answer = await send(call, signal);
+          left.push(JSON.parse(String(call.body)).messages.map(({ destination }: SmsEntry) => destination));
+          if (left.length === 1) await answerStop('+6591001017');
+          if (left.length === 2) aheadMs += 30_000;
+          return answer;
+        },
+      };
+    };
+  };
+
+  // Bob approves what Ann has planned; under another limit it is another plan, and his word counts no more.
+  const plan = () => volleyAs('ann', 'plan', 'jobs/last-days.yaml');
+  const approve = ({ directory: run, planSha256 }: { directory: string; planSha256: string }) =>
+    volleyAs('bob', 'approve', run, '--confirm', planSha256);
+  await approve((await plan()).json);
+  writeFileSync(path, written.replace('maxCost: "2.50"', 'maxCost: "9.50"'));
+  const { json: planned } = await plan();
+  const requests = readFileSync(join(planned.directory, '1-sms.requests.ndjson'), 'utf8').trim().split('\n');
+  const messages: SmsEntry[] = requests.flatMap((line) => JSON.parse(line).body.messages);
+  const apply = () => volleyAs('ann', 'apply', planned.directory);
+  expect(readFailure(await apply())).toMatchObject({ exitCode: 4, error: { code: 'guard' } });
+  expect(left).toEqual([]);
+  expect((await approve(planned)).code).toBe(0);
+
+  // What was planned leaves to the byte, but for the one; at eight in the evening the run says when it goes on.
+  const closed = await apply();
+  expect(readFailure(closed)).toMatchObject({ exitCode: 75, error: { code: 'closed' } });
+  expect(closed.stderr).toMatch(/it opens next on .* at 01:00 UTC \(.* at 09:00 Asia\/Singapore\), for SG/);
+  expect(left).toHaveLength(2);
+
+  // In the morning the same command goes on.
+  aheadMs += 14 * HOUR_MS;
+  const { code, json } = await apply();
+  expect([code, json.balance]).toEqual([0, expect.objectContaining({ accepted: messages.length - 1, unprocessed: 1 })]);
+  expect(json.steps[0].withheld).toEqual({ 'opted-out': 1 });
+  const said = ({ destination, text, clientMessageId }: SmsEntry) => ({ destination, text, clientMessageId });
+  expect(readSms('last-days').map(said)).toEqual(
+    messages.filter(({ destination }) => destination !== '+6591001017').map(said),
+  );
+  listener.signal('SIGTERM');
+  await listener.ended;
+});
+
+/** A minute and a half before eight in Singapore, on a day that like the next one is no Sunday; ahead of all that was sent. */
+function evening(): number {
+  const day = new Date(Date.now() + DAY_MS);
+  while ([0, 6].includes(day.getUTCDay())) day.setTime(day.getTime() + DAY_MS);
+  return Date.parse(`${day.toISOString().slice(0, 10)}T19:58:35+08:00`);
+}
