@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
@@ -166,6 +166,7 @@ test('its last days: another person approves, a STOP in mid-run, and the evening
   mkdirSync(join(directory, 'lists'));
   const listen = ['listen', '--opt-outs', 'lists/opt-outs.csv', '--port', '0'];
   const listener = new Running(listen, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
+  onTestFinished(() => listener.signal('SIGKILL'));
   const { origin } = JSON.parse(await listener.firstLine());
   const answerStop = async (source: string) => {
     const payload = { umid: 'u-1', source, destination: 'ACME', body: 'Stop!' };
@@ -173,11 +174,10 @@ test('its last days: another person approves, a STOP in mid-run, and the evening
     expect((await fetch(origin, { method: 'POST', body: JSON.stringify(event) })).status).toBe(200);
   };
 
-  let aheadMs = evening() - Date.now();
+  let nowMs = evening();
   const left: string[][] = [];
   const volleyAs = async (person: string, ...args: string[]) => {
-    const now = () => Date.now() + aheadMs;
-    const runtime = { ...nodeEnv, clock: { ...nodeEnv.clock, now }, loadTransport };
+    const runtime = { ...nodeEnv, clock: { ...nodeEnv.clock, now: () => nowMs }, loadTransport };
     const ended = await runCommandInProcess(args, { cwd: directory, env: { VOLLEY_ACTOR: person }, runtime });
     return { ...ended, json: JSON.parse(ended.stdout) };
   };
@@ -192,7 +192,7 @@ test('its last days: another person approves, a STOP in mid-run, and the evening
           const answer = await send(call, signal);
           left.push(JSON.parse(String(call.body)).messages.map(({ destination }: SmsEntry) => destination));
           if (left.length === 1) await answerStop('+6591001017');
-          if (left.length === 2) aheadMs += 30_000;
+          if (left.length === 2) nowMs += 30_000;
           return answer;
         },
       };
@@ -220,7 +220,7 @@ test('its last days: another person approves, a STOP in mid-run, and the evening
   expect(left).toHaveLength(2);
 
   // In the morning the same command goes on.
-  aheadMs += 14 * HOUR_MS;
+  nowMs += 14 * HOUR_MS;
   const { code, json } = await apply();
   expect([code, json.balance]).toEqual([0, expect.objectContaining({ accepted: messages.length - 1, unprocessed: 1 })]);
   expect(json.steps[0].withheld).toEqual({ 'opted-out': 1 });
@@ -228,8 +228,6 @@ test('its last days: another person approves, a STOP in mid-run, and the evening
   expect(readSms('last-days').map(said)).toEqual(
     messages.filter(({ destination }) => destination !== '+6591001017').map(said),
   );
-  listener.signal('SIGTERM');
-  await listener.ended;
 });
 
 /** A minute and a half before eight in Singapore, on a day that like the next one is no Sunday; ahead of all that was sent. */
