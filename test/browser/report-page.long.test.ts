@@ -126,7 +126,7 @@ test('printed it is one sheet, without what engineers look up', async () => {
   await page.close();
 });
 
-test.each(LOOKS)('the proof of a run on $name, too', async (look) => {
+test.each([LOOKS[0], LOOKS[4]])('the proof of a run on $name, too', async (look) => {
   const page = await open(look, proofUrl);
   try {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(look.width);

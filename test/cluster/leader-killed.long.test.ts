@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { CLUSTER } from './a-cluster.js';
+import { tick } from './a-hand.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 const STEPS = [anSmsStep({ batchSize: 1 })];
@@ -68,7 +69,7 @@ async function aLedRun(leaseSeconds = 3600) {
     volley: (...args: string[]) => workspace.finish(start(...args)),
     leave: async () => {
       const isHanded = async () => (await database.query("select from volley.part where state = 'open'")).length === 10;
-      while (!(await isHanded())) await new Promise((resolve) => setImmediate(resolve));
+      while (!(await isHanded())) await tick();
       leader.signal('SIGKILL');
       await leader.ended;
     },

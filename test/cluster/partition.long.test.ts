@@ -4,6 +4,7 @@ import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { COMMAND } from '../e2e/command.js';
 import { CLUSTER } from './a-cluster.js';
+import { tick } from './a-hand.js';
 import { startDatabaseProxy } from './database-proxy.js';
 import { openNetworkNamespace } from './network-namespace.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
@@ -52,7 +53,10 @@ test('a worker whose network is cut for longer than its lease sends nothing twic
       isOver = true;
     });
     const until = async (condition: string) => {
-      while ((await database.query(`select ${condition} as is_so`))[0]?.is_so !== true) expect(isOver).toBe(false);
+      while ((await database.query(`select ${condition} as is_so`))[0]?.is_so !== true) {
+        expect(isOver).toBe(false);
+        await tick();
+      }
     };
     await until(`exists (select ${ofOthers} and state = 'under-way')`);
     const cutAtMs = performance.now();

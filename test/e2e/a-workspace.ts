@@ -19,7 +19,7 @@ export interface Finished extends Ended {
   readonly summary: Summary;
 }
 
-type Changed = Partial<Pick<InProcess, 'env' | 'runtime'>>;
+type Changed = Partial<Pick<InProcess, 'env' | 'stdin' | 'runtime'>>;
 type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env' | 'command'>>;
 
 /** A directory for a job and its files, and a sandbox beside it that the job sends to. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
 const servers: Server[] = [];
@@ -118,9 +118,9 @@ describe.concurrent('a person must look', () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(20));
     workspace.writeJob(aJob(workspace));
-    const wrong = workspace.start(['run', 'job.yaml'], { env: { VOLLEY_API_KEY: 'not-the-key-4711' } });
+    const env = { VOLLEY_API_KEY: 'not-the-key-4711' };
 
-    const { code, stdout, stderr, summary } = await workspace.finish(wrong);
+    const { code, stdout, stderr, summary } = await volleyIn(workspace, { env }, 'run', 'job.yaml');
 
     expect(code).toBe(4);
     expect(summary).toMatchObject({ stop: { reason: 'unauthorized' }, balance: { unprocessed: 20 } });

@@ -11,7 +11,7 @@ const currentChunks = () => /chunks-[0-9a-f]{16}/.exec(readFileSync(tree.path('d
 
 /** One after the other, in one tree: what a test builds, the next one replaces. */
 describe('a build', () => {
-  test('while 30 processes and more start: each finds all of its parts, of one version', async () => {
+  test('while 12 processes and more start: each finds all of its parts, of one version', async () => {
     await tree.build('1');
     const starts: Start[] = [];
     let isBuilding = true;
@@ -19,7 +19,7 @@ describe('a build', () => {
       for (const version of ['2', '3']) await tree.build(version);
       isBuilding = false;
     })();
-    while (isBuilding || starts.length < 30)
+    while (isBuilding || starts.length < 12)
       starts.push(...(await Promise.all([tree.start().end(), tree.start().end()])));
     await building;
 

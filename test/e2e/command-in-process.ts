@@ -6,7 +6,7 @@ import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { COMMAND, type Ended, type Spawning } from './command.js';
 
-export type InProcess = Pick<Spawning, 'cwd' | 'env'> & {
+export type InProcess = Pick<Spawning, 'cwd' | 'env' | 'stdin'> & {
   readonly runtime?: Env;
   /** What a person types, line by line; absent where there is no terminal. */
   readonly typed?: readonly string[];
@@ -27,7 +27,10 @@ export function runCommandInProcess(args: readonly string[], start: InProcess): 
   return ended;
 }
 
-async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv, typed }: InProcess): Promise<Ended> {
+async function runIn(
+  args: readonly string[],
+  { cwd, env, stdin, runtime = nodeEnv, typed }: InProcess,
+): Promise<Ended> {
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };
@@ -40,7 +43,9 @@ async function runIn(args: readonly string[], { cwd, env, runtime = nodeEnv, typ
   };
   const terminal: Terminal = {
     env,
-    stdin: (async function* () {})(),
+    stdin: (async function* () {
+      if (stdin !== undefined) yield stdin;
+    })(),
     ...(typed && { readLine: async () => lines.shift() }),
     isStdoutTerminal: false,
     isStderrTerminal: false,

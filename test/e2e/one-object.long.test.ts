@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess, type Finished, volleyIn, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { readFailure } from './failure.js';
 
@@ -55,14 +55,6 @@ async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
   return { workspace, run: `out/sale/${workspace.runs()[0]}` };
 }
 
-function readObject({ code, stdout, stderr }: Finished) {
-  expect(stdout, stderr).toMatch(/^\{.*\}\n$/);
-  const object = JSON.parse(stdout);
-  expect(object).toMatchObject({ state: expect.any(String), exitCode: expect.any(Number) });
-  expect(object).toHaveProperty('error');
-  return { code, object };
-}
-
 // One after the other: only one process at a time works on a job.
 describe.each(NAMES)('%s writes one JSON object', (name) => {
   let workspace: Workspace;
@@ -73,18 +65,6 @@ describe.each(NAMES)('%s writes one JSON object', (name) => {
     args = VERBS[name]?.(ended.run) ?? [];
   });
   const give = (runtime: Env, ...more: string[]) => volleyIn(workspace, { runtime }, ...args, ...more);
-
-  test('where its flags are misused (2)', async () => {
-    const failure = readFailure(await workspace.volley(...args, '--nope'));
-    expect(failure).toMatchObject({ state: 'refused', exitCode: 2, error: { code: 'bad-flag' } });
-    expect(failure.error.hint).toContain(`volley ${name} --help`);
-  });
-
-  test('where what it is given is not there (2)', async () => {
-    const failure = readFailure(await workspace.volley(name, 'no-such', ...args.slice(2)));
-    expect(failure).toMatchObject({ state: 'refused', exitCode: 2 });
-    expect(failure.error.message).toContain('no-such');
-  });
 
   test('where the disk is full (75), and the path is named', async () => {
     const failure = readFailure(await give(FULL_DISK));
@@ -104,14 +84,6 @@ describe.each(NAMES)('%s writes one JSON object', (name) => {
     const { code, stdout, stderr } = await give(FULL_DISK, '--no-json');
     expect([code, stdout]).toEqual([75, '']);
     expect(stderr).toContain('ENOSPC');
-  });
-
-  test('where all is well: no error, and the code it ends with', async () => {
-    const { code, object } = readObject(await give(nodeEnv));
-    expect(object.error).toBeNull();
-    // Of `report` it is the run's, which had rows in doubt.
-    expect([code, object.exitCode]).toEqual(name === 'report' ? [0, 3] : [code, code]);
-    expect([0, 1, 3]).toContain(code);
   });
 });
 
@@ -196,20 +168,6 @@ describe.concurrent('one JSON object on stdout', () => {
 
     expect(failure).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'interrupted' } });
     expect(failure.error.message).toContain('SIGTERM came a second time');
-  });
-
-  test('a command line without a verb, or with one that there is not', async () => {
-    const workspace = await aWorkspaceInProcess();
-    for (const args of [[], ['rnu', 'job.yaml'], ['run']]) {
-      expect(readFailure(await workspace.volley(...args))).toMatchObject({ exitCode: 2, error: { code: 'bad-flag' } });
-    }
-  });
-
-  test('a single call that is refused has one object, its own', async () => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.writeJob(aJob(workspace));
-    const ended = await workspace.volley('verify', 'check', 'no-such-session', '--job', 'nothing.yaml');
-    expect(readFailure(ended)).toMatchObject({ exitCode: 2, error: { code: 'bad-job' } });
   });
 
   test('a copy of a run is refused with one', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PlannedStep } from '../../src/plan/format/plan-file.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -39,7 +39,7 @@ describe.concurrent('opt-outs on standard input', () => {
     const workspace = await aJobOf({ files }, { ...TEN, 'stop.csv': `mobile\n${numberOf(10)}\n` });
     const stdin = `mobile\n${numberOf(1)}\n${numberOf(2)}\n`;
 
-    const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin }));
+    const { code, summary } = await volleyIn(workspace, { stdin }, 'run', 'job.yaml');
 
     expect(code).toBe(0);
     expect(await workspace.destinations()).toEqual(reached);
@@ -51,7 +51,7 @@ describe.concurrent('opt-outs on standard input', () => {
     ['test', ['test', 'job.yaml', '--to', numberOf(9)], /standard input/],
   ])('are refused by name where they cannot be read: %s', async (_verb, args, message) => {
     const workspace = await aJobOf({ files: '-' }, TEN);
-    const { code, stdout } = await workspace.finish(workspace.start(args, { stdin: 'mobile\n' }));
+    const { code, stdout } = await volleyIn(workspace, { stdin: 'mobile\n' }, ...args);
     expect([code, stdout]).toEqual([2, expect.stringMatching(message)]);
     expect(workspace.requests()).toEqual([]);
   });
@@ -59,7 +59,7 @@ describe.concurrent('opt-outs on standard input', () => {
   test('are refused by name for a retry, whose list may be another by now', async () => {
     const workspace = await aJobOf({ files: '-' }, TEN);
     workspace.setFaults({ kind: 'reject-rows', rows: 1 });
-    await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: `mobile\n${numberOf(1)}\n` }));
+    await volleyIn(workspace, { stdin: `mobile\n${numberOf(1)}\n` }, 'run', 'job.yaml');
     const { code, stdout } = await workspace.volley(
       ...['retry', workspace.runOf(workspace.plans()[0] ?? ''), '--only', 'rejected'],
     );

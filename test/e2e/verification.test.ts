@@ -128,9 +128,7 @@ test.concurrent('a code for a session that was verified before is not checked, a
   workspace.write('codes.csv', codes([before, WRONG], [now]));
   workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
 
-  const single = await workspace.finish(
-    workspace.start(['verify', 'check', before.sessionId, WRONG, '--job', 'job.yaml', '--json']),
-  );
+  const single = await workspace.volley(...['verify', 'check', before.sessionId, WRONG, '--job', 'job.yaml', '--json']);
   const { code, summary } = await workspace.run();
 
   expect(JSON.parse(single.stdout)).toMatchObject({ status: 'VERIFIED', check: 'not-checked' });

@@ -60,7 +60,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
-  test.each(oneIn(2, Object.keys(CASES)))(
+  test.each(oneIn(4, Object.keys(CASES)))(
     'before %s, neither says nor writes a secret, nor logs a number or a text',
     async (name) => {
       const { keys, people, origin, code } = CASES[name]!;
@@ -105,7 +105,7 @@ describe.concurrent(`the built command, with NODE_DEBUG=${DEBUG}`, () => {
   );
 });
 
-test.each(['stream', 'undici', 'fetch', 'net,STREAM', 'str*', '*'])(
+test.each(['undici', 'net,STREAM', 'str*'])(
   'the built command refuses NODE_DEBUG=%s, by which Node would print bytes and addresses',
   async (debug) => {
     const ended = await new Running(['plan', 'sale.yaml'], { cwd: root, env: { NODE_DEBUG: debug } }).ended;

@@ -66,7 +66,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
   });
 
   test('any text that looks like YAML', () => {
-    fc.assert(fc.property(yamlish, expectJobOrRefusal), { numRuns: 500 });
+    fc.assert(fc.property(yamlish, expectJobOrRefusal), { numRuns: 200 });
   });
 
   test('any value, as YAML and as JSON', () => {
@@ -119,7 +119,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
         put(changed, place, value);
         expectJobOrRefusal(JSON.stringify(changed));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -139,7 +139,7 @@ test('a secret that is written in the credentials is never repeated, whatever st
       if (result === true) return;
       expect(`${result.message} ${result.hint} ${JSON.stringify(result.problems)}`).not.toContain(secret);
     }),
-    { numRuns: 1000 },
+    { numRuns: 300 },
   );
 });
 

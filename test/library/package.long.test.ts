@@ -49,9 +49,13 @@ const TSCONFIG = {
   files: ['typed.mts'],
 };
 
-/** As any program would install it: npm reads what package.json depends on, and leaves this checkout and HOME alone. */
+/**
+ * As any program would install it: npm reads what package.json depends on, and leaves this checkout and HOME alone. `VOLLEY_NPM_CACHE` names
+ * npm's cache of a machine that has just installed the checkout.
+ */
 async function installPackage(folder: string): Promise<string> {
-  const quiet = ['--ignore-scripts', '--cache', join(folder, 'cache')];
+  const cache = process.env.VOLLEY_NPM_CACHE ?? join(folder, 'cache');
+  const quiet = ['--ignore-scripts', '--prefer-offline', '--cache', cache];
   const pack = ['pack', ...quiet, '--json', '--pack-destination', folder];
   const { stdout } = await run('npm', pack, { cwd: CHECKOUT });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];

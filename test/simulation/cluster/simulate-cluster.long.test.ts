@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { simulateCluster } from './simulate-cluster.js';
 
-const SEEDS = 40;
+const SEEDS = 24;
 // Always the same: of some thousand seeds one ends in a refusal whose cause is the leader's clock, test/README.md.
 const FROM = 1;
 
 // First: what the process has not loaded yet must make no difference.
 test('a seed over a database gives one course of events, whatever ran before it', async () => {
-  const seeds = [5001, 5002, 5003, 5004, 5005, 5006];
+  const seeds = [5001, 5002, 5003];
   const digests = async (order: readonly number[]) => {
     const found: Record<number, string> = {};
     for (const seed of order) found[seed] = (await simulateCluster(seed)).traceDigest;
