@@ -141,9 +141,9 @@ async function aPrune(): Promise<Script> {
 
 /** Each with how far apart the operations are that are tried with each commit, and how many there are at least. */
 test.each([
-  ['a run', 'kill', aRun, 8, 100],
-  ['a run', 'power', aRun, 8, 100],
-  ['a run hours after the last', 'power', aRunHoursLater, 4, 100],
+  ['a run', 'kill', aRun, 20, 100],
+  ['a run', 'power', aRun, 20, 100],
+  ['a run hours after the last', 'power', aRunHoursLater, 12, 100],
   ['an abandon', 'kill', anAbandon, 5, 30],
   ['an abandon', 'power', anAbandon, 5, 30],
   ['a prune', 'kill', aPrune, 5, 30],
