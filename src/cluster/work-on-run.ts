@@ -1,4 +1,4 @@
-import type { RowCounts } from '../journal/replay.js';
+import type { RowCounts } from '../journal/entry-format.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RunDeps, SendDeps } from '../run/run-deps.js';
 import type { RunEvent } from '../run/run-event.js';

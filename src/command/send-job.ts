@@ -27,10 +27,11 @@ import { moveInputs } from '../run/move-inputs.js';
 import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
+import { assertStagePassed, type StagePass } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
-import type { Env } from './env.js';
+import { type Env, namePerson } from './env.js';
 import type { OpenCluster } from './open-cluster.js';
 import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
@@ -41,7 +42,7 @@ import { type HeldJob, withJob } from './with-job.js';
 /** A job that may send: it is held, and has access to the service. */
 export interface SendingJob extends HeldJob {
   /** Sends a plan, or resumes its run, and writes its outputs. */
-  send(directory: string, plan: Plan, settings: RunSettings): Promise<Summary>;
+  send(directory: string, plan: Plan, settings: RunSettings, pass?: StagePass): Promise<Summary>;
   /** Does all that follows a finished run whose process died before. */
   report(directory: string, plan: Plan): Promise<Summary>;
   /** Input files of a finished run, or of the job, go where `whenDone` says. */
@@ -65,7 +66,7 @@ export async function withSending<T>(
       withAccess(context, job, directory, async (access) => {
         const { lock, registry } = held;
         let sentUntilMs: number | undefined;
-        const send: SendingJob['send'] = async (directory, plan, settings) => {
+        const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
           context.name({ run: plan.id });
           if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
           assertDue({ ...settings, name: job.name }, clock);
@@ -77,6 +78,7 @@ export async function withSending<T>(
               lock,
               registry,
               settings,
+              pass,
               othersSentMsAgo,
             });
           } finally {
@@ -136,6 +138,8 @@ interface Sent {
   readonly lock: Lock;
   readonly registry: Registry;
   readonly settings: RunSettings;
+  /** A person lets the stage pass that waits. */
+  readonly pass?: StagePass | undefined;
   readonly othersSentMsAgo: number | undefined;
 }
 
@@ -282,7 +286,12 @@ function findNow({ number, textOf }: AskedNumber, findHad: FindHad | undefined):
 export async function applyRunDirectory(
   context: Context,
   written: string,
-  { ignoreChangedInputs, wait, ...answer }: { ignoreChangedInputs: boolean; wait: boolean } & GivenAnswer,
+  {
+    ignoreChangedInputs,
+    wait,
+    passStage,
+    ...answer
+  }: { ignoreChangedInputs: boolean; wait: boolean; passStage?: number | undefined } & GivenAnswer,
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
   const { env, emit } = context;
   const { files, clock } = env;
@@ -291,6 +300,7 @@ export async function applyRunDirectory(
   emit({ type: 'job', job });
   context.name({ job: job.name, run: plan.id });
   assertNamed(plan, directory, answer);
+  const pass = passStage === undefined ? undefined : { stage: passStage, by: namePerson(context) };
   checkGuards(plan, job.guards);
   if (!wait) assertDue(job, clock);
   const jobDirectory = dirname(directory);
@@ -305,6 +315,7 @@ export async function applyRunDirectory(
       const sources = { files, registry: registry.state, history: runs };
       await assertOwned(sources, { plan, directory, directories: registry.directories });
       if (!isFinished) {
+        await assertStagePassed(files, { directory, plan }, pass);
         await assertTested(files, { directory, plan, guards: job.guards }, registry.state);
         await assertApproved(files, { directory, plan }, registry.state);
       }
@@ -312,7 +323,7 @@ export async function applyRunDirectory(
     });
     await confirmSending(context, { directory, plan, settings: job }, answer);
     await registry.claimReimported({ directory, plan }, history);
-    const summary = await sending.send(directory, plan, job);
+    const summary = await sending.send(directory, plan, job, pass);
     await sending.moveInputs(job, plan.id);
     return summary;
   });

@@ -79,7 +79,17 @@ export type StepOf<K extends keyof typeof stepSchemas> = Omit<
   readonly limits: Limits;
   /** Of its own, and those of the job. */
   readonly suppress?: readonly SuppressionLists[] | undefined;
+  /** The stages before the last one, which sends all that is left. Of a step of kind sms alone. */
+  readonly ramp?: readonly RampStage[] | undefined;
 };
+
+/** A part of the rows of a step, which stands for all of them: what became of it decides whether the next stage begins. */
+export interface RampStage {
+  /** Of the rows that the step sends: a share in percent, or so many. */
+  readonly size: { readonly percent: number } | { readonly rows: number };
+  /** A person decides whether the next stage begins. */
+  readonly isAsked?: true;
+}
 
 export function isRowStep(step: Step): step is RowStep {
   return 'input' in step;

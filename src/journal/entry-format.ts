@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { PROGRAM } from '../domain/program.js';
-import type { NotSent, RowOutcomes, RowVerdict, Verdict } from '../domain/row.js';
+import type { NotSent, RowOutcomes, RowStatus, RowVerdict, Verdict } from '../domain/row.js';
 
 /**
  * The journal on disk, version 1: `journal.ndjson`, one entry a line, appended only. A reader that does not know `snapshot` may skip it.
@@ -25,6 +25,7 @@ export type JournalEntry =
   | ProvisionFailedEntry
   | IntentEntry
   | OutcomeEntry
+  | StageEntry
   | ActionEntry
   | ActedEntry
   | SettleEntry
@@ -113,6 +114,28 @@ export type PartResult =
    */
   | { readonly kind: 'given-up'; readonly verdict: NotSent };
 
+/**
+ * Every row of a stage of a step has an outcome: whether the next stage may begin. Durable before the first intent of that. A stage that
+ * is held gets another entry once a person lets it pass.
+ */
+export interface StageEntry {
+  readonly type: 'stage';
+  readonly step: number;
+  /** From 1. */
+  readonly number: number;
+  readonly at: number;
+  /** `asked`: a person decides; `held`: so they must, as the stage went badly. */
+  readonly verdict: 'passed' | 'asked' | 'held';
+  /** Completes "stage 1 …". */
+  readonly why: string;
+  /** Its rows by what became of them. */
+  readonly figures: Readonly<RowCounts>;
+  /** `ramp`, or `person …` with the operator. */
+  readonly by: string;
+}
+
+export type RowCounts = Record<RowStatus | NotSent['status'], number>;
+
 /** A step without rows is about to change something. Durable before the first byte of it leaves. */
 export interface ActionEntry {
   readonly type: 'action';
@@ -195,6 +218,10 @@ export type CloseReason =
   | 'guard'
   /** What is left may not be sent at this hour. */
   | 'closed'
+  /** A sample was sent: a person decides on the rest. */
+  | 'sampled'
+  /** A stage went badly: a person decides. */
+  | 'held'
   /** A step without rows was refused, or is in doubt, and later steps rely on it. */
   | 'refused'
   /** The service refused a request for a reason that holds for every one of the step. */

@@ -1,4 +1,4 @@
-import type { NotSent, RowOutcomes, RowStatus, Verdict } from '../domain/row.js';
+import type { NotSent, RowOutcomes, Verdict } from '../domain/row.js';
 import type { NotSentCode } from '../domain/row-codes.js';
 import type {
   CloseEntry,
@@ -8,8 +8,10 @@ import type {
   ProvisionFailedEntry,
   RequestKey,
   RetryEntry,
+  RowCounts,
   SettleEntry,
 } from './entry-format.js';
+import { addRows, beginStage, endStage, noRows, type StageProgress } from './stage-progress.js';
 
 /** A request, or part of one, that is not settled. */
 export interface OpenRequest extends RequestKey {
@@ -20,8 +22,6 @@ export interface OpenRequest extends RequestKey {
   /** Whose intent it is, as in `OpenEntry`; absent where its process sent it itself. */
   readonly lead?: string;
 }
-
-export type RowCounts = Record<RowStatus | NotSent['status'], number>;
 
 export interface StepProgress {
   /** The first request that was never begun, and the byte offset of its line in the requests file. */
@@ -42,6 +42,7 @@ export interface StepProgress {
   prepared: readonly string[] | undefined;
   /** The provisioning call without an outcome: its result may exist; undefined when none is open. */
   preparing: OpenProvisioning | undefined;
+  stage: StageProgress;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;
   /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
@@ -152,7 +153,8 @@ export class RunState {
         nextRequest: 1,
         nextOffset: 0,
         begunAhead: new Map(),
-        settledRows: { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 },
+        settledRows: noRows(),
+        stage: beginStage(0),
         givenUpRows: {},
         retriedRows: { rejected: 0, 'not-sent': 0 },
         settledRequests: 0,
@@ -186,7 +188,7 @@ export class RunState {
   }
 
   apply(entry: JournalEntry): void {
-    if ('step' in entry && entry.type !== 'settle') {
+    if ('step' in entry && entry.type !== 'settle' && entry.type !== 'stage') {
       this.#events += 1;
       this.step(entry.step).lastEvent = this.#events;
       this.lastSentAt = Math.max(this.lastSentAt ?? 0, entry.at);
@@ -213,6 +215,9 @@ export class RunState {
         return;
       case 'unprepared':
         endPreparing(entry, this.step(entry.step));
+        return;
+      case 'stage':
+        this.step(entry.step).stage = endStage(entry, this.step(entry.step).stage);
         return;
       case 'action':
         this.step(entry.step).action = { isOpen: true, wasBegun: true, verdict: this.step(entry.step).action?.verdict };
@@ -264,8 +269,13 @@ export class RunState {
       this.#countParts(entry, 1);
       return;
     }
-    if (entry.result.kind === 'given-up') giveUp(entry.result.verdict, open, progress);
-    else countRows(entry.result.outcomes, progress.settledRows);
+    const ended =
+      entry.result.kind === 'given-up'
+        ? giveUp(entry.result.verdict, open, progress)
+        : countRows(entry.result.outcomes);
+    addRows(progress.settledRows, ended);
+    addRows(progress.stage.rows, ended);
+    progress.stage.lastOutcomeAt = entry.at;
     if (this.#countParts(entry, -1) === 0) progress.settledRequests += 1;
   }
 
@@ -322,14 +332,16 @@ function settleRows({ from, verdicts, rows }: SettleEntry, counts: RowCounts): v
   }
 }
 
-function giveUp({ code }: NotSent, { rows: [, count] }: OpenRequest, progress: StepProgress): void {
-  progress.settledRows['not-sent'] += count;
+function giveUp({ code }: NotSent, { rows: [, count] }: OpenRequest, progress: StepProgress): RowCounts {
   progress.givenUpRows[code] = (progress.givenUpRows[code] ?? 0) + count;
+  return { ...noRows(), 'not-sent': count };
 }
 
-function countRows(outcomes: RowOutcomes, counts: RowCounts): void {
+function countRows(outcomes: RowOutcomes): RowCounts {
+  const counts = noRows();
   for (const [index] of outcomes.rows) {
     const verdict = outcomes.verdicts[index];
     if (verdict !== undefined) counts[verdict.status] += 1;
   }
+  return counts;
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { InputFile } from '../input/inputs.js';
 import { isRowStep, type Step } from '../job/job.js';
+import { dropSample } from '../job/stages.js';
 import { planIdInstead, planIdOf } from '../kinds/ids.js';
 import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './format/plan-file.js';
@@ -52,7 +53,8 @@ export async function makeRetryPlan(
   const { files } = deps;
   const { directories, retryOf, assertHeld } = options;
   const { jobDirectory } = directories;
-  const { job, occurrence } = source.plan;
+  const { occurrence } = source.plan;
+  const job = dropSample(source.plan.job);
   assertTimes(source.plan, options.nowMs);
   await removeLeftovers(files, jobDirectory);
   const identity = JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity });
@@ -152,7 +154,7 @@ async function planRows(
   const directory = source.plan.job.directory;
   const suppression = await listCurrentSuppression(step, directory, context);
   const selection = { step, number, listed: [], inputs, suppression, leftOut: [] };
-  const records = new PlannedRecords(planned, source.rowsOf(planned));
+  const records = new PlannedRecords(planned, () => source.rowsOf(planned));
   const reader: PlanDeps['reader'] = {
     ...deps.reader,
     readRecords: (file, input) => {

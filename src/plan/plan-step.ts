@@ -26,6 +26,7 @@ import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
 import { ReimportedRows, type RowOwners } from './reimport/reimported-rows.js';
 import { RowsDigest } from './rows-digest.js';
+import { createStageChooser } from './stage-chooser.js';
 import { loadSuppression } from './suppress/suppression.js';
 import { RowOrdinals, Tally } from './tally.js';
 import { listClosed } from './time-faults.js';
@@ -69,7 +70,8 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     describeRow: (ordinal) => rows.describe(ordinal),
   });
   const { kind, limits } = step;
-  const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits });
+  const chooser = createStageChooser(step);
+  const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits, chooser });
   const describeRow = (row: number) => rows.describe(row);
   const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
   const costs = context.prices && createCostTally(step, context.prices.list);
@@ -178,7 +180,7 @@ class StepPlanning {
     this.#rows.beginFile(shown);
     this.#digest = new RowsDigest();
     this.#tally.beginFile();
-    const before = this.#writer.planned;
+    const before = this.#writer.taken;
     await problems.gather(shown, async () => {
       await reader.open();
       const source = { index, shown, path };
@@ -186,7 +188,7 @@ class StepPlanning {
       this.#writer.endFile();
       this.#refuseOutput(reader, shown);
       binding.addProblems(shown, problems);
-      const faults = this.#tally.endFile(this.#writer.planned - before);
+      const faults = this.#tally.endFile(this.#writer.taken - before);
       // Rows that are re-imported were wrong before, each by itself.
       if (reader.ownColumns.length === 0) for (const fault of faults) problems.add(fault);
       if (reader.sha256 !== input.sha256) {
@@ -221,7 +223,8 @@ class StepPlanning {
 
   /** False where the reader has no drafts of the rows. */
   async #planDrafts(reader: RecordReader, { index, shown, path }: FileOfStep): Promise<boolean> {
-    // Drafts are written as they are read: rows of different hours would share no request.
+    // Drafts are written as they are read: rows of different hours, or stages, would share no request.
+    if (this.#step.ramp !== undefined) return false;
     if (this.#step.kind === 'sms' && this.#step.window !== undefined && areMixed(this.#step.window)) return false;
     const { drafts } = this.#planner;
     const blocks = reader.draftedBlocks?.(this.#step);
@@ -327,12 +330,12 @@ class StepPlanning {
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
-    const { planned, requests, messages, segments, seconds, files, groups } = this.#writer;
+    const { planned, requests, messages, segments, seconds, files, groups, stages } = this.#writer;
     const { window } = this.#step.kind === 'sms' ? this.#step : { window: undefined };
     const hours = window === undefined ? {} : { hours: { groups, timeZoneData: process.versions.tz ?? '' } };
     const { rejected, skipped, ...told } = this.#tally.figures(this.#rows.next);
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
     const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures() };
-    return { counts, ...told, ...cost, ...hours, estimateSeconds: Math.ceil(seconds), files };
+    return { counts, ...told, ...cost, ...hours, stages, estimateSeconds: Math.ceil(seconds), files };
   }
 }

@@ -38,6 +38,7 @@ export function exitCodeOf(
     case 'refused':
     case 'request-refused':
     case 'guard':
+    case 'held':
     case 'unauthorized':
     case 'redirected':
       return EXIT.stopped;
@@ -46,6 +47,10 @@ export function exitCodeOf(
     case 'closed':
     case undefined:
       return EXIT.again;
+    case 'sampled':
+      if (balance.inDoubt > 0 && failOn !== 'nothing') return EXIT.inDoubt;
+      // What was not sent waits for a person.
+      return failOn === 'rejections' && balance.rejected + held > 0 ? EXIT.rejected : EXIT.ok;
     case 'finished':
     case 'abandoned':
       if (tooLate > 0) return EXIT.stopped;

@@ -27,6 +27,10 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
       return words(detail, 'check the API key, and that it belongs to the account of the job');
     case 'redirected':
       return words(`the address of the service redirects (${detail})`, 'check service.region or service.bases');
+    case 'sampled':
+      return words(detail, 'look at how the sample went', false);
+    case 'held':
+      return words(detail, 'look at how the stage went', false);
     case 'guard':
       return words(detail, 'correct the job where this is not as it should be');
     case 'request-refused':

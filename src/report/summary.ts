@@ -102,6 +102,14 @@ export const summarySchema = z.strictObject({
       segments: count,
       /** When the service is to send its messages; absent where it sends them at once. */
       scheduled: z.strictObject({ at: z.string(), timeZone: z.string().optional() }).optional(),
+      /** Rows of each stage, how many stages have passed, and which waits for a person; absent where it sends all at once. */
+      stages: z
+        .strictObject({
+          rows: z.array(count),
+          passed: count,
+          waiting: z.strictObject({ number: count, why: z.string() }).nullable(),
+        })
+        .optional(),
       /** By the price list; absent where its rows have no prices. */
       cost: stepCost.optional(),
       billed: billed.optional(),
@@ -240,7 +248,11 @@ export function countNotReached({ balance, reasons }: StepSummary): number {
 /** As many as are listed of an output. */
 const MOST_REASONS = 3;
 
-export const NOT_REACHED = 'not reached by the run';
+/** Why they have none. */
+export function describeNotReached({ stages }: StepSummary): string {
+  if (stages?.waiting == null) return 'not reached by the run';
+  return `wait until a person lets stage ${stages.waiting.number} pass`;
+}
 
 export function addBalances(balances: readonly Balance[]): Balance {
   const total = emptyBalance();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
-import type { ActionProgress, RunState } from '../journal/replay.js';
+import type { ActionProgress, RunState, StepProgress } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
@@ -233,6 +233,7 @@ function summarizeStep(
     messages: counts.messages,
     segments: counts.segments,
     ...(scheduled === undefined ? {} : { scheduled }),
+    ...(planned.stages === undefined ? {} : { stages: summarizeStages(planned.stages, state.step(number)) }),
     ...(report.cost === undefined ? {} : { cost: report.cost }),
     rejections: report.rejections,
     ...(planned.had === undefined ? {} : { had: { rule: planned.had.rule, runs: [...planned.had.runs] } }),
@@ -243,6 +244,15 @@ function summarizeStep(
     reasons: [...report.reasons],
     files: report.files,
     action: null,
+  };
+}
+
+function summarizeStages(rows: readonly number[], { stage }: StepProgress): StepSummary['stages'] {
+  const { passed, waiting } = stage;
+  return {
+    rows: [...rows],
+    passed,
+    waiting: waiting && { number: waiting.number, why: waiting.why },
   };
 }
 

@@ -24,6 +24,7 @@ import { AreaUse } from './send/area-use.js';
 import type { StepContext } from './send/send-context.js';
 import { StepNotices } from './step-notices.js';
 import type { StopSwitch } from './stop.js';
+import { passStage, type StagePass } from './waiting-stage.js';
 
 export interface ApplyPlanOptions {
   readonly directory: string;
@@ -36,6 +37,8 @@ export interface ApplyPlanOptions {
   readonly othersSentMsAgo?: number | undefined;
   /** Sends in place of this process alone: workers, over a database. */
   readonly sender?: StepSender | undefined;
+  /** A person lets the stage pass that waits. */
+  readonly pass?: StagePass | undefined;
   /** Called once the journal exists, before anything is sent, to record that the run has begun. */
   readonly announce: (journal: { readonly durableBytes: number }) => Promise<void>;
 }
@@ -95,6 +98,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     // There is a journal now: one that goes from here on is missed (watch-journal.ts).
     await lock.assertHeld();
     await options.announce(journal);
+    await passStage(plan, state, { pass: options.pass, journal, nowMs: deps.clock.now() });
     const isKnown = (await options.sender?.takeOver(state, journal, stop.nothingNew)) === true;
     const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));
     const mayQuery = !isOver(options.job, deps.clock);
@@ -145,11 +149,12 @@ const ENTRIES_AT_ONCE = 500;
 
 /** The job may have got a database since the plan was made. */
 function assertWindowsKept({ plan, job, sender }: ApplyPlanOptions): void {
-  const windows = job.steps.filter((step) => step.kind === 'sms' && step.window !== undefined);
-  if (sender === undefined || windows.length === 0) return;
+  const hasWindow = job.steps.some((step) => step.kind === 'sms' && step.window !== undefined);
+  const hasStages = plan.steps.some(({ stages }) => stages !== undefined);
+  if (sender === undefined || !(hasWindow || hasStages)) return;
   throw new UserError(
     'bad-job',
-    `Cannot send plan ${plan.id} over a database: it has a window, which workers do not know`,
+    `Cannot send plan ${plan.id} over a database: it has ${hasWindow ? 'a window' : 'stages'}, which workers do not know`,
     {
       hint: 'Write cluster: { share: lane } in the job, or remove cluster; nothing was sent.',
     },

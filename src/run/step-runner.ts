@@ -10,7 +10,7 @@ import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
-import type { RunnerContext } from './send/send-context.js';
+import { findClosed, type RunnerContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { withhold } from './send/withhold.js';
 import { StepNotices } from './step-notices.js';
@@ -75,7 +75,7 @@ export class StepRunner {
   /** Sends a part, or puts it back: until another has ended, or split smaller. */
   async #begin(part: PartToSend): Promise<void> {
     const { isInFlight, rows } = part.open;
-    if (!isInFlight && this.#context.hours?.isOpen(part) === false) return this.#queue.close(part);
+    if (!isInFlight && findClosed(part, this.#context) !== undefined) return this.#queue.close(part);
     if (!this.#isInTime() || (await this.#withhold(part))) return;
     const { maxRows } = this.#caution;
     if (!this.#caution.mayBegin(Math.min(rows[1], maxRows), this.#underWay)) {
@@ -86,14 +86,17 @@ export class StepRunner {
   }
 
   async #awaitMore(): Promise<boolean> {
-    return (await this.#awaitOpening()) || (await this.#source.awaitMore?.()) === true;
+    const { stages } = this.#context;
+    if (this.#queue.closedGroups.length > 0) return this.#awaitOpening();
+    if (this.#queue.hasClosed && stages !== undefined) return stages.endStage();
+    return (await this.#source.awaitMore?.()) === true;
   }
 
-  /** Where nothing is left but what is closed: stops the run, or returns true once something may have opened. */
+  /** Where nothing is left of the stage but what is closed: stops the run, or returns true once something may have opened. */
   async #awaitOpening(): Promise<boolean> {
     const { closedGroups } = this.#queue;
     const { deps, hours, planned, stop } = this.#context;
-    if (hours === undefined || closedGroups.length === 0) return false;
+    if (hours === undefined) return false;
     const opening = hours.findNext(closedGroups);
     const { notAfter } = this.#context;
     if (notAfter !== undefined && !hours.opensBefore(opening, millisecondsOf(notAfter))) {
@@ -193,7 +196,7 @@ export class StepRunner {
     try {
       const attempt = await this.#lane.run(costOf(part), (gate) => {
         isBegun = true;
-        const isClosed = !part.open.isInFlight && this.#context.hours?.isOpen(part) === false;
+        const isClosed = !part.open.isInFlight && findClosed(part, this.#context) !== undefined;
         if (!isClosed && maySend()) return sendPart(part, this.#context, { gate, maySend });
         this.#queue.push(part);
         return Promise.resolve(undefined);

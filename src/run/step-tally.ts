@@ -1,6 +1,6 @@
 import { countOf } from '../domain/count-of.js';
 import type { RowOutcomes } from '../domain/row.js';
-import type { RowCounts } from '../journal/replay.js';
+import type { RowCounts } from '../journal/entry-format.js';
 import { GUARD_FROM_ROWS } from './send/caution.js';
 import type { RunnerContext } from './send/send-context.js';
 import type { StepNotices } from './step-notices.js';

@@ -26,6 +26,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned' && isEmpty(summary)) return nextOfEmpty(summary, view, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
+  if (isWaiting(summary)) return nextOfStage(summary, job, screen);
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
   if (exitCode === 4 && summary.stop !== null) {
     const { fix, isResumed } = wordsOfStop(summary.stop);
@@ -70,6 +71,27 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     what: `${countOf(held, 'row')} are held, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`,
     command: showCommand(screen, 'retry', run, '--only', 'had-it-already'),
   };
+}
+
+function isWaiting({ stop }: Summary): boolean {
+  return stop?.reason === 'sampled' || stop?.reason === 'held';
+}
+
+/** A person decides whether the rest of a run is sent. */
+function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
+  const isSample = stop?.reason === 'sampled';
+  const what = isSample
+    ? 'look at how the sample went; to send the rest'
+    : 'look at how the stage went; to send the rest all the same';
+  if (isSample && job !== undefined)
+    return { what, command: showCommand(screen, 'run', showPath(screen, job), '--rest') };
+  const pass = [
+    '--pass-stage',
+    String(steps.find(({ stages }) => stages?.waiting)?.stages?.waiting?.number ?? 1),
+    '--confirm',
+    plan,
+  ];
+  return { what, command: showCommand(screen, 'apply', showPath(screen, directory), ...pass) };
 }
 
 /** Of messages that a cancel took back; `job`: as the person named its file. */

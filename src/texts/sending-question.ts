@@ -5,7 +5,7 @@ import { countOf } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/sum-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
@@ -37,7 +37,7 @@ export function countToSend(plan: Plan, state: RunState): ToSend {
     const { number, kind } = step;
     const isRows = isRowKind(kind);
     const count = isRows
-      ? balanceAtRest(step, state, plan.job).unprocessed
+      ? Math.min(balanceAtRest(step, state, plan.job).unprocessed, countUntilAsked(step, plan, state))
       : Number(state.step(number).action?.verdict === undefined);
     if (count === 0) continue;
     steps.add(number);
@@ -53,6 +53,18 @@ export function countToSend(plan: Plan, state: RunState): ToSend {
   const rank = (kind: string) => (kind === 'sms' ? 0 : isRowKind(kind) ? 1 : 2);
   const parts = [...counts].toSorted(([one], [other]) => rank(one) - rank(other)).map(part);
   return { parts, share: planned === 0 ? 1 : left / planned, steps };
+}
+
+/** How many rows leave before a person is asked again: all, where no stage ahead asks. */
+function countUntilAsked({ number, stages }: PlannedStep, { job }: Plan, state: RunState): number {
+  const step = job.steps[number - 1];
+  const ramp = step?.kind === 'sms' ? (step.ramp ?? []) : [];
+  const { passed, waiting, rows: ended } = state.step(number).stage;
+  const begun = waiting?.number ?? passed;
+  const asked = ramp.findIndex(({ isAsked }, index) => index >= begun && isAsked);
+  if (asked === -1 || stages === undefined) return Number.POSITIVE_INFINITY;
+  const sent = waiting === null ? Object.values(ended).reduce((sum, rows) => sum + rows, 0) : 0;
+  return stages.slice(begun, asked + 1).reduce((sum, rows) => sum + rows, 0) - sent;
 }
 
 /** `446 people` */

@@ -13,8 +13,8 @@ import {
   countNotReached,
   countTakenBack,
   countWithheld,
+  describeNotReached,
   describeRejected,
-  NOT_REACHED,
   type OpenDoubt,
   type StepSummary,
   type Summary,
@@ -105,7 +105,7 @@ function formatStep(step: StepSummary, { state, steps }: Summary, screen: Screen
     const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
     if (rows === 0 || own.length + left === 0) return [];
     const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, left);
-    const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${NOT_REACHED}\n`;
+    const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${describeNotReached(step)}\n`;
     const count = paint(screen, style, `${format(rows)} ${title}`);
     return [
       head(isMore ? `${count}, mostly as follows` : count, output) +
@@ -164,6 +164,7 @@ function describeState(summary: Summary): string {
     case 'finished':
       return `${run} is finished${describeLosses(summary)}.`;
     case 'stopped':
+      if (stop?.reason === 'sampled') return `${run}: ${wordsOfStop(stop).is}.`;
       if (stop?.reason === 'abandoned') return `${run} was abandoned ${stop.detail}: it never sends again.`;
       return `${run} stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}.`;
     case 'unfinished':

@@ -4,7 +4,7 @@ import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, answers, ignoreOpenDoubt, json, metrics, theRun, wait, yes } from './flags.js';
+import { adopt, answers, ignoreOpenDoubt, json, metrics, theRun, wait, whole, yes } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
@@ -16,6 +16,10 @@ export const apply = defineVerb({
       'Continue although an input file changed since the plan was made; the plan is sent as it is',
     ),
     'ignore-open-doubt': ignoreOpenDoubt,
+    'pass-stage': {
+      ...whole('Let the stage with this number pass, which waits for a person; noted with your name', 1),
+      implies: 'confirm',
+    },
     wait,
     ...metrics,
     adopt,

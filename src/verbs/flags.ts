@@ -1,3 +1,4 @@
+import { parseFirst } from '../job/stages.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
 import type { Flag } from './verb.js';
 
@@ -52,6 +53,20 @@ export const adopt = yes(
 
 /** Of verbs that plan or send. */
 export const again = yes('Send files again that the job has already sent');
+/** Of the verb that runs a job. */
+export const first = {
+  ...readAs(
+    'Send a sample of the SMS first: a share such as 5%, or a number of people; the rest waits for --rest',
+    'a share such as 5% or 0.5%, or a number',
+    parseFirst,
+  ),
+  conflicts: 'rest',
+} as const;
+export const rest = {
+  describe: 'Send the rest of a run of which a sample was sent with --first; noted with your name',
+  type: 'boolean',
+} as const;
+
 export const ignoreOpenDoubt = yes(
   'Rows that earlier runs of the job left in doubt do not count for the exit code this time',
 );

@@ -1,13 +1,15 @@
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
+import { namePerson } from '../command/env.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { planNewInput } from '../command/plan-input.js';
 import { assertUnchanged, type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
-import type { Job } from '../job/job.js';
+import type { Job, RampStage } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
+import { sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -22,17 +24,21 @@ import { assertTested } from '../run/assert-tested.js';
 import { assertNotRefused } from '../run/refused-run.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
+import { assertStagePassed } from '../run/waiting-stage.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, again, answers, ignoreOpenDoubt, json, metrics, theJob, wait } from './flags.js';
+import { adopt, again, answers, first, ignoreOpenDoubt, json, metrics, rest, theJob, wait } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
 export const run = defineVerb({
   args: { job: theJob },
-  flags: { again, ...answers, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
-  examples: [['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox']],
+  flags: { again, first, rest, ...answers, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
+  examples: [
+    ['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'],
+    ['jobs/spring-sale.yaml --first 5%', 'a sample; then: volley run jobs/spring-sale.yaml --rest'],
+  ],
   watch: (flags, context, task) => watchCommand('run', flags, context, task),
   run: async (flags, context) => runJob(await loadJob(flags.job), flags, context),
 });
@@ -41,6 +47,10 @@ interface JobFlags extends GivenAnswer {
   /** Path of the job file, where the job was read from one. */
   readonly job?: string;
   readonly again: boolean;
+  /** A sample is sent before all else; a person decides on the rest. */
+  readonly first?: RampStage['size'] | undefined;
+  /** The rest of a run is sent, of which the sample was; nothing new is planned. */
+  readonly rest?: boolean | undefined;
   readonly ignoreOpenDoubt: boolean;
   readonly wait: boolean;
 }
@@ -50,7 +60,7 @@ export async function runJob(job: Job, flags: JobFlags, context: Context): Promi
   context.name({ job: job.name });
   context.emit({ type: 'job', job });
   if (!flags.wait) assertDue(job, context.env.clock);
-  const done = await sendAll(job, flags, context);
+  const done = await sendAll(flags.first === undefined ? job : sampleFirst(job, flags.first), flags, context);
   return done.failure === undefined
     ? describeDone(done, job, flags, context)
     : describeFailed(done, job, flags, context);
@@ -114,6 +124,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       summaries.push(summary);
       if (summary.state !== 'finished') return [];
     }
+    if (flags.rest === true) return assertAnyWaited(summaries, job);
     if (summaries.length === 0) return sendNew(sending, history);
     // A repeated job whose process died is finished, not sent once more.
     return again || job.repeat === 'always' ? [] : sendNew(sending, await readRuns());
@@ -156,12 +167,15 @@ async function isUnfinished(
 async function finishRun(
   past: PastRun,
   history: readonly PastRun[],
-  { job, sending, context, answer }: { job: Job; sending: SendingJob; context: Context; answer: GivenAnswer },
+  { job, sending, context, answer }: { job: Job; sending: SendingJob; context: Context; answer: JobFlags },
 ): Promise<Summary> {
   const { env } = context;
   const { registry } = sending;
+  const pass = answer.rest === true ? ({ stage: 'sample', by: namePerson(context) } as const) : undefined;
   if (past.state === 'finished') return sending.report(past.directory, past.plan);
+  if (answer.first !== undefined) assertHasSample(past);
   await assertNotRefused(env.files, past);
+  await assertStagePassed(env.files, past, pass);
   const settings = joinSettings(past.plan, job);
   await endSoon(context, 'finish the run', async () => {
     // One that had come to its end was not looked at yet: its journal may be an older copy by now.
@@ -173,7 +187,24 @@ async function finishRun(
     await assertApproved(env.files, past, registry.state);
   });
   await confirmSending(context, { ...past, settings }, answer);
-  return sending.send(past.directory, past.plan, settings);
+  return sending.send(past.directory, past.plan, settings, pass);
+}
+
+/** Without one, all of it would be sent. */
+function assertHasSample({ plan }: PastRun): void {
+  const isSampled = plan.job.steps.some((step) => step.kind === 'sms' && step.ramp?.some(({ isAsked }) => isAsked));
+  if (isSampled) return;
+  throw new UserError('bad-plan', `Cannot send a sample first: run ${plan.id} of the job is unfinished, and has none`, {
+    hint: 'Nothing was sent. Finish that run first: run the job without --first.',
+  });
+}
+
+/** With `--rest` nothing new is planned. */
+function assertAnyWaited(finished: readonly Summary[], { name }: Job): readonly LeftOut[] {
+  if (finished.length > 0) return [];
+  throw new UserError('bad-plan', `Cannot send the rest: no run of job ${name} waits for it`, {
+    hint: 'Nothing was sent. A run waits once its sample is sent, by `volley run` with --first.',
+  });
 }
 
 /**

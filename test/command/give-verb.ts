@@ -17,6 +17,7 @@ interface Common {
 /** Flags as the command line has them where none is given. */
 const SENDING = {
   ...{ again: false, yes: false, confirm: undefined, ignoreOpenDoubt: false, wait: false, adopt: false },
+  ...{ first: undefined, rest: undefined, passStage: undefined },
   ...{ metricsFile: undefined, metricsPort: undefined, metricsHost: '127.0.0.1' },
 };
 

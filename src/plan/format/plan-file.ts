@@ -97,6 +97,8 @@ export interface PlannedStep {
   readonly cost?: StepCost;
   /** The hours of its messages; absent without a window. */
   readonly hours?: PlannedHours;
+  /** How many rows each stage sends; absent where it sends all at once. */
+  readonly stages?: readonly number[] | undefined;
   readonly examples: readonly { readonly to: string; readonly text: string }[];
   /** Least time that the limits allow. */
   readonly estimateSeconds: number;
@@ -200,6 +202,8 @@ export interface RequestHead {
   readonly segments: number;
   /** The group of its rows, of a step with a window (hours/zone-groups.ts). */
   readonly hours?: string;
+  /** Of its rows, from 1; absent where its step has no stages. */
+  readonly stage?: number;
 }
 
 export function requestsFile(directory: string, step: { number: number; kind: string }): string {

@@ -6,17 +6,20 @@ const BATCH_RECORDS = 1000;
 
 /**
  * Rows of a step of another plan as records of its inputs: cells and places as that plan holds them, since the files
- * may have changed. Read the inputs one after the other, in their order.
+ * may have changed. Read the inputs one after the other, in their order. Where the plan has stages, rows of a file may stand behind those
+ * of later ones: then all rows are read for each input.
  */
 export class PlannedRecords {
   readonly #planned: PlannedStep;
-  readonly #rows: AsyncGenerator<RowLine>;
+  readonly #open: () => AsyncGenerator<RowLine>;
+  #rows: AsyncGenerator<RowLine>;
   /** Lookahead: the first row of a later input. */
   #ahead: RowLine | undefined;
 
-  constructor(planned: PlannedStep, rows: AsyncGenerator<RowLine>) {
+  constructor(planned: PlannedStep, open: () => AsyncGenerator<RowLine>) {
     this.#planned = planned;
-    this.#rows = rows;
+    this.#open = open;
+    this.#rows = open();
   }
 
   readInput(index: number): RecordReader {
@@ -31,7 +34,13 @@ export class PlannedRecords {
 
   async *#batches(input: number): AsyncGenerator<readonly InputRecord[]> {
     let batch: InputRecord[] = [];
+    const isOrdered = this.#planned.stages === undefined;
+    if (!isOrdered) {
+      await this.close();
+      this.#rows = this.#open();
+    }
     for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+      if (row.file !== input && !isOrdered) continue;
       if (row.file !== input) {
         this.#ahead = row;
         break;

@@ -5,6 +5,7 @@ import type { PlannedRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.j
 import type { Files, WholeFile } from '../../storage/files.js';
 import { WriteBehind } from '../../storage/write-behind.js';
 import { boundRows } from '../first-requests.js';
+import type { StageChooser } from '../stage-chooser.js';
 import type { DraftedRow } from './drafted-row.js';
 import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
 import {
@@ -42,7 +43,10 @@ export class StepWriter {
   seconds = 0;
   /** Rows by group of hours. */
   readonly groups: Record<string, number> = {};
+  /** Rows of each stage; undefined where the step has none. */
+  readonly stages: number[] | undefined;
   readonly #planner: RowPlanner;
+  readonly #chooser: StageChooser | undefined;
   readonly #limits: Limits;
   readonly #requestsFile: WholeFile;
   readonly #rowsFile: WholeFile;
@@ -54,11 +58,11 @@ export class StepWriter {
   #fragments = '';
   #lines = '';
   #batch = emptyBatch();
-  /** By group: its rows share no request with those of others (hours/zone-groups.ts). */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** By the name of their group, whose rows share no request with those of others. */
+  readonly #waiting = new Map<string, { readonly group: Group; readonly rows: (() => void)[] }>();
   #waitingRows = 0;
-  /** The group of the request that is being filled. */
-  #hours: string | undefined;
+  /** That of the request that is being filled. */
+  #group: Group;
   readonly #written = { requests: new WrittenFile(), rows: new WrittenFile() };
   /** The most rows of the request that is being filled. */
   #mostRows: number;
@@ -66,22 +70,28 @@ export class StepWriter {
   static async create(
     files: Files,
     directory: string,
-    step: { number: number; kind: string; planner: RowPlanner; limits: Limits },
+    step: { number: number; kind: string; planner: RowPlanner; limits: Limits; chooser?: StageChooser | undefined },
   ): Promise<StepWriter> {
     const requests = await files.createWhole(requestsFile(directory, step));
     try {
       const rows = await files.createWhole(rowsFile(directory, step));
-      return new StepWriter(step.planner, step.limits, requests, rows);
+      return new StepWriter(step, requests, rows);
     } catch (error) {
       await requests.discard().catch(() => {});
       throw error;
     }
   }
 
-  private constructor(planner: RowPlanner, limits: Limits, requests: WholeFile, rows: WholeFile) {
+  private constructor(
+    { planner, limits, chooser }: Pick<Parameters<typeof StepWriter.create>[2], 'planner' | 'limits' | 'chooser'>,
+    requests: WholeFile,
+    rows: WholeFile,
+  ) {
     this.#planner = planner;
+    this.#chooser = chooser;
+    this.stages = chooser?.stages.map(() => 0);
     this.#mostRows = boundRows(1, planner.rowsPerRequest);
-    this.#hours = planner.hours;
+    this.#group = { hours: planner.hours, stage: undefined };
     this.#limits = limits;
     this.#requestsFile = requests;
     this.#rowsFile = rows;
@@ -94,36 +104,45 @@ export class StepWriter {
   }
 
   addPlanned(place: PlannedPlace & Pick<RowHead, 'from'>, row: WrittenRow, cellsJson: string): void {
-    const { hours } = row;
-    if (hours === undefined) {
-      this.#writeRow(place, row, cellsJson);
-      return;
-    }
-    const waiting = this.#waiting.get(hours) ?? [];
-    if (waiting.length === 0) this.#waiting.set(hours, waiting);
-    waiting.push(() => this.#writeRow(place, row, cellsJson));
+    const { hours = this.#planner.hours } = row;
+    this.#count(hours);
+    const write = () => this.#writeRow(place, row, cellsJson);
+    if (this.#chooser !== undefined) {
+      this.#chooser.add(`${row.facts[0]}\n${cellsJson}`, (stage) => this.#addToGroup({ hours, stage }, write));
+    } else if (row.hours === undefined) write();
+    else this.#addToGroup({ hours, stage: undefined }, write);
+  }
+
+  #addToGroup(group: Group, write: () => void): void {
+    const { stage } = group;
+    if (stage !== undefined && this.stages !== undefined) this.stages[stage - 1] = (this.stages[stage - 1] ?? 0) + 1;
+    const name = nameOf(group);
+    const waiting = this.#waiting.get(name) ?? { group, rows: [] };
+    if (waiting.rows.length === 0) this.#waiting.set(name, waiting);
+    waiting.rows.push(write);
     this.#waitingRows += 1;
-    const begun = this.#hours === hours ? this.#batch.rows : 0;
-    if (begun + waiting.length >= this.#mostRows) this.#writeGroup(hours);
+    const begun = nameOf(this.#group) === name ? this.#batch.rows : 0;
+    if (begun + waiting.rows.length >= this.#mostRows) this.#writeGroup(name);
     else if (this.#waitingRows >= MOST_WAITING_ROWS) this.#writeGroup(this.#largestGroup());
   }
 
   /** Writes the rows that wait for others of their group: rows of different files keep their order. */
   endFile(): void {
-    for (const hours of [...this.#waiting.keys()]) this.#writeGroup(hours);
+    this.#chooser?.endFile();
+    for (const name of [...this.#waiting.keys()]) this.#writeGroup(name);
   }
 
   #largestGroup(): string {
-    const [[largest] = ['']] = [...this.#waiting].toSorted(([, a], [, b]) => b.length - a.length);
+    const [[largest] = ['']] = [...this.#waiting].toSorted(([, a], [, b]) => b.rows.length - a.rows.length);
     return largest;
   }
 
-  #writeGroup(hours: string): void {
-    const rows = this.#waiting.get(hours) ?? [];
-    this.#waiting.delete(hours);
+  #writeGroup(name: string): void {
+    const { group = this.#group, rows = [] } = this.#waiting.get(name) ?? {};
+    this.#waiting.delete(name);
     this.#waitingRows -= rows.length;
-    if (this.#batch.rows > 0 && this.#hours !== hours) this.#endRequest();
-    this.#hours = hours;
+    if (this.#batch.rows > 0 && nameOf(this.#group) !== name) this.#endRequest();
+    this.#group = group;
     for (const write of rows) write();
   }
 
@@ -140,9 +159,19 @@ export class StepWriter {
     this.#endRow();
   }
 
+  #count(hours: string | undefined): void {
+    if (hours !== undefined) this.groups[hours] = (this.groups[hours] ?? 0) + 1;
+  }
+
+  /** Written, or waiting for its stage or for others of its group. */
+  get taken(): number {
+    return this.planned + this.#waitingRows + (this.#chooser?.waiting ?? 0);
+  }
+
   /** Like `addPlanned`, for a drafted row. */
   addDrafted(place: PlannedPlace, segments: number, row: DraftedRow): void {
     this.#encode();
+    this.#count(this.#planner.hours);
     const seam = this.#beginRow(1, segments);
     this.#body.appendShort(seam);
     row.appendFragment(this.#body);
@@ -180,6 +209,7 @@ export class StepWriter {
   }
 
   async finish(): Promise<void> {
+    this.#chooser?.finish();
     this.endFile();
     if (this.#batch.rows > 0) this.#endRequest();
     this.#encode();
@@ -214,7 +244,6 @@ export class StepWriter {
 
   #endRow(): void {
     this.planned += 1;
-    if (this.#hours !== undefined) this.groups[this.#hours] = (this.groups[this.#hours] ?? 0) + 1;
     if (this.#batch.rows === this.#mostRows) this.#endRequest();
   }
 
@@ -234,9 +263,9 @@ export class StepWriter {
     this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
     this.#body.append(`${this.#fragments}${this.#planner.closeBody}`);
     this.#fragments = '';
-    const hours = this.#hours;
+    const { hours, stage } = this.#group;
     const about = { request: this.requests, first: this.planned - rows, rows, messages, segments };
-    const head = hours === undefined ? about : { ...about, hours };
+    const head = { ...about, ...(hours === undefined ? {} : { hours }), ...(stage === undefined ? {} : { stage }) };
     for (const piece of encodeRequestLine(head, this.#body.bytes)) this.#requests.text.appendBytes(piece);
     this.#body.clear();
     this.#batch = emptyBatch();
@@ -257,6 +286,16 @@ class WrittenFile {
   get digest(): FileDigest {
     return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
   }
+}
+
+/** Rows of one share requests: those with the same hours (hours/zone-groups.ts), in the same stage. */
+interface Group {
+  readonly hours: string | undefined;
+  readonly stage: number | undefined;
+}
+
+function nameOf({ hours, stage }: Group): string {
+  return `${stage ?? ''} ${hours ?? ''}`;
 }
 
 function emptyBatch(): { rows: number; messages: number; segments: number } {

@@ -48,6 +48,7 @@ export function jobOfTest(job: Job, steps: readonly SmsStep[]): Job {
   const atOnce = steps.map((step) => ({
     ...step,
     window: undefined,
+    ramp: undefined,
     template: { ...step.template, scheduled: undefined },
   }));
   return { ...job, steps: atOnce, guards, notBefore: undefined, notAfter: undefined };

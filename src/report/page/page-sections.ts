@@ -7,7 +7,7 @@ import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js'
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeSpecialCharacters } from '../special-characters.js';
-import { countNotReached, NOT_REACHED, type StepSummary, type Summary } from '../summary.js';
+import { countNotReached, describeNotReached, type StepSummary, type Summary } from '../summary.js';
 import type { CampaignRun } from './campaign-section.js';
 import { type Html, html, NOTHING } from './html.js';
 import { formatShare, OUTCOMES } from './outcome-bar.js';
@@ -103,7 +103,7 @@ export function renderReasons({ state, steps }: Summary): Html {
     const tables = EXPLAINED.flatMap(([output, title]) => {
       const rows = listReasons(step, output);
       const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
-      if (left > 0) rows.push([NOT_REACHED, left, 'they were not sent: see why the run stopped']);
+      if (left > 0) rows.push([describeNotReached(step), left, 'they were not sent: see why the run stopped']);
       if (rows.length === 0) return [];
       const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
       return [renderTable({ name: `${nameStep(step)}: why rows were ${title}`, columns }, rows)];

@@ -1,19 +1,21 @@
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
 import type { PartSource, PartToSend } from './request-reader.js';
-import type { SendContext } from './send-context.js';
+import { findClosed, type SendContext } from './send-context.js';
 
-/** A part whose hours have not come: without its body. */
-type ClosedPart = Pick<PartToSend, 'open' | 'ambiguousAttempts' | 'deferrals'>;
+/** Parts of one stage, and one group of hours, which have not come: without their bodies. */
+interface ClosedParts extends Pick<PartToSend, 'head'> {
+  readonly parts: Pick<PartToSend, 'open' | 'ambiguousAttempts' | 'deferrals'>[];
+}
 
 /** Parts of a step to send: those begun before, then those never begun, in the order of the plan; those that are closed, as soon as they open. */
 export class PartQueue {
-  readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours'>;
+  readonly #context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours' | 'stages'>;
   readonly #source: PartSource;
   readonly #waiting: PartToSend[] = [];
-  /** By group of hours. */
-  readonly #closed = new Map<string, ClosedPart[]>();
+  /** By stage and group of hours. */
+  readonly #closed = new Map<string, ClosedParts>();
 
-  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours'>, source: PartSource) {
+  constructor(context: Pick<SendContext, 'journal' | 'lock' | 'deps' | 'hours' | 'stages'>, source: PartSource) {
     this.#context = context;
     this.#source = source;
   }
@@ -30,24 +32,34 @@ export class PartQueue {
     this.#waiting.unshift(...parts);
   }
 
-  /** Groups of which parts wait for their hours. */
+  get hasClosed(): boolean {
+    return this.#closed.size > 0;
+  }
+
+  /** Groups of which parts wait for their hours alone. */
   get closedGroups(): readonly string[] {
-    return [...this.#closed.keys()];
+    return this.#closedNow().map(([, { head }]) => head.hours ?? '');
   }
 
-  /** Keeps a part until its hours come. */
+  /** Keeps a part until its stage and its hours come. */
   close({ open, head, ambiguousAttempts, deferrals }: PartToSend): void {
-    const group = head.hours ?? '';
-    const closed = this.#closed.get(group) ?? [];
-    if (closed.length === 0) this.#closed.set(group, closed);
-    closed.push({ open, ambiguousAttempts, deferrals });
+    const name = `${head.stage ?? ''} ${head.hours ?? ''}`;
+    const closed = this.#closed.get(name) ?? { head, parts: [] };
+    if (closed.parts.length === 0) this.#closed.set(name, closed);
+    closed.parts.push({ open, ambiguousAttempts, deferrals });
   }
 
-  /** Those that were closed: the caller has them then. */
+  /** Those that wait for their hours alone: the caller has them then. */
   takeClosed(): readonly OpenRequest[] {
-    const open = [...this.#closed.values()].flatMap((parts) => parts.map((part) => part.open));
-    this.#closed.clear();
-    return open;
+    return this.#closedNow().flatMap(([name, { parts }]) => {
+      this.#closed.delete(name);
+      return parts.map((part) => part.open);
+    });
+  }
+
+  #closedNow(): [string, ClosedParts][] {
+    const { stages } = this.#context;
+    return [...this.#closed].filter(([, { head }]) => stages?.isOpen(head) !== false);
   }
 
   /** Undefined when none waits and the whole plan was begun, save for what is closed. */
@@ -57,11 +69,10 @@ export class PartQueue {
   }
 
   async #reopen(): Promise<PartToSend | undefined> {
-    const { hours } = this.#context;
-    for (const [group, closed] of this.#closed) {
-      if (hours?.isOpenFor(group) !== true) continue;
-      const part = closed.shift();
-      if (closed.length === 0) this.#closed.delete(group);
+    for (const [name, closed] of this.#closed) {
+      if (findClosed(closed, this.#context) !== undefined) continue;
+      const part = closed.parts.shift();
+      if (closed.parts.length === 0) this.#closed.delete(name);
       const again = part && (await this.#source.readAgain?.(part.open));
       if (part !== undefined && again !== undefined) return { ...again, ...part };
     }

@@ -9,7 +9,9 @@ import type { StepNotices } from '../step-notices.js';
 import type { StopSwitch } from '../stop.js';
 import type { AreaUse } from './area-use.js';
 import type { Breaker } from './breaker.js';
+import type { PartToSend } from './request-reader.js';
 import type { SendingHours } from './sending-hours.js';
+import type { SendingStages } from './sending-stages.js';
 
 /** What sending a part of a request needs to know. */
 export interface SendContext {
@@ -27,6 +29,17 @@ export interface SendContext {
   readonly notAfter?: StatedTime | undefined;
   /** Absent for a step without a window. */
   readonly hours?: SendingHours | undefined;
+  /** Absent for a step that sends all at once. */
+  readonly stages?: SendingStages | undefined;
+}
+
+/** Why requests of a stage and of a group of hours may not leave now; undefined where they may. */
+export function findClosed(
+  { head }: Pick<PartToSend, 'head'>,
+  { stages, hours }: Pick<SendContext, 'stages' | 'hours'>,
+): string | undefined {
+  if (stages?.isOpen(head) === false) return 'the stage before it has not passed';
+  return hours?.isOpenFor(head.hours) === false ? 'the window of its recipients is closed' : undefined;
 }
 
 /** What sending the requests of a step needs to know, wherever they come from. */

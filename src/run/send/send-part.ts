@@ -10,7 +10,7 @@ import { isOver } from '../run-times.js';
 import { checkPrecondition } from './check-precondition.js';
 import { type QueryResult, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
-import type { SendContext } from './send-context.js';
+import { findClosed, type SendContext } from './send-context.js';
 import { judgeWithheld } from './withhold.js';
 
 /**
@@ -131,7 +131,8 @@ function describeSize(part: PartToSend): Pick<IntentEntry, 'segments'> {
 function judgeUnsent(part: PartToSend, context: SendContext, maySend: SendPermit['maySend']): PartResult | undefined {
   if (context.stop.isRequested) return { kind: 'again', why: 'the run was stopping' };
   if (isOver(context, context.deps.clock)) return { kind: 'again', why: 'notAfter has passed' };
-  if (context.hours?.isOpen(part) === false) return { kind: 'again', why: 'the window of its recipients is closed' };
+  const closed = findClosed(part, context);
+  if (closed !== undefined) return { kind: 'again', why: closed };
   return maySend() ? judgeWithheld(part, context) : { kind: 'again', why: 'another request is in doubt' };
 }
 

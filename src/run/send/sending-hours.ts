@@ -1,7 +1,6 @@
 import { OpeningHours, SEARCHED_MS, type Window } from '../../hours/window.js';
 import { type Opening, zonesOf } from '../../hours/zone-groups.js';
 import type { Clock } from '../../ports/clock.js';
-import type { PartToSend } from './request-reader.js';
 
 /** When the requests of a step with a window may leave: with room for the answer, as the service may send until it comes. */
 export class SendingHours {
@@ -20,10 +19,6 @@ export class SendingHours {
   }
 
   /** A request that names no hours may never leave. */
-  isOpen({ head }: Pick<PartToSend, 'head'>): boolean {
-    return this.isOpenFor(head.hours);
-  }
-
   isOpenFor(group: string | undefined): boolean {
     const zones = group === undefined ? [] : zonesOf(this.#window, group);
     return this.#hours.isOpen(zones, this.#clock.now(), this.#roomMs);

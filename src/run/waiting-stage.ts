@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { quoteWord, UserError } from '../domain/errors.js';
+import { PERSON, type StageEntry } from '../journal/entry-format.js';
+import type { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
+import { hasWork } from './has-work.js';
+import type { Journal } from './run-deps.js';
+import { describeStage } from './send/sending-stages.js';
+
+/** A person lets a stage pass: its number, or the sample that was sent first. */
+export interface StagePass {
+  readonly stage: number | 'sample';
+  readonly by: string;
+}
+
+/**
+ * Refuses to resume a run of which a stage waits for a person, unless they let it pass; and to let a stage pass that does not wait.
+ * Called before anything is asked or sent.
+ */
+export async function assertStagePassed(
+  files: Files,
+  { directory, plan }: { directory: string; plan: Plan },
+  pass: StagePass | undefined,
+): Promise<void> {
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  const waiting = findWaitingStage(plan, state);
+  if (waiting === undefined) {
+    // A process that let it pass may have died since.
+    const isPassed = [...state.steps.values()].some(({ stage }) => stage.passed > 0);
+    if (pass === undefined || (pass.stage === 'sample' && isPassed)) return;
+    const what = pass.stage === 'sample' ? 'no sample of it waits' : `its stage ${pass.stage} does not wait`;
+    throw new UserError('bad-plan', `Cannot resume run ${plan.id}: ${what} for a decision`, {
+      hint: `Nothing was sent. \`volley status ${quoteWord(directory)}\` says how far it is.`,
+    });
+  }
+  const isSample = waiting.verdict === 'asked';
+  if (pass?.stage === waiting.number || (pass?.stage === 'sample' && isSample)) return;
+  const so = `step ${waiting.step}: ${describeStage(waiting)}`;
+  throw new UserError('guard', `Cannot resume run ${plan.id}: ${so}`, {
+    hint: `Nothing more was sent. ${adviseOnStage(waiting, directory, plan)}`,
+  });
+}
+
+/** The stage of a run that waits for a person; undefined where none does, or nothing is left to send. */
+export function findWaitingStage(plan: Plan, state: RunState): StageEntry | undefined {
+  for (const planned of plan.steps) {
+    const { waiting } = state.step(planned.number).stage;
+    if (waiting !== null && hasWork(planned, state)) return waiting;
+  }
+  return undefined;
+}
+
+/** Notes, before anything is sent, that a person lets the stage pass that waits. */
+export async function passStage(
+  plan: Plan,
+  state: RunState,
+  { pass, journal, nowMs }: { pass: StagePass | undefined; journal: Journal; nowMs: number },
+): Promise<void> {
+  const waiting = findWaitingStage(plan, state);
+  if (waiting === undefined || pass === undefined) return;
+  await journal.append({ ...waiting, at: nowMs, verdict: 'passed', by: `${PERSON} ${pass.by}` });
+}
+
+function adviseOnStage({ number, verdict }: StageEntry, directory: string, plan: Plan): string {
+  const run = quoteWord(directory);
+  const command = `\`volley apply ${run} --pass-stage ${number} --confirm ${plan.id}\``;
+  const go =
+    verdict === 'asked'
+      ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`
+      : `To send the rest all the same: ${command}`;
+  return `${go}. To send nothing more of it: \`volley abandon ${run}\`.`;
+}

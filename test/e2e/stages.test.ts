@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+import { readFailure } from './failure.js';
+
+const FIRST = ['run', 'job.yaml', '--first', '5%'] as const;
+
+async function aJobOf(rows: number, changes: Record<string, unknown> = {}): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(rows));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 100 })], ...changes }));
+  return workspace;
+}
+
+const words = (text: string) => text.replace(/\s+/g, ' ');
+
+test('--first sends a sample, says how the rest is sent, and --rest sends that: each person once', async () => {
+  const workspace = await aJobOf(447);
+
+  const first = await workspace.volley(...FIRST, '--no-json');
+
+  expect(first.code, first.stderr).toBe(0);
+  const sample = await workspace.destinations();
+  expect(sample.length).toBe(23);
+  expect(words(first.stdout)).toContain('424 wait until a person lets stage 1 pass');
+  expect(words(first.stdout)).toContain('run job.yaml --rest');
+
+  const refused = await workspace.volley('run', 'job.yaml');
+  expect(refused.code).toBe(4);
+  expect(readFailure(refused).error).toMatchObject({
+    code: 'guard',
+    message: expect.stringContaining('a person decides on the rest'),
+  });
+  expect(readFailure(refused).error.hint).toContain('--rest');
+  expect((await workspace.volley(...FIRST)).code).toBe(4);
+  expect(await workspace.destinations()).toEqual(sample);
+
+  const rest = await workspace.volley('run', 'job.yaml', '--rest');
+  expect(rest.code, rest.stderr).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(447));
+  expect(rest.summary.balance).toMatchObject({ read: 447, accepted: 447 });
+  expect(workspace.plans().length).toBe(1);
+
+  const again = await workspace.volley('run', 'job.yaml', '--rest');
+  expect([again.code, readFailure(again).error.code]).toEqual([2, 'bad-plan']);
+  expect((await workspace.volley('run', 'job.yaml')).code).toBe(0);
+  expect((await workspace.destinations()).length).toBe(447);
+});
+
+test('--first with a number sends to just so many, the same ones whatever the order of the file', async () => {
+  const samples = [];
+  for (const order of [1, -1]) {
+    const workspace = await aWorkspace();
+    const [head = '', ...rows] = people(300).trimEnd().split('\n');
+    const sorted = rows.toSorted((one, other) => (one < other ? -order : order));
+    workspace.write('people.csv', `${[head, ...sorted].join('\n')}\n`);
+    workspace.writeJob(aJob(workspace));
+    const { code, summary } = await workspace.volley('run', 'job.yaml', '--first', '100');
+    expect([code, summary.balance]).toMatchObject([0, { accepted: 100, unprocessed: 200 }]);
+    expect(summary.stop?.reason).toBe('sampled');
+    expect(readOutput(summary, 1, 'unprocessed').length).toBe(200);
+    samples.push(await workspace.destinations());
+    expect((await workspace.volley('run', 'job.yaml', '--rest')).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(300));
+  }
+  expect(samples[0]).toEqual(samples[1]);
+});
+
+test('a sample that is all there is leaves nothing to decide', async () => {
+  const workspace = await aJobOf(3);
+  const { code, summary } = await workspace.volley('run', 'job.yaml', '--first', '10');
+  expect([code, summary.state]).toEqual([0, 'finished']);
+});
+
+test('apply lets the stage pass of just the plan that was looked at', async () => {
+  const workspace = await aJobOf(40);
+  const { summary } = await workspace.volley(...FIRST);
+  const apply = (...flags: string[]) => workspace.volley('apply', summary.directory, ...flags);
+  expect((await apply()).code).toBe(4);
+  expect((await apply('--pass-stage', '1')).code).toBe(2);
+  expect(readFailure(await apply('--pass-stage', '2', '--confirm', summary.plan)).error.code).toBe('guard');
+  expect(readFailure(await apply('--pass-stage', '1', '--confirm', 'aaaaaaaaaaaa')).error.code).toBe('plan-mismatch');
+  expect((await workspace.destinations()).length).toBe(2);
+  expect((await apply('--pass-stage', '1', '--confirm', summary.plan)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(40));
+});
+
+test('the rest of an abandoned run can be retried, without another sample', async () => {
+  const workspace = await aJobOf(40);
+  const { summary } = await workspace.volley(...FIRST);
+  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
+  const retry = await workspace.volley('retry', summary.directory, '--only', 'unprocessed');
+  const { directory, steps } = JSON.parse(retry.stdout);
+  expect([steps[0].counts.planned, steps[0].stages]).toEqual([38, undefined]);
+  expect((await workspace.volley('apply', directory)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(40));
+});
+
+test('--first is refused where a run is unfinished that has no sample, and where there is no SMS', async () => {
+  const workspace = await aJobOf(40);
+  workspace.setFaults({ kind: 'status-401', nth: 2 });
+  expect((await workspace.run()).code).toBe(4);
+  const got = await workspace.destinations();
+  const first = await workspace.volley(...FIRST);
+  expect([first.code, readFailure(first).error.message]).toEqual([
+    2,
+    expect.stringContaining('is unfinished, and has none'),
+  ]);
+  expect(await workspace.destinations()).toEqual(got);
+  workspace.writeJob(aJob(workspace, { name: 'other', steps: [aContactsStep()] }), 'other.yaml');
+  const other = await workspace.volley('run', 'other.yaml', '--first', '5');
+  expect([other.code, readFailure(other).error.message]).toEqual([
+    2,
+    'Cannot send a sample of job other: it has no step of kind sms',
+  ]);
+});
