@@ -4,7 +4,7 @@
  */
 const IS_ON: boolean = true;
 
-/** Large CSV files are read and drafted in a thread (input/fast/). Off: where they are planned. */
+/** Large CSV files are read and drafted in a thread (input/fast/). Off: where they are planned, from the same blocks. */
 export const HAS_THREAD = IS_ON;
 /** Rows without anything that CSV must interpret are cut as bytes (input/fast/). Off: csv-parse reads all. */
 export const CUTS_PLAIN_ROWS = IS_ON;

@@ -1,12 +1,16 @@
 import { listRecords, type RowBlock } from '../../domain/bytes/row-block.js';
 import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
-import type { Input } from '../../job/job.js';
+import { bindDrafts } from '../../filter/filter-rows.js';
+import type { Input, RowStep } from '../../job/job.js';
+import type { DraftRow } from '../../kinds/step-kind.js';
 import { Digest } from '../digest-input.js';
+import { draftBlock } from '../fast/draft-block.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
+import { findColumn } from '../own-columns.js';
 import { findOwnDelimiter } from '../own-file.js';
-import { BATCH_RECORDS, type InputRecord, type RecordReader } from '../record-reader.js';
+import { BATCH_RECORDS, type DraftedBlock, type InputRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { decodeText } from '../text/decode-text.js';
 import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
@@ -87,6 +91,16 @@ export class CsvReader implements RecordReader {
 
   async *batches(): AsyncGenerator<readonly InputRecord[]> {
     for await (const block of this.blocks()) yield listRecords(block);
+  }
+
+  /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
+  draftedBlocks(step: RowStep): AsyncIterable<DraftedBlock> | undefined {
+    const draftRow = this.#ownColumns.length === 0 ? bindDrafts(step, this.#columns, findColumn) : undefined;
+    return draftRow && this.#draftBlocks(draftRow);
+  }
+
+  async *#draftBlocks(draftRow: DraftRow): AsyncGenerator<DraftedBlock> {
+    for await (const rows of this.blocks()) yield { rows, drafts: draftBlock(rows, draftRow) };
   }
 
   /** The same rows as bytes; in place of `batches`. */

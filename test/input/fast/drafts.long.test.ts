@@ -16,6 +16,10 @@ import { aFolder, aNumber, anInput, anSmsStep, aPlan, makeAPlan, refusalOf, stat
 import { anSms, anyPeople, anyRow, people, STEPS, stopList } from '../../plan/any-people.js';
 
 const inThread: Partial<InputReader> = { readRecords: (file, input) => new ThreadedCsvReader(file, input) };
+/** Without drafts, as NDJSON and workbooks are read. */
+const asRecords: Partial<InputReader> = {
+  readRecords: (file, input) => Object.assign(readRecords(file, input), { draftedBlocks: () => undefined }),
+};
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */
 async function planIn(folder: string, step: RowStep, reader: Partial<InputReader>) {
   const options = { job: { steps: [step] }, files: folder, reader };
@@ -29,11 +33,12 @@ async function planIn(folder: string, step: RowStep, reader: Partial<InputReader
   return paths.map((path) => disk.readText(join(made.directory, path)));
 }
 
-/** Both as planned in a thread and as planned here. */
+/** As planned in a thread, as planned here from bytes, and record by record. */
 async function expectTheSame(step: RowStep, people: string): Promise<readonly string[]> {
   const folder = aFolder({ 'people.csv': people, 'stop.csv': `mobile\n${aNumber(0)}\n${aNumber(3)}\n` });
   const plan = await planIn(folder, step, inThread);
   expect(plan).toEqual(await planIn(folder, step, {}));
+  expect(plan).toEqual(await planIn(folder, step, asRecords));
   return plan;
 }
 
@@ -62,7 +67,9 @@ describe('rows that are drafted in a thread', () => {
       });
       const mixed: Partial<InputReader> = {
         readRecords: (file, input) =>
-          file.shown === 'b.csv' ? new ThreadedCsvReader(file, input) : readRecords(file, input),
+          file.shown === 'b.csv'
+            ? new ThreadedCsvReader(file, input)
+            : Object.assign(readRecords(file, input), { draftedBlocks: () => undefined }),
       };
       const step = anSmsStep({ input: anInput({ files: ['*.csv'] }), text: 'Hi {{ name }}' });
       const plan = await planIn(folder, step, mixed);
@@ -79,6 +86,7 @@ describe('rows that are drafted in a thread', () => {
 
   it.each([
     ['here', {}],
+    ['record by record', asRecords],
     ['in a thread', inThread],
   ])('are judged by number, suppression, text and duplicates, in this order: %s', async (_where, reader) => {
     const lines = [
