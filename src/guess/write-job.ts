@@ -70,6 +70,7 @@ function writeHead({ rows, notInAll, number }: JobGuess, { name, files }: JobFra
       ? []
       : [
           'sameText: skip   # who had exactly this text in the last 14 days, from any file or job, does not get it again',
+          '# window: { from: "09:00", to: "20:00" }   # when marketing leaves, by the clocks of its recipients; then a run stops, and the same command resumes it',
         ]),
     '',
   ];

@@ -26,8 +26,8 @@ const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
 const SEARCHED_MINUTES = 14 * DAY_MINUTES;
 export const SEARCHED_MS: number = SEARCHED_MINUTES * MINUTE_MS;
-/** More than a clock is ever put forward, save where a country crosses the date line. */
-const MOST_SKIPPED_MINUTES = 150;
+/** More than clocks are put forward (by three hours at Casey), save where a country crosses the date line. */
+const MOST_SKIPPED_MINUTES = 240;
 
 /** Minutes since midnight; undefined for a text that is no time of a day. */
 export function parseMinutes(text: string): number | undefined {

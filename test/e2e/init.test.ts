@@ -41,6 +41,16 @@ test('init writes a job that can be checked, planned and run as it is', async ()
   expect((await volley('run', 'a/people.yaml')).summary.balance).toMatchObject({ accepted: 30 });
 });
 
+test('the hours that init writes hold once they are no comment', async () => {
+  workspace.write('hours/people.csv', PEOPLE);
+  await volley('init', 'hours/people.csv');
+  workspace.write('hours/people.yaml', workspace.read('hours/people.yaml').replace('# window: ', 'window: '));
+
+  expect((await volley('check', 'hours/people.yaml')).code).toBe(0);
+  const [step] = JSON.parse((await volley('plan', 'hours/people.yaml')).stdout).steps;
+  expect(step.hours.groups).toMatchObject({ SG: expect.any(Number) });
+});
+
 test('no cell of the file stands in the job', async () => {
   workspace.write('b/people.csv', PEOPLE);
   await volley('init', 'b/people.csv');
