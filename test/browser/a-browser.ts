@@ -7,5 +7,10 @@ export async function aBrowser(): Promise<Browser> {
   if (CHROME_PATH !== undefined) return launcher.launch({ executablePath: CHROME_PATH });
   // In one process it ends with its first page.
   const args = chromium.args.filter((each) => each !== '--single-process');
-  return launcher.launch({ executablePath: await chromium.executablePath(), args });
+  const { TMPDIR } = process.env;
+  // It is unpacked once, and stays: not in memory.
+  delete process.env.TMPDIR;
+  const executablePath = await chromium.executablePath();
+  if (TMPDIR !== undefined) process.env.TMPDIR = TMPDIR;
+  return launcher.launch({ executablePath, args });
 }

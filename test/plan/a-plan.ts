@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/service-facts.js';
 import { digestContent } from '../../src/input/digest-content.js';
@@ -33,6 +32,7 @@ import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
+import { closeAfterFile } from '../e2e/opened.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {
@@ -121,7 +121,7 @@ export function aJob(changes: Partial<Job> = {}): Job {
 /** A folder of input files, by name; a text goes in as UTF-8. */
 export function aFolder(files: Record<string, string | Uint8Array>): string {
   const directory = mkdtempSync(join(tmpdir(), 'volley-plan-'));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  closeAfterFile({ close: async () => rmSync(directory, { recursive: true, force: true }) });
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), content);

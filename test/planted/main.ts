@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FAST_DISK } from '../fast-disk.js';
 import { oneIn } from '../one-in.js';
 import { ANSWER_BUGS } from './answer-bugs.js';
 import { APPROVAL_BUGS } from './approval-bugs.js';
@@ -30,6 +31,7 @@ const COPIED = [
   'package.json',
   'tsconfig.json',
   'vitest.config.ts',
+  '.rolldown.cjs',
   'README.md',
   'CHANGELOG.md',
 ];
@@ -42,7 +44,7 @@ interface Verdict {
 }
 
 function copyCheckout(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-planted-'));
+  const directory = mkdtempSync(join(FAST_DISK ?? tmpdir(), 'volley-planted-'));
   for (const name of COPIED) cpSync(name, join(directory, name), { recursive: true });
   symlinkSync(join(process.cwd(), 'node_modules'), join(directory, 'node_modules'));
   return directory;
