@@ -50,15 +50,15 @@ describe('stdout', () => {
     expect(text).toBe(schema);
   });
 
-  test.each(['schema', 'run'])('that is closed is an error of volley %s', async (verb) => {
-    const child = start(verb === 'run' ? ['run', 'sale.yaml'] : [verb], ['pipe', 'pipe'], aDirectory());
+  test('that is closed is an error of a run', async () => {
+    const child = start(['run', 'sale.yaml'], ['pipe', 'pipe'], aDirectory());
     child.stdout?.destroy();
     const [said, [code]] = await Promise.all([read(child.stderr), once(child, 'exit')]);
     expect([code, said]).toEqual([75, expect.stringContaining('EPIPE')]);
   });
 
-  test.each(['schema', 'run'])('that is full is an error of volley %s', async (verb) => {
-    const child = start(verb === 'run' ? ['run', 'sale.yaml'] : [verb], [full(), 'pipe'], aDirectory());
+  test('that is full is an error of a verb that only prints', async () => {
+    const child = start(['schema'], [full(), 'pipe'], aDirectory());
     const [said, [code]] = await Promise.all([read(child.stderr), once(child, 'exit')]);
     expect([code, said]).toEqual([75, expect.stringContaining('ENOSPC')]);
   });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { DRAIN_MS } from '../../../src/command/signals.js';
 import { EXIT } from '../../../src/report/exit-code.js';
 import { lastOf, readDockerfile } from '../dockerfile.js';
 import { listWorkloads, type Workload } from './manifest.js';
@@ -73,13 +72,6 @@ describe('the nightly job', () => {
     expect(nightly.job?.ttlSecondsAfterFinished).toBeGreaterThan(86_400);
   });
 
-  test('starts its workers with it, for as long', () => {
-    const { schedule, timeZone, startingDeadlineSeconds } = nightly.cron!;
-
-    expect(worker.cron).toMatchObject({ schedule, timeZone, startingDeadlineSeconds });
-    expect(worker.job?.activeDeadlineSeconds).toBe(nightly.job?.activeDeadlineSeconds);
-  });
-
   test('keeps all that it has when workers share it', () => {
     const leader = listWorkloads(readOverlay('cluster/leader')).find(({ cron }) => cron?.suspend !== true);
     const { env = [], volumeMounts: mounts = [], args = [], ...container } = nightly.container;
@@ -97,11 +89,6 @@ describe('the nightly job', () => {
 });
 
 describe('every pod', () => {
-  test('has more time to end than Volley takes', () => {
-    for (const { pod } of everyJob)
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((2 * DRAIN_MS) / 1000);
-  });
-
   test('runs as the user of the image', () => {
     const user = lastOf(readDockerfile().at(-1)!, 'USER');
 
