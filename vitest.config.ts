@@ -79,7 +79,7 @@ export default defineConfig({
     sequence: { sequencer: WaitingFirst },
     // Only a hang may end a test: a machine under load takes several times as long.
     testTimeout: 300_000,
-    hookTimeout: 60_000,
+    hookTimeout: 300_000,
     // So that the plugin sees what they import.
     server: { deps: { inline: ['yargs', 'cliui', 'wrap-ansi'] } },
     // Where `tmpdir()` is.
