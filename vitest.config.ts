@@ -23,6 +23,7 @@ const SHARING = [
   'kinds',
   'listen',
   'normalize',
+  'observe',
   'pages',
   'plan',
   'prices',

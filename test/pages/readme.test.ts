@@ -2,11 +2,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { loadJob } from '../src/job/load.js';
-import { EXIT } from '../src/report/exit-code.js';
-import type { Summary } from '../src/report/summary.js';
-import { runCommandInProcess } from './e2e/command-in-process.js';
-import { listNames, ROOT, readPage, readRows, readSection } from './pages/page.js';
+import { loadJob } from '../../src/job/load.js';
+import { EXIT } from '../../src/report/exit-code.js';
+import type { Summary } from '../../src/report/summary.js';
+import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { listNames, ROOT, readPage, readRows, readSection } from './page.js';
 
 const README = readPage('README.md');
 const rowsUnder = (heading: string) => readRows(readSection(README, heading));
