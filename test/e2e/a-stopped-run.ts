@@ -14,3 +14,16 @@ export async function aStoppedRun(): Promise<{ workspace: Workspace; run: string
   workspace.setFaults();
   return { workspace, run: workspace.runs()[0] ?? '' };
 }
+
+/** The same rows, ten of them in doubt as well, of a run that a wrong key stopped: it ended in order, in this process. */
+export async function aRunThatEndedEarly(): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace(
+    { kind: 'reset-before', area: 'sms', nth: 2 },
+    { kind: 'status-401', area: 'sms', nth: 3 },
+  );
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: ONE_BY_ONE })] }));
+  expect((await workspace.run()).code).toBe(4);
+  workspace.setFaults();
+  return { workspace, run: workspace.runs()[0] ?? '' };
+}

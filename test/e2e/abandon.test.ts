@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aStoppedRun } from './a-stopped-run.js';
+import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -56,7 +56,7 @@ describe('abandon', () => {
   });
 
   test('new files are sent without it, though its own are not: status and runs show it as abandoned', async () => {
-    const { workspace, run } = await aStoppedRun();
+    const { workspace, run } = await aRunThatEndedEarly();
     await abandon(workspace, run);
     workspace.write('people.csv', people(5, 40));
 
@@ -71,7 +71,7 @@ describe('abandon', () => {
   });
 
   test('a plan of a retry that was never sent keeps its rows, for a retry of it alone', async () => {
-    const { workspace, run } = await aStoppedRun();
+    const { workspace, run } = await aRunThatEndedEarly();
     await abandon(workspace, run);
     const first = JSON.parse((await workspace.volley('retry', `out/sale/${run}`, '--only', 'unprocessed')).stdout).plan;
 
@@ -118,7 +118,7 @@ describe('abandon', () => {
   });
 
   test('an abandoned run is pruned once nothing of it is in doubt', async () => {
-    const { workspace, run } = await aStoppedRun();
+    const { workspace, run } = await aRunThatEndedEarly();
     await abandon(workspace, run);
     const prune = async () => {
       return JSON.parse((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).stdout);

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, renameSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import { aJob, numbersOf, people } from './a-job.js';
-import { aStoppedRun } from './a-stopped-run.js';
+import { aRunThatEndedEarly } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -29,7 +29,7 @@ describe('a run directory', () => {
   });
 
   test('is found by the plan id in place of its name', async () => {
-    const { workspace, run } = await aStoppedRun();
+    const { workspace, run } = await aRunThatEndedEarly();
     const plan = readRunName(run);
     for (const [verb, ...flags] of [['status'], ['report'], ['preview', '--count', '1'], ['abandon', '--dry-run']]) {
       const { code, stderr } = await workspace.volley(verb ?? '', `out/sale/${plan}`, ...flags);
@@ -39,7 +39,7 @@ describe('a run directory', () => {
   });
 
   test('that is gone, and is known to the registry, is named as it was', async () => {
-    const { workspace, run } = await aStoppedRun();
+    const { workspace, run } = await aRunThatEndedEarly();
     renameSync(workspace.path(`out/sale/${run}`), workspace.path('away'));
     const { error } = readFailure(await workspace.run());
     expect(error.problems[0]?.file).toContain(run);
@@ -51,7 +51,7 @@ describe('a run directory', () => {
 });
 
 test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {
-  const { workspace, run } = await aStoppedRun();
+  const { workspace, run } = await aRunThatEndedEarly();
   const plan = readRunName(run);
   const others = [plan, `2020-02-29T2359-${plan}`];
   mkdirSync(workspace.path('away'));
@@ -76,6 +76,6 @@ test('two directories that end in one plan id are refused by every command that 
     expect(runs).toHaveLength(2);
     renameSync(workspace.path(copy), workspace.path(`away/${other}`));
   }
-  expect(workspace.requests()).toHaveLength(2);
+  expect(workspace.requests()).toHaveLength(3);
   expect((await workspace.run()).code).toBe(3);
 });
