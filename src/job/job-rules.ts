@@ -107,13 +107,20 @@ function* checkWindows(at: At, steps: readonly KnownStep[]): Generator<Broken> {
   }
   for (const [index, step] of Array.isArray(written) ? written.entries() : []) {
     const isSent = valueAt(step, ['template', 'scheduled']) === undefined;
-    if (isSent || valueAt(step, ['kind']) !== 'sms' || (valueAt(step, ['window']) ?? ofJob) === undefined) continue;
+    if (isSent || valueAt(step, ['kind']) !== 'sms') continue;
+    if (valueAt(step, ['ramp']) !== undefined) {
+      const so = 'lets the service hold the messages, of which a ramp is to see how they go, expected one of them';
+      yield [`steps.${index}.template.scheduled`, so, 'Remove it, and run the job at that time: notBefore says when.'];
+    }
+    if ((valueAt(step, ['window']) ?? ofJob) === undefined) continue;
     const so = 'is a second way to say when messages leave, beside a window, expected one of them';
     yield [`steps.${index}.template.scheduled`, so, 'Remove it: with a window, Volley sends while it is open.'];
   }
   const hasWindow = ofJob !== undefined || steps.some(({ window }) => window !== undefined);
-  if (hasWindow && isObject(at('cluster')) && at('cluster.share') !== 'lane') {
-    const so = 'hands requests to workers, which know no window, expected share: lane, or no window';
+  const hasRamp = steps.some(({ ramp }) => ramp !== undefined);
+  if ((hasWindow || hasRamp) && isObject(at('cluster')) && at('cluster.share') !== 'lane') {
+    const what = hasWindow ? 'window' : 'ramp';
+    const so = `hands requests to workers, which know no ${what}, expected share: lane, or no ${what}`;
     yield ['cluster', so, 'Write share: lane, with which this process alone sends.'];
   }
 }

@@ -74,7 +74,7 @@ type Steps = { readonly [K in keyof typeof stepSchemas]: StepOf<K> };
 /** A step with its own limits, those at the top of the file, or those of its kind. */
 export type StepOf<K extends keyof typeof stepSchemas> = Omit<
   Checked<(typeof stepSchemas)[K]>,
-  'limits' | 'suppress'
+  'limits' | 'suppress' | 'ramp'
 > & {
   readonly limits: Limits;
   /** Of its own, and those of the job. */
@@ -89,6 +89,11 @@ export interface RampStage {
   readonly size: { readonly percent: number } | { readonly rows: number };
   /** A person decides whether the next stage begins. */
   readonly isAsked?: true;
+  /** Between its last outcome and its judgement. */
+  readonly pauseMs?: number;
+  /** In percent; see written-ramp.ts. */
+  readonly stopAbove?: { readonly rejectedPercent: number; readonly undeliveredPercent?: number | undefined };
+  readonly needReceiptsPercent?: number | undefined;
 }
 
 export function isRowStep(step: Step): step is RowStep {

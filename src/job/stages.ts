@@ -1,17 +1,9 @@
 import { UserError } from '../domain/errors.js';
 import type { Job, RampStage } from './job.js';
+import { parseShare } from './schema/values.js';
 
 /** Of `--first`: that many rows are kept in memory while a plan is made. */
 export const MOST_FIRST_ROWS = 10_000;
-
-/** Shares are whole tenths of a percent. */
-const SHARE = /^(\d{1,2}(?:\.\d)?) ?%$/;
-
-/** The percent of a text such as `5%`, `5 %` or `0.5%`; undefined for any other text. */
-export function parseShare(text: string): number | undefined {
-  const percent = Number(SHARE.exec(text)?.[1]);
-  return percent > 0 ? percent : undefined;
-}
 
 /** What `--first` says: a share, or a number of rows. */
 export function parseFirst(text: string): RampStage['size'] | undefined {
@@ -29,6 +21,11 @@ export function parseFirst(text: string): RampStage['size'] | undefined {
 export function sampleFirst(job: Job, size: RampStage['size']): Job {
   if (!job.steps.some(({ kind }) => kind === 'sms')) {
     throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has no step of kind sms`, {
+      hint: 'Run it without --first.',
+    });
+  }
+  if (job.steps.some((step) => step.kind === 'sms' && step.ramp !== undefined)) {
+    throw new UserError('bad-flag', `Cannot send a sample of job ${job.name}: it has a ramp, which sends one first`, {
       hint: 'Run it without --first.',
     });
   }

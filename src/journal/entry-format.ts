@@ -130,6 +130,8 @@ export interface StageEntry {
   readonly why: string;
   /** Its rows by what became of them. */
   readonly figures: Readonly<RowCounts>;
+  /** Of its messages, by their newest receipt; absent where they did not count. */
+  readonly receipts?: { readonly delivered: number; readonly undelivered: number } | undefined;
   /** `ramp`, or `person …` with the operator. */
   readonly by: string;
 }

@@ -68,6 +68,10 @@ function describe(entry: JournalEntry, state: RunState): Proven[] {
         return { entry: { type: 'claimed', at, by, plan, status, step, rows: [first, count] } };
       });
     }
+    case 'stage': {
+      const { at, step, number, verdict, figures: counts } = entry;
+      return [{ entry: { type: 'stage', at, step, number, verdict, counts, by: maskNumbers(entry.by) } }];
+    }
     case 'preparing':
       return [{ entry: { type: 'provisioning', at: entry.at, step: entry.step, what: maskNumbers(entry.what) } }];
     case 'action':

@@ -180,6 +180,7 @@ async function applySteps(
       const send = options.sender?.sendStep ?? applyStep;
       await send({
         ...shared,
+        plan,
         planId: plan.id,
         kind: kindOf(step),
         step,

@@ -179,6 +179,7 @@ function formatStep(
   const facts = [
     ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
     ...describeSending(written, nowMs),
+    ...describeStages(step, written),
     ...(first.length > 0 ? [`first requests of ${first.join(' and ')} rows`] : []),
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
     `from ${listFiles(inputs, screen)}`,
@@ -222,6 +223,18 @@ function describeHours({ window }: SmsStep): string {
   const { days, from, to, timeZone } = window;
   const whose = typeof timeZone === 'string' ? timeZone : `in column ${timeZone.column}`;
   return `${days.length === 7 ? 'daily' : days.join(' ')} ${from} to ${to}, time zone ${whose === 'recipient' ? 'of the recipient' : whose}`;
+}
+
+/** `in 3 stages: 23 messages, then a pause of 2 h; 90; 334` */
+function describeStages({ stages }: PlannedStep, step: RowStep | undefined): string[] {
+  if (stages === undefined || step?.kind !== 'sms') return [];
+  const parts = stages.map((rows, index) => {
+    const { isAsked, pauseMs = 0 } = step.ramp?.[index] ?? {};
+    const pause =
+      pauseMs === 0 ? '' : `, then a pause of ${formatSeconds(pauseMs / 1000).replace(/ 0 (?:min|s)$/, '')}`;
+    return `${format(rows)}${isAsked === true ? ', then a person decides' : pause}`;
+  });
+  return [`in ${countOf(stages.length, 'stage')}: ${parts.join('; ')}`];
 }
 
 /** When the groups of a step with a window may be sent: the largest first. */

@@ -1,7 +1,7 @@
 import { formatSeconds } from '../command/progress.js';
 import type { Screen } from '../command/screen.js';
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
-import { countOf } from '../domain/count-of.js';
+import { countOf, format } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -26,28 +26,33 @@ interface SentPart {
   readonly count: number;
   readonly noun: string;
   readonly plural?: string;
+  /** A sample, of so many. */
+  readonly of?: number;
 }
 
 /** Counts what a plan, or the rest of its run, sends. The first part is what a person types. */
 export function countToSend(plan: Plan, state: RunState): ToSend {
   const counts = new Map<string, number>();
   const steps = new Set<number>();
-  let [left, planned] = [0, 0];
+  let [left, planned, ofSample] = [0, 0, 0];
   for (const step of plan.steps) {
     const { number, kind } = step;
     const isRows = isRowKind(kind);
-    const count = isRows
-      ? Math.min(balanceAtRest(step, state, plan.job).unprocessed, countUntilAsked(step, plan, state))
+    const all = isRows
+      ? balanceAtRest(step, state, plan.job).unprocessed
       : Number(state.step(number).action?.verdict === undefined);
+    const count = Math.min(all, countUntilAsked(step, plan, state));
     if (count === 0) continue;
+    if (count < all) ofSample += all;
     steps.add(number);
-    left += isRows ? count : 0;
+    left += isRows ? all : 0;
     counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
   for (const { counts } of plan.steps) planned += counts.planned;
   const isOneBroadcast = plan.steps.filter(({ kind }) => kind === 'sms').length === 1;
   const part = ([kind, count]: [string, number]): SentPart => {
-    if (kind === 'sms' && isOneBroadcast) return { count, noun: 'person', plural: 'people' };
+    const sample = kind === 'sms' && ofSample > 0 ? { of: ofSample } : {};
+    if (kind === 'sms' && isOneBroadcast) return { count, noun: 'person', plural: 'people', ...sample };
     return { count, noun: isRowKind(kind) ? ROW_KINDS[kind].noun : `${kind} step` };
   };
   const rank = (kind: string) => (kind === 'sms' ? 0 : isRowKind(kind) ? 1 : 2);
@@ -67,9 +72,9 @@ function countUntilAsked({ number, stages }: PlannedStep, { job }: Plan, state: 
   return stages.slice(begun, asked + 1).reduce((sum, rows) => sum + rows, 0) - sent;
 }
 
-/** `446 people` */
-export function asksFor({ count, noun, plural }: SentPart): string {
-  return countOf(count, noun, plural);
+/** `446 people`, or `23 people first, of 446` */
+export function asksFor({ count, noun, plural, of }: SentPart): string {
+  return `${countOf(count, noun, plural)}${of === undefined ? '' : ` first, of ${format(of)}`}`;
 }
 
 /** The first lines of the plan, and `446 people · 32.05 EUR · from LADEN · now, until about 10:04 UTC. Type 446 to send: `. */
@@ -83,12 +88,17 @@ export function formatQuestion(
   const sources = [...new Set(templates.map(({ source }) => source ?? 'the sender of the account'))];
   const times = [...new Set(templates.flatMap(({ scheduled }) => (scheduled ? [formatTime(scheduled)] : [])))];
   const isSomeNow = times.length === 0 || written.some((step) => isRowStep(step) && !hasTime(step));
-  const cost = plan.prices === undefined || share < 1 ? [] : [formatMoney(sumCost(plan.steps), plan.prices.currency)];
+  const { count = 0, of = count } = parts[0] ?? {};
+  const forAll = of === count ? '' : ' for all';
+  const cost =
+    plan.prices === undefined || share < 1
+      ? []
+      : [`${formatMoney(sumCost(plan.steps), plan.prices.currency)}${forAll}`];
   const facts = [
     ...parts.map(asksFor),
     ...cost,
     ...(sources.length > 0 ? [`from ${sources.join(' and ')}`] : []),
-    ...(isSomeNow ? [describeTime(plan, share, { settings, nowMs })] : []),
+    ...(isSomeNow ? [describeTime(plan, (share * count) / of, { settings, nowMs })] : []),
     ...times.map((time) => `on ${time}`),
   ];
   const so = share < 1 ? `Left of run ${plan.id}: ` : '';

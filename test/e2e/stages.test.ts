@@ -115,3 +115,40 @@ test('--first is refused where a run is unfinished that has no sample, and where
     'Cannot send a sample of job other: it has no step of kind sms',
   ]);
 });
+
+test('a stage that goes badly ends with 4, and nothing more leaves until a person lets it pass', async () => {
+  const ramp = [{ share: '10%', stopAbove: { rejectedPercent: 20 } }, { share: '20%' }];
+  const workspace = await aJobOf(100, { steps: [anSmsStep({ batchSize: 100, ramp })] });
+  workspace.setFaults({ kind: 'reject-rows', rows: 0.5, nth: 1 });
+
+  const { code, summary } = await workspace.run();
+
+  expect(code).toBe(4);
+  expect(summary).toMatchObject({ stop: { reason: 'held' }, balance: { accepted: 5, rejected: 5, unprocessed: 90 } });
+  const got = await workspace.destinations();
+  for (const flags of [[], ['--rest'], ['--yes']]) {
+    const refused = await workspace.run(...flags);
+    expect(refused.code).toBe(4);
+    expect(readFailure(refused).error.hint).toContain(`--pass-stage 1 --confirm ${summary.plan}`);
+  }
+  expect(await workspace.destinations()).toEqual(got);
+  const page = words(workspace.read(`${workspace.runOf(summary.plan)}/report.html`));
+  expect(page).toContain('Sent in 3 stages of 10, 20, 70 rows; stage 1 waits for a person');
+
+  const passed = await workspace.volley('apply', summary.directory, '--pass-stage', '1', '--confirm', summary.plan);
+  expect([passed.code, passed.summary.balance]).toMatchObject([1, { accepted: 95, rejected: 5 }]);
+  expect((await workspace.destinations()).length).toBe(95);
+  expect(new Set(await workspace.destinations()).size).toBe(95);
+  expect(workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`)).toMatch(
+    /"by":"person [^}]*"verdict":"passed"/,
+  );
+});
+
+test('the plan says which stages there are, and a job with a ramp takes no other sample', async () => {
+  const ramp = [{ share: '10%', pause: '2h' }];
+  const workspace = await aJobOf(50, { steps: [anSmsStep({ ramp })] });
+  const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
+  expect(words(plan.stdout)).toContain('in 2 stages: 5, then a pause of 2 h; 45');
+  expect(readFailure(await workspace.run('--first', '5')).error.message).toContain('it has a ramp');
+  expect(await workspace.destinations()).toEqual([]);
+});

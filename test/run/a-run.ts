@@ -136,6 +136,7 @@ export interface RunOptions {
   readonly onGate?: (signal: AbortSignal) => Promise<void>;
   readonly deps?: Partial<RunDeps>;
   readonly announce?: ApplyPlanOptions['announce'];
+  readonly pass?: ApplyPlanOptions['pass'];
 }
 
 /** Applies a plan, once. Each run takes the lock anew: give the second one a higher epoch. */
@@ -163,6 +164,7 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
         ...options.lock,
       },
       stop,
+      pass: options.pass,
       announce: options.announce ?? (async () => {}),
     },
     {

@@ -64,6 +64,11 @@ const KEYS_OF_OTHERS: Readonly<Record<string, string>> = {
   businesshours: 'window',
   sendinghours: 'window',
   donotdisturb: 'window',
+  canary: 'ramp',
+  rampup: 'ramp',
+  rollout: 'ramp',
+  sample: 'ramp',
+  stages: 'ramp',
 };
 
 /** A key that `known` does not have, and where it belongs. */

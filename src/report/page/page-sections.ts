@@ -115,7 +115,12 @@ export function renderReasons({ state, steps }: Summary): Html {
       const warning = warnOfList(list);
       return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
     });
-    const said = [...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]), ...lists.map(cutSentence)];
+    const stages = step.stages === undefined ? [] : [describeStagesOf(step.stages)];
+    const said = [
+      ...stages,
+      ...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]),
+      ...lists.map(cutSentence),
+    ];
     if (tables.length === 0 && said.length === 0) return [];
     return [
       html`<h3>${nameStep(step)}</h3>
@@ -129,6 +134,14 @@ ${tables}${said.map(
     ? NOTHING
     : html`<h2>What was not accepted</h2>
 ${sections}`;
+}
+
+function describeStagesOf({ rows, passed, waiting }: NonNullable<StepSummary['stages']>): string {
+  const so =
+    waiting === null ? `${format(passed)} passed` : `stage ${waiting.number} waits for a person: ${waiting.why}`;
+  return cutSentence(
+    `Sent in ${countOf(rows.length, 'stage')} of ${rows.map((count) => format(count)).join(', ')} rows; ${so}.`,
+  );
 }
 
 function listReasons(step: StepSummary, output: (typeof EXPLAINED)[number][0]): (string | number)[][] {

@@ -2,7 +2,7 @@ import type { StatedTime } from '../../domain/stated-time.js';
 import type { RowStep, ServiceSettings } from '../../job/job.js';
 import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
-import type { PlannedStep } from '../../plan/format/plan-file.js';
+import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, SendDeps } from '../run-deps.js';
 import type { StepNotices } from '../step-notices.js';
@@ -60,6 +60,7 @@ export interface StepBefore {
 
 /** What applying a step of a plan needs to know. */
 export interface StepContext extends Omit<RunnerContext, 'provisionedIds'> {
+  readonly plan: Plan;
   readonly deps: RunDeps;
   readonly directory: string;
   readonly lock: Lock;

@@ -1,12 +1,15 @@
-import { countOf, format } from '../../domain/count-of.js';
 import { InternalError } from '../../domain/errors.js';
+import { formatTime } from '../../domain/stated-time.js';
 import type { RampStage } from '../../job/job.js';
 import type { StageEntry } from '../../journal/entry-format.js';
 import type { StepProgress } from '../../journal/replay.js';
-import type { PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
+import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
+import type { Files } from '../../storage/files.js';
 import type { Held } from '../../storage/lock.js';
 import type { Journal, SendDeps } from '../run-deps.js';
+import { sleepUntil } from '../run-times.js';
 import type { StopSwitch } from '../stop.js';
+import { countReceipts, judgeStage, needsReceipts } from './judge-stage.js';
 
 /** The stages of a step: requests of one leave once those before it have passed. What became of a stage is judged when every row of it has its outcome. */
 export class SendingStages {
@@ -33,7 +36,8 @@ export class SendingStages {
     if (stage === undefined)
       throw new InternalError('unexpected', `Cannot end stage ${this.#current}: it is the last one`);
     // A person decides, in a run of its own.
-    const entry = progress.stage.waiting ?? this.#judge(stage);
+    const entry = progress.stage.waiting ?? (await this.#judge(stage));
+    if (entry === undefined) return false;
     if (entry !== progress.stage.waiting) {
       await lock.assertHeld();
       await journal.append(entry);
@@ -52,23 +56,44 @@ export class SendingStages {
     return true;
   }
 
-  #judge({ isAsked }: RampStage): StageEntry {
-    const { progress, planned, deps } = this.#context;
+  /** Undefined where the run stops before that. */
+  async #judge(stage: RampStage): Promise<StageEntry | undefined> {
+    const { progress, planned, deps, plan, directory } = this.#context;
+    const number = this.#current;
+    const key = { type: 'stage', step: planned.number, number, by: 'ramp' } as const;
     const figures = { ...progress.stage.rows };
     // Of a short file nothing is in it.
-    const isEmpty = planned.stages?.[this.#current - 1] === 0;
-    const verdict = isAsked === true && !isEmpty ? 'asked' : 'passed';
-    const key = { type: 'stage', step: planned.number, number: this.#current, at: deps.clock.now() } as const;
-    return { ...key, verdict, why: describeFigures(figures), figures, by: 'ramp' };
+    if (planned.stages?.[number - 1] === 0) {
+      return { ...key, at: deps.clock.now(), verdict: 'passed', why: 'no row is in it', figures };
+    }
+    if (!(await this.#pause(stage))) return undefined;
+    const receipts = needsReceipts(stage)
+      ? await countReceipts(deps.files, { directory, plan }, { planned, number })
+      : undefined;
+    return { ...key, at: deps.clock.now(), ...judgeStage(stage, figures, receipts), figures, receipts };
+  }
+
+  /** Behind the last outcome of the stage, which is durable: a later process waits for what is left. False where the run stops meanwhile. */
+  async #pause({ pauseMs = 0 }: RampStage): Promise<boolean> {
+    const { progress, planned, deps, stop } = this.#context;
+    const untilMs = progress.stage.lastOutcomeAt + pauseMs;
+    if (untilMs <= deps.clock.now()) return !stop.isRequested;
+    const until = formatTime({ at: new Date(untilMs).toISOString() });
+    const so = `step ${planned.number}: stage ${this.#current} is sent; it is judged on ${until}, and the run waits for that`;
+    deps.onNotice(so, { event: 'stage', step: planned.number, stage: this.#current, until: untilMs });
+    await sleepUntil(untilMs, deps.clock, stop.nothingNew);
+    return !stop.isRequested;
   }
 }
 
 interface StagedStep {
-  readonly planned: Pick<PlannedStep, 'number' | 'stages'>;
+  readonly plan: Plan;
+  readonly directory: string;
+  readonly planned: PlannedStep;
   readonly progress: Pick<StepProgress, 'stage'>;
   readonly journal: Journal;
   readonly lock: Held;
-  readonly deps: Pick<SendDeps, 'clock' | 'onNotice'>;
+  readonly deps: Pick<SendDeps, 'clock' | 'onNotice'> & { readonly files: Files };
   readonly stop: StopSwitch;
 }
 
@@ -76,18 +101,4 @@ interface StagedStep {
 export function describeStage({ number, verdict, why }: StageEntry): string {
   if (verdict === 'asked') return `the sample is sent (${why}): a person decides on the rest`;
   return `stage ${number} ${verdict === 'held' ? 'does not pass' : 'has passed'} (${why})`;
-}
-
-function describeFigures({
-  accepted,
-  rejected,
-  'in-doubt': inDoubt,
-  'not-sent': withheld,
-}: StageEntry['figures']): string {
-  return [
-    `${countOf(accepted, 'row')} accepted`,
-    ...(rejected > 0 ? [`${format(rejected)} rejected`] : []),
-    ...(inDoubt > 0 ? [`${format(inDoubt)} in doubt`] : []),
-    ...(withheld > 0 ? [`${format(withheld)} withheld`] : []),
-  ].join(', ');
 }

@@ -6,6 +6,7 @@ import { smsLimits } from '../../limits.js';
 import { columnName, count, duplicates, instant, senderId, switchedOff, webAddress } from '../values.js';
 import { describeTemplateFault, expected, rule, type ValueFault, whenSound } from '../words.js';
 import { writtenInput, writtenSuppression } from '../written-input.js';
+import { writtenRamp } from '../written-ramp.js';
 import { writtenWindow } from '../written-window.js';
 
 export const smsTemplate = z
@@ -46,6 +47,7 @@ export const smsStep = z
       .optional()
       .describe('Lists of numbers to which nothing is sent; a list of maps where they differ in how they are read.'),
     window: writtenWindow.optional(),
+    ramp: writtenRamp.optional(),
     limits: smsLimits.optional(),
   })
   .superRefine(

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { parseShare, percent } from './values.js';
+import { rule, whenSound } from './words.js';
+
+/** Stages in which a step sends. */
+
+const MOST_STAGES = 20;
+
+const EXPECTED_SHARE = 'expected a share of the rows such as 5% or 0.5%';
+
+const share = z
+  .string({ error: EXPECTED_SHARE })
+  .refine((text) => parseShare(text) !== undefined, EXPECTED_SHARE)
+  .meta({ examples: ['5%'] })
+  .describe('Part of the rows that this stage sends: 5%.')
+  .transform((text) => parseShare(text) ?? 0);
+
+const PAUSE = /^(\d{1,4})([mhd])$/;
+const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 };
+
+const pause = z
+  .string()
+  .regex(PAUSE, 'expected minutes, hours or days, such as 30m, 2h or 1d')
+  .meta({ examples: ['2h'] })
+  .describe('How long the run waits behind the last answer of the stage, before it is judged: 30m, 2h, 1d.')
+  .transform((text) => {
+    const [, count, unit = ''] = PAUSE.exec(text) ?? [];
+    return Number(count) * (MINUTES[unit] ?? 0) * 60_000;
+  });
+
+const stage = z
+  .strictObject({
+    share,
+    pause: pause.optional(),
+    stopAbove: z
+      .strictObject({
+        rejectedPercent: percent()
+          .default(10)
+          .describe('Of the rows of the stage that were sent: those that were rejected, or are in doubt.'),
+        undeliveredPercent: percent()
+          .optional()
+          .describe('Of its messages with a final receipt: those that were not delivered.'),
+      })
+      .prefault({})
+      .describe('Above one of these the run stops until a person lets the stage pass.'),
+    needReceiptsPercent: percent()
+      .optional()
+      .describe('Of the rows of the stage that were sent: how many must have a final receipt after the pause.'),
+  })
+  .superRefine(
+    rule(({ pause, stopAbove, needReceiptsPercent }) => {
+      const needsReceipts = stopAbove.undeliveredPercent !== undefined || needReceiptsPercent !== undefined;
+      if (!needsReceipts || pause !== undefined) return undefined;
+      const hint = 'Receipts come minutes or hours after a message: say how long the run waits for them, such as 2h.';
+      return { path: ['pause'], message: 'expected how long to wait for receipts', hint };
+    }),
+    whenSound('stopAbove', 'needReceiptsPercent', 'pause'),
+  )
+  .transform(({ share, pause: pauseMs = 0, ...judged }) => ({ size: { percent: share }, pauseMs, ...judged }));
+
+export const writtenRamp = z
+  .array(stage)
+  .min(1)
+  .max(MOST_STAGES)
+  // Also asked where a stage is at fault.
+  .refine((stages) => stages.reduce((sum, { size }) => sum + (size?.percent ?? 0), 0) < 100, {
+    error: 'expected shares that are less than 100% together: what is left is sent last',
+  })
+  .describe('Stages in which the step sends, each a share of the rows; the last one, all that is left, is not listed.');

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest';
+import type { RampStage, SmsStep } from '../../src/job/job.js';
+import type { JournalEntry } from '../../src/journal/entry-format.js';
+import { StopSwitch } from '../../src/run/stop.js';
+import { aCsvOf, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
+import { aReceiptLine, receive } from '../report/some-receipts.js';
+import {
+  aFakeClock,
+  aRun,
+  aScriptedService,
+  duplicatesAmong,
+  entriesOf,
+  reportOf,
+  response,
+  type Script,
+} from './a-run.js';
+
+const HOUR = 3_600_000;
+const ROWS = 60;
+
+async function aStagedPlan(stages: readonly Partial<RampStage>[], changes: Partial<SmsStep> = {}) {
+  const ramp = stages.map((stage) => ({ size: { percent: 10 }, stopAbove: { rejectedPercent: 10 }, ...stage }));
+  const step = anSmsStep({ ramp, batchSize: 5, limits: someLimits({ concurrency: 3 }), ...changes });
+  return aPlan({ files: { 'people.csv': aCsvOf(ROWS) }, job: { steps: [step] } });
+}
+
+/** Planned rows of a stage. */
+const rowsIn = ({ requests }: MadePlan, stage: number) =>
+  requests.flatMap((each) =>
+    each.stage === stage ? Array.from({ length: each.rows }, (_, at) => each.first + at) : [],
+  );
+
+const rowsOf = (ids: readonly string[]) => ids.map((id) => Number(id.split('-').at(-1))).toSorted((a, b) => a - b);
+const sorted = (rows: readonly number[]) => rows.toSorted((a, b) => a - b);
+const pass = (stage: number) => ({ pass: { stage, by: 'ann on here' } });
+const refuse = response(400, { code: 1002, message: 'not today' });
+
+/** No request of a stage has its intent before the one before it has passed. */
+function expectGates(made: MadePlan, entries: readonly JournalEntry[]) {
+  const stageOf = new Map(made.requests.map(({ request, stage = 0 }) => [request, stage]));
+  let passed = 0;
+  for (const entry of entries) {
+    if (entry.type === 'stage' && entry.verdict === 'passed') passed = entry.number;
+    if (entry.type === 'intent') expect(stageOf.get(entry.request)).toBeLessThanOrEqual(passed + 1);
+  }
+}
+
+describe('a run with stages', () => {
+  it('sends one after the other, each row once, and notes what became of each before the next', async () => {
+    const made = await aStagedPlan([{}, { size: { percent: 30 } }]);
+    const service = aScriptedService();
+    expect((await aRun({ made, service })).end.reason).toBe('finished');
+    const first = rowsIn(made, 1);
+    expect([first.length, rowsIn(made, 2).length, rowsIn(made, 3).length]).toEqual([6, 18, 36]);
+    expect(rowsOf(service.accepted.slice(0, 6))).toEqual(sorted(first));
+    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
+    const entries = entriesOf(made.disk, made.directory);
+    expectGates(made, entries);
+    expect(entries.filter(({ type }) => type === 'stage')).toMatchObject([
+      { number: 1, verdict: 'passed', by: 'ramp', figures: { accepted: 6 } },
+      { number: 2, verdict: 'passed', by: 'ramp', figures: { accepted: 18 } },
+    ]);
+    expect(await reportOf(made)).toMatchObject({
+      exitCode: 0,
+      steps: [{ stages: { rows: [6, 18, 36], passed: 2, waiting: null } }],
+    });
+  });
+
+  it('waits for the pause of a stage behind its last answer, and says until when', async () => {
+    const made = await aStagedPlan([{ pauseMs: 2 * HOUR }]);
+    const clock = aFakeClock();
+    const start = clock.now();
+    const at: number[] = [];
+    const service = aScriptedService(() => void at.push(clock.now() - start));
+    const { notices } = await aRun({ made, service, deps: { clock } });
+    expect(at.slice(0, 2).concat(at.slice(-1))).toEqual([0, 0, 2 * HOUR]);
+    expect(notices.filter((notice) => notice.includes('is judged on'))).toEqual([
+      expect.stringMatching(
+        /^step 1: stage 1 is sent; it is judged on \d+ \w+ 2027 at \d\d:\d\d UTC, and the run waits for that$/,
+      ),
+    ]);
+  });
+
+  it('can be stopped while it waits, and then waits for what is left', async () => {
+    const made = await aStagedPlan([{ pauseMs: 2 * HOUR }]);
+    const clock = aFakeClock();
+    const stop = new StopSwitch();
+    const sleep = async (delayMs: number) => {
+      clock.advance(delayMs);
+      if (clock.monotonicMs() >= HOUR) stop.request('interrupted', 'SIGTERM');
+    };
+    const service = aScriptedService();
+    const { end } = await aRun({ made, service, stop, deps: { clock: { ...clock, sleep } } });
+    expect([end.reason, service.accepted.length]).toEqual(['interrupted', 6]);
+    const before = clock.monotonicMs();
+    expect((await aRun({ made, service, epoch: 2, deps: { clock } })).end.reason).toBe('finished');
+    expect(clock.monotonicMs() - before).toBe(HOUR);
+    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
+  });
+
+  it('stops where too many of a stage are rejected, and sends the rest only once a person lets it pass', async () => {
+    const made = await aStagedPlan([{}]);
+    const bad: Script = ({ rows }) => (rows.some((row) => row === rowsIn(made, 1)[2]) ? refuse : undefined);
+    const service = aScriptedService(bad);
+    const { end } = await aRun({ made, service });
+    expect(end).toEqual({
+      reason: 'held',
+      detail:
+        'step 1: stage 1 does not pass (5 rows accepted, 1 rejected; 1 of 6 were not accepted, more than rejectedPercent 10)',
+    });
+    expect(await reportOf(made)).toMatchObject({ exitCode: 4, balance: { accepted: 5, rejected: 1, unprocessed: 54 } });
+    const again = aScriptedService();
+    expect((await aRun({ made, service: again, epoch: 2 })).end.reason).toBe('held');
+    expect(again.sent).toEqual([]);
+    expect((await aRun({ made, service: again, epoch: 3, ...pass(1) })).end.reason).toBe('finished');
+    expect(again.accepted.length).toBe(54);
+    expect(duplicatesAmong([...service.accepted, ...again.accepted])).toEqual([]);
+    const entries = entriesOf(made.disk, made.directory);
+    expectGates(made, entries);
+    expect(entries.filter(({ type }) => type === 'stage')).toMatchObject([
+      { verdict: 'held', by: 'ramp' },
+      { verdict: 'passed', by: 'person ann on here' },
+    ]);
+  });
+
+  it('counts rows in doubt as bad', async () => {
+    const made = await aStagedPlan([{}]);
+    const service = aScriptedService(({ rows }) =>
+      rows.includes(rowsIn(made, 1)[0] ?? -1) ? response(200, { messages: [] }) : undefined,
+    );
+    expect((await aRun({ made, service })).end).toMatchObject({
+      reason: 'held',
+      detail: expect.stringContaining('in doubt'),
+    });
+  });
+});
+
+function receiptOf(made: MadePlan, row: number, state = 'delivered'): string {
+  const planned = made.rows.filter((each) => each.state === 'planned');
+  return aReceiptLine(made, row, { state, payload: { destination: planned[row]?.facts[0] } });
+}
+
+describe('receipts of a stage', () => {
+  const asked = { pauseMs: HOUR, needReceiptsPercent: 50, stopAbove: { rejectedPercent: 10, undeliveredPercent: 20 } };
+
+  async function endWith(stage: Partial<RampStage>, states: readonly string[]) {
+    const made = await aStagedPlan([stage]);
+    const rows = rowsIn(made, 1);
+    // Those of other stages say nothing of this one.
+    const others = rowsIn(made, 2).map((row) => receiptOf(made, row));
+    receive(made, ...others, ...states.map((state, at) => receiptOf(made, rows[at] ?? -1, state)));
+    return (await aRun({ made })).end;
+  }
+
+  it.each([
+    ['none where a share is needed', asked, [], 'held'],
+    ['none where they are only to be looked at', { ...asked, needReceiptsPercent: undefined }, [], 'held'],
+    ['none though none is needed', { pauseMs: HOUR, needReceiptsPercent: 0 }, [], 'held'],
+    ['too few', asked, ['delivered', 'delivered'], 'held'],
+    ['such that say nothing', asked, ['queued', 'sent', 'sent', 'queued', 'sent', 'sent'], 'held'],
+    ['enough', asked, ['delivered', 'read', 'delivered'], 'finished'],
+    [
+      'enough, one of five not delivered',
+      asked,
+      ['delivered', 'delivered', 'undelivered', 'delivered', 'delivered'],
+      'finished',
+    ],
+    ['too many not delivered', asked, ['delivered', 'delivered', 'undelivered', 'delivered', 'rejected'], 'held'],
+  ] as const)('%s', async (_, stage, states, reason) => {
+    expect((await endWith(stage, states)).reason).toBe(reason);
+  });
+
+  it('are not needed where nothing says so', async () => {
+    expect((await endWith({}, [])).reason).toBe('finished');
+  });
+
+  it('says what is missing', async () => {
+    expect((await endWith(asked, ['delivered'])).detail).toBe(
+      'step 1: stage 1 does not pass (6 rows accepted, 1 delivered; 1 final receipt of 6 messages, needReceiptsPercent is 50)',
+    );
+  });
+});
+
+it('a run that is cut off behind any line of its journal sends no row twice, and begins no stage before its time', async () => {
+  const made = await aStagedPlan([{ pauseMs: HOUR }, { size: { percent: 30 } }]);
+  await aRun({ made });
+  const path = `${made.directory}/journal.ndjson`;
+  const lines = made.disk.readText(path).split('\n');
+  for (let kept = 1; kept < lines.length - 1; kept += 1) {
+    made.disk.write(path, `${lines.slice(0, kept).join('\n')}\n`);
+    const before = entriesOf(made.disk, made.directory);
+    const begun = new Set(before.flatMap((entry) => (entry.type === 'intent' ? [entry.request] : [])));
+    const service = aScriptedService();
+    const { end } = await aRun({ made, service, epoch: 2 });
+    const entries = entriesOf(made.disk, made.directory);
+    expectGates(made, entries);
+    const isHeld = end.reason === 'held';
+    const left = made.requests.filter(({ request }) => !begun.has(request));
+    const expected = isHeld
+      ? left.filter(({ stage = 0 }) => stage <= entries.filter(({ type }) => type === 'stage').length)
+      : left;
+    expect(rowsOf(service.accepted), `cut behind line ${kept}`).toEqual(
+      sorted(expected.flatMap(({ first, rows }) => Array.from({ length: rows }, (_, at) => first + at))),
+    );
+  }
+});
