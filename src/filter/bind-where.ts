@@ -90,13 +90,10 @@ function reject(field: string, cell: string, { expected = '', advice }: Partial<
 }
 
 function ask({ tests, index }: BoundCondition, cells: RowCells): CellAnswer {
-  const { asBytes } = cells;
-  const start = asBytes?.startOf(index) ?? 0;
-  const end = asBytes?.endOf(index) ?? 0;
+  const text = cells.cell(index);
   let unreadable = false;
   for (const test of tests) {
-    const quick = asBytes && test.ofBytes?.(asBytes.bytes, start, end);
-    const said = quick ?? test.ofText(cells.cell(index), cells);
+    const said = test.ofText(text, cells);
     if (said === NO) return NO;
     unreadable ||= said === UNREADABLE;
   }

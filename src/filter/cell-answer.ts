@@ -10,8 +10,6 @@ export type CellAnswer = typeof NO | typeof YES | typeof UNREADABLE;
 export interface CompiledTest {
   /** Of a cell as text, and of the row that it stands in. A blank one holds for `blank` alone. */
   ofText(text: string, cells: RowCells): CellAnswer;
-  /** The same of a cell as JSON writes it between its quotes; undefined where its text must be looked at. */
-  ofBytes?(bytes: Uint8Array, start: number, end: number): CellAnswer | undefined;
   /** What a cell is not that cannot be compared, for people. */
   readonly expected: string;
   /** What to write in the job where all cells are so. */

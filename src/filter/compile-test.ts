@@ -1,8 +1,8 @@
 import type { CellTest, CountryTest } from '../domain/where.js';
 import { isBlank } from '../template/blank.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
-import { compileTextTest } from './compile-text-test.js';
-import { readDay, readDayBytes, readInstant } from './read-moment.js';
+import { foldText } from './fold-text.js';
+import { readDay, readInstant } from './read-moment.js';
 import { createNumberReader } from './read-number.js';
 
 /** A test as a closure, `as: country` aside (compile-country-test.ts). */
@@ -28,39 +28,40 @@ export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest 
   }
 }
 
-const SPACE = 0x20;
-const BACKSLASH = 0x5c;
-const DELETE = 0x7f;
-
 function compileBlankTest(wanted: boolean): CompiledTest {
+  return { ofText: (text) => answer(isBlank(text) === wanted), expected: '' };
+}
+
+/** Whether a text is one of some, or none of them. */
+function compileTextTest({
+  op,
+  values,
+  exact,
+}: {
+  readonly op: 'equals' | 'not';
+  readonly values: readonly string[];
+  readonly exact: boolean;
+}): CompiledTest {
+  const fold = exact ? (text: string) => text : foldText;
+  const folded = new Set(values.map(fold));
+  const [found, missed] = op === 'equals' ? ([YES, NO] as const) : ([NO, YES] as const);
   return {
-    ofText: (text) => answer(isBlank(text) === wanted),
-    ofBytes: (bytes, start, end) => {
-      if (start === end) return answer(wanted);
-      const first = bytes[start] as number;
-      return first > SPACE && first < DELETE && first !== BACKSLASH ? answer(!wanted) : undefined;
+    ofText: (text) => {
+      if (isBlank(text)) return NO;
+      return folded.has(fold(text)) ? found : missed;
     },
     expected: '',
   };
 }
 
 function compareNumbers(holds: (number: number) => boolean, format: string | undefined): CompiledTest {
-  const { ofText, ofBytes } = createNumberReader(format);
+  const read = createNumberReader(format);
   return {
     ofText: (text) => {
       if (isBlank(text)) return NO;
-      const number = ofText(text);
+      const number = read(text);
       return number === undefined ? UNREADABLE : answer(holds(number));
     },
-    ...(ofBytes === undefined
-      ? {}
-      : {
-          ofBytes: (bytes, start, end) => {
-            if (start === end) return NO;
-            const number = ofBytes(bytes, start, end);
-            return number === undefined ? undefined : answer(holds(number));
-          },
-        }),
     ...describeNumbers(format),
   };
 }
@@ -86,11 +87,11 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
   if (limit === undefined) throw new Error(`A date that is not fixed compares nothing: ${bound}`);
   const read = isDay ? (text: string) => readDay(text, format) : readInstant;
   const remembered = new Map<string, CellAnswer>();
-  const holds = (moment: number) => answer(op === 'before' ? moment < limit : moment > limit);
   const compare = (text: string): CellAnswer => {
     if (isBlank(text)) return NO;
     const moment = read(text);
-    return moment === undefined ? UNREADABLE : holds(moment);
+    if (moment === undefined) return UNREADABLE;
+    return answer(op === 'before' ? moment < limit : moment > limit);
   };
   return {
     ofText: (text) => {
@@ -100,14 +101,6 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
       if (remembered.size < MOST_REMEMBERED) remembered.set(text, found);
       return found;
     },
-    ...(isDay && format === undefined
-      ? {
-          ofBytes: (bytes, start, end) => {
-            const moment = readDayBytes(bytes, start, end);
-            return moment === undefined ? undefined : holds(moment);
-          },
-        }
-      : {}),
     ...describeMoments(isDay, format),
   };
 }

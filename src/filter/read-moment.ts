@@ -10,27 +10,6 @@ export function readDay(text: string, format: string | undefined): number | unde
   return year * 10_000 + month * 100 + day;
 }
 
-const ZERO = 0x30;
-const HYPHEN = 0x2d;
-/** Of the bytes of `2026-01-31`, which of them are digits. */
-const DIGITS_AT = [0, 1, 2, 3, 5, 6, 8, 9] as const;
-
-/** The same of the bytes of a cell that is an ISO 8601 day and nothing else; undefined where the text must be looked at. */
-export function readDayBytes(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start !== '2026-01-31'.length || bytes[start + 4] !== HYPHEN || bytes[start + 7] !== HYPHEN)
-    return undefined;
-  let value = 0;
-  for (const at of DIGITS_AT) {
-    const digit = (bytes[start + at] as number) - ZERO;
-    if (digit < 0 || digit > 9) return undefined;
-    value = value * 10 + digit;
-  }
-  const day = value % 100;
-  const month = ((value - day) / 100) % 100;
-  // Every month has the first 28.
-  return month >= 1 && month <= 12 && day >= 1 && day <= 28 ? value : undefined;
-}
-
 /** The moment of a cell in ISO 8601 with an offset, in milliseconds; undefined for anything else: of no other is it known. */
 export function readInstant(text: string): number | undefined {
   const { written, offset } = readIso(text) ?? {};
