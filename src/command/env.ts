@@ -75,7 +75,7 @@ export const nodeEnv: Env = {
         import('../input/inputs.js'),
         import('../input/digest-input.js'),
         import('../input/digest-content.js'),
-        import('../input/fast/records-ahead.js'),
+        import('../input/records.js'),
         import('../input/own-columns.js'),
       ]);
     return { listInputs, digestInput, digestContent, readRecords, findColumn };

@@ -1,5 +1,5 @@
 import { normalizeCountry } from '../normalize/country.js';
-import { alpha2Codes } from '../normalize/country-codes.js';
+import { alpha2Codes } from '../normalize/country-names.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { findNumberCountry, isMobileNumber } from '../normalize/number/number-library.js';
 import { means } from './header-words.js';

@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import type { Input } from '../job/job.js';
 import { CsvReader } from './csv/csv-reader.js';
+import { canReadInThread, ThreadedCsvReader } from './fast/threaded-csv.js';
 import type { InputFile } from './inputs.js';
 import { NdjsonReader } from './ndjson/ndjson-reader.js';
 import type { RecordReader } from './record-reader.js';
@@ -19,4 +21,14 @@ export function readRecords(file: InputFile, input: Input): RecordReader {
 
 export function formatOf(file: InputFile, input: Input): InputFile['format'] {
   return input.format ?? file.format;
+}
+
+/** A smaller file is read before a thread has started. */
+const THREAD_BYTES = 4 * 1024 * 1024;
+
+/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer. */
+export function readRecordsAhead(file: InputFile, input: Input): RecordReader {
+  const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
+  const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();
+  return isAhead ? new ThreadedCsvReader(file, input) : readRecords(file, input);
 }

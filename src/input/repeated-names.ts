@@ -1,3 +1,5 @@
+import { foldName } from '../domain/find-column.js';
+
 /**
  * Names that stand twice in a header. Such columns are numbered, `email (1)` and `email (2)`: they appear in every
  * output, and none is taken for the job's `email`.
@@ -35,10 +37,10 @@ export function numberRepeated(names: readonly string[]): NumberedNames {
 
 /** Of the columns of a file, those that were numbered and that a job may mean by a name; empty where it can mean none or only one. */
 export function findNumbered(columns: readonly string[], wanted: string): string[] {
-  const base = fold(wanted);
+  const base = foldName(wanted);
   const found = columns.filter((column) => {
     const [, name] = /^(.+) \(\d+\)$/s.exec(column) ?? [];
-    return name !== undefined && fold(name) === base;
+    return name !== undefined && foldName(name) === base;
   });
   return found.length > 1 ? found : [];
 }
@@ -49,12 +51,4 @@ function withNumber(name: string, number: number): string {
 
 function listPlaces(places: readonly number[]): string {
   return `${places.slice(0, -1).join(', ')} and ${places.at(-1)}`;
-}
-
-/** As names of columns are matched: without case and punctuation. */
-function fold(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
 }

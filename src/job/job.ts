@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
 import type { GatewayPaths } from '../domain/service-facts.js';
-import type { PriceSettings } from '../prices/price-settings.js';
+import type { PriceSettings } from '../prices/price-list.js';
 import type { Limits } from './limits.js';
 import type { timeouts, writtenCredentials, writtenSecret } from './schema/service.js';
 import type { userColumns } from './schema/steps/conversations.js';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
-import type { PriceSettings } from '../prices/price-settings.js';
+import type { PriceSettings } from '../prices/price-list.js';
 import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step, SuppressionLists } from './job.js';
 import { defaultLimits, type Limits } from './limits.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';

@@ -1,5 +1,4 @@
-import { alpha2ByAlpha3, alpha2Codes } from './country-codes.js';
-import { findCountriesByName } from './country-names.js';
+import { alpha2ByAlpha3, alpha2Codes, findCountriesByName } from './country-names.js';
 
 export type CountryResult =
   | { readonly ok: true; readonly country: string }

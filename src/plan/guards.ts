@@ -2,7 +2,7 @@ import { countOf, format } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Guards, Job } from '../job/job.js';
 import { formatMoney, readNanos } from '../prices/decimal.js';
-import { sumCost } from '../prices/sum-cost.js';
+import { sumCost } from '../prices/step-cost.js';
 import type { Plan } from './format/plan-file.js';
 
 /** Refuses a plan that violates a guard of the job, before anything is sent. Pure. */

@@ -1,3 +1,5 @@
+import { formatDecimal, readNanos } from './decimal.js';
+
 /** What a step of a plan costs, by a price list. Amounts are decimal texts in the currency of the list. */
 export interface StepCost {
   readonly total: string;
@@ -55,4 +57,9 @@ export interface PlannedPrices {
   readonly currency: string;
   /** Rows of the list. */
   readonly rows: number;
+}
+
+/** What all steps of a plan cost together. */
+export function sumCost(steps: readonly { readonly cost?: Pick<StepCost, 'total'> }[]): string {
+  return formatDecimal(steps.reduce((sum, { cost }) => sum + (cost === undefined ? 0n : readNanos(cost.total)), 0n));
 }

@@ -9,7 +9,7 @@ import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { countHeld } from '../plan/had-lookup.js';
 import { sumBilled } from '../prices/billed-tally.js';
-import { sumCost } from '../prices/sum-cost.js';
+import { sumCost } from '../prices/step-cost.js';
 import type { Files } from '../storage/files.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
 import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';

@@ -1,3 +1,4 @@
+import { BACKSLASH, QUOTE, SPACE } from '../domain/bytes/ascii.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { CellBytes } from '../domain/row.js';
 import { isBlank } from './blank.js';
@@ -61,9 +62,6 @@ export function compileByteText(pieces: readonly Piece[], indexes: ReadonlyMap<s
   };
 }
 
-const QUOTE = 0x22;
-const SPACE = 0x20;
-const BACKSLASH = 0x5c;
 const TWO_BYTES = 0x80;
 
 /** Of one text after the other. */

@@ -1,6 +1,6 @@
+import { BACKSLASH } from '../domain/bytes/ascii.js';
 import { addUcs2Character, septetsByCodeUnit } from './gsm7.js';
 
-const BACKSLASH = 0x5c;
 /** Bytes from here on begin characters of two, of three, and of four bytes. */
 const TWO_BYTES = 0xc0;
 const THREE_BYTES = 0xe0;

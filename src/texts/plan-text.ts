@@ -14,7 +14,7 @@ import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
 import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
-import { sumCost } from '../prices/sum-cost.js';
+import { sumCost } from '../prices/step-cost.js';
 import type { Approvals } from '../registry/approvals.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';

@@ -7,7 +7,7 @@ import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { formatMoney } from '../prices/decimal.js';
-import { sumCost } from '../prices/sum-cost.js';
+import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import type { RunSettings } from '../run/resume.js';
 import { formatPlanHead } from './plan-text.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Input } from '../../src/job/job.js';
-import type { PriceSettings } from '../../src/prices/price-settings.js';
+import type { PriceSettings } from '../../src/prices/price-list.js';
 import { aContactsStep, anInput, anSmsStep, aPlan, type PlanOptions, refusalOf } from './a-plan.js';
 
 const LIST = 'country,prefix,sms,contact\nSG,,0.042,0.001\nMY,,0.05,0.002\n,+6591,0.03,\n';

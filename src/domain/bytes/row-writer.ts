@@ -1,13 +1,8 @@
 import type { Cell, Rejection, RowCells } from '../row.js';
+import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE } from './ascii.js';
 import { ByteCells, type RowBlock } from './row-block.js';
 import { TextBuffer } from './text-buffer.js';
 
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPENING = 0x5b;
-const BACKSLASH = 0x5c;
-const DELETE = 0x7f;
 const FIRST_ROWS = 8;
 
 /** A row as strings, and what is known of it. */

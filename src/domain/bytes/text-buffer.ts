@@ -1,12 +1,10 @@
+import { BACKSLASH, COMMA, QUOTE, SPACE } from './ascii.js';
+
 const FIRST_BYTES = 1 << 16;
 const DIGIT_0 = 48;
 /** What fits into 32 bits: the digits of an integer behind the rest of them, which then fits as well. */
 const LOW_DIGITS = 1e9;
 const LOW_DIGITS_LENGTH = 9;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 /** Code units from here on take two bytes of UTF-8, and from there on three or four. */
 const TWO_BYTES = 0x80;
 const MORE_BYTES = 0x800;

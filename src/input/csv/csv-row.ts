@@ -1,3 +1,4 @@
+import { DELETE, SPACE } from '../../domain/bytes/ascii.js';
 import type { WrittenRow } from '../../domain/bytes/row-writer.js';
 import { restoreCell } from '../../domain/formula-cell.js';
 import type { Rejection } from '../../domain/row.js';
@@ -27,9 +28,6 @@ function describeWidth(cells: readonly string[], { width }: Header): Rejection {
   const reason = `${found}; surplus: ${surplus.join(', ')}`;
   return { stage: 'read', field: '', code: 'too-many-fields', reason };
 }
-
-const SPACE = 0x20;
-const DELETE = 0x7f;
 
 /** Whether a row holds nothing: no cell, or only blanks, such as the one that does not break. */
 export function isBlankRow(cells: readonly string[]): boolean {

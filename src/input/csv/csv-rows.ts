@@ -1,3 +1,4 @@
+import { CR, LF } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import { CUTS_PLAIN_ROWS } from '../../domain/fast-path.js';
 import type { ReadLimits } from '../../job/job.js';
@@ -5,8 +6,6 @@ import { PlainRowCutter } from '../fast/plain-rows.js';
 import { CsvParser, type RawRows } from './csv-parser.js';
 import type { Delimiter } from './delimiter.js';
 
-const LF = 0x0a;
-const CR = 0x0d;
 /**
  * Longer lines, and longer runs of blank ones, are left to csv-parse, which does not keep them and knows when a line is
  * too long.

@@ -1,12 +1,10 @@
+import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import { refuse } from '../refusal.js';
 import { countLines, type LineCount } from '../text/line-count.js';
 
 export type Delimiter = ',' | ';' | '\t' | '|';
 
 const CANDIDATES: readonly Delimiter[] = [',', ';', '\t', '|'];
-const LF = 0x0a;
-const CR = 0x0d;
-const QUOTE = 0x22;
 const BEYOND_ASCII = 0x80;
 /** The ASCII characters that `trim` removes. */
 const ASCII_BLANKS = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]);

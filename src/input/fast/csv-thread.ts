@@ -5,8 +5,7 @@ import type { Input, RowStep } from '../../job/job.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
 import { findColumn } from '../own-columns.js';
-import { type AheadBlock, listBuffers } from './block-message.js';
-import { BlocksTaken } from './blocks-taken.js';
+import { type AheadBlock, BlocksTaken, listBuffers } from './block-message.js';
 import { draftBlock } from './draft-block.js';
 
 /** What the thread is started with. */

@@ -1,14 +1,6 @@
+import { BACKSLASH, CLOSING, COMMA, CR, LF, OPENING, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
 import type { Delimiter } from '../csv/delimiter.js';
-
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPENING = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSING = 0x5d;
 
 /** What a byte means: itself, a character that JSON escapes, or an end (of the cell, of the row, of what is plain). */
 const ITSELF = 0;

@@ -11,7 +11,7 @@ import type { InputFile } from '../inputs.js';
 import { findColumn } from '../own-columns.js';
 import type { InputRecord, RecordReader } from '../record-reader.js';
 import type { AheadBlock } from './block-message.js';
-import { BlocksTaken } from './blocks-taken.js';
+import { BlocksTaken } from './block-message.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
 import { type DraftBlock, draftBlock } from './draft-block.js';
 

@@ -1,3 +1,4 @@
+import { SPACE } from '../../domain/bytes/ascii.js';
 import { countOf } from '../../domain/count-of.js';
 import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../../domain/output-columns.js';
 import type { Cell, Rejection } from '../../domain/row.js';
@@ -11,7 +12,6 @@ import { decodeText } from '../text/decode-text.js';
 import { splitTextLines } from '../text/lines.js';
 import { parseJsonRow } from './json-row.js';
 
-const SPACE = 0x20;
 const UNDERSCORE = 0x5f;
 const TILDE = 0x7e;
 

@@ -1,11 +1,10 @@
+import { CR, LF } from '../../domain/bytes/ascii.js';
+
 /** The line, from 1, that the next byte stands on. */
 export interface LineCount {
   line: number;
   wasCr: boolean;
 }
-
-const LF = 0x0a;
-const CR = 0x0d;
 
 /** Counts on over a piece of UTF-8 as an editor does: CRLF, LF and CR each end one line. */
 export function countLines(count: LineCount, piece: Uint8Array): void {

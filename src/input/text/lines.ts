@@ -1,6 +1,5 @@
+import { LF } from '../../domain/bytes/ascii.js';
 import { refuse } from '../refusal.js';
-
-const LF = 0x0a;
 
 /**
  * The lines of a text, those of a piece at a time, without their ends (LF or CRLF); the last needs no end.

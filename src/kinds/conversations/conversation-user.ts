@@ -6,7 +6,6 @@ import { createLanguageReader, type LanguageResult } from '../../normalize/langu
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { ConversationUser } from '../../service/areas/gateway.js';
 import type { ColumnSearch } from '../column-search.js';
-import { type ReadRowPart, type RefusedRowPart, type RowPartCells, refuseRowPart } from '../row-part.js';
 import { cellText } from '../step-kind.js';
 import { parseUser, USER_TEXTS, type UserText } from './conversation-parts.js';
 
@@ -116,4 +115,19 @@ function bindUserColumns(columns: UserColumns, find: ColumnSearch['find']): Read
 function refuseEmptyUser(): RefusedRowPart {
   const reason = 'The row has no data about the customer: every column of user is empty';
   return refuseRowPart({ field: '', code: 'missing-value', reason });
+}
+
+export type RowPartCells = Parameters<typeof cellText>[0];
+
+/** Reads a part of a request from a row. Tagged, so that no row content can be taken for a rejection. */
+export type ReadRowPart<T> = (cells: RowPartCells) => { readonly ok: true; readonly value: T } | RefusedRowPart;
+
+export interface RefusedRowPart {
+  readonly ok: false;
+  /** At least one. */
+  readonly faults: readonly Rejection[];
+}
+
+export function refuseRowPart(...faults: readonly Omit<Rejection, 'stage'>[]): RefusedRowPart {
+  return { ok: false, faults: faults.map(({ field, code, reason }) => ({ stage: 'normalize', field, code, reason })) };
 }

@@ -6,10 +6,9 @@ import { joinFaults } from '../../normalize/join-faults.js';
 import type { ConversationRequest } from '../../service/areas/gateway.js';
 import { searchColumns } from '../column-search.js';
 import { planRequest } from '../one-row-kind.js';
-import { type ReadRowPart, refuseRowPart } from '../row-part.js';
 import { cellText, type PlannerContext, type RowPlan, type RowReader } from '../step-kind.js';
 import { parseHistory } from './conversation-parts.js';
-import { bindUser, type RowUser } from './conversation-user.js';
+import { bindUser, type ReadRowPart, type RowUser, refuseRowPart } from './conversation-user.js';
 
 type History = NonNullable<ConversationRequest['history']>;
 

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { QUOTE } from '../../domain/bytes/ascii.js';
 import { InternalError } from '../../domain/errors.js';
 import { MESSAGE_START, readSentNumber } from './sent-numbers.js';
 
@@ -14,7 +15,6 @@ const TEXT = Buffer.from(',"text":');
 const END = Buffer.from(',"clientMessageId":"');
 const TEMPLATE = Buffer.from('"template":');
 const MESSAGES = Buffer.from(',"messages":[');
-const QUOTE = 0x22;
 
 /** The digest of sender and text, from the bytes of a message: what stands behind its number, up to `end`. */
 export function createTextDigest(

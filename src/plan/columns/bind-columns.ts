@@ -1,3 +1,4 @@
+import type { FindColumn } from '../../domain/find-column.js';
 import type { RecordReader } from '../../input/record-reader.js';
 import { findNumbered } from '../../input/repeated-names.js';
 import type { RowPlanner, RowReader } from '../../kinds/step-kind.js';
@@ -61,4 +62,25 @@ export function describeNumbered(column: string, numbered: readonly string[]): {
     message: `the job names the column "${column}", and ${numbered.length} columns have this name, expected one`,
     hint: `Rename them in the file, or write ${numbered.map((name) => `"${name}"`).join(' or ')} in the job.`,
   };
+}
+
+/** Finds columns, and remembers which were matched only without case and punctuation, to report it. */
+export class FoldedNames {
+  readonly find: FindColumn;
+  readonly #folded = new Map<string, string>();
+
+  constructor(findColumn: FindColumn) {
+    this.find = (columns, wanted) => {
+      const found = findColumn(columns, wanted);
+      if (found?.how === 'folded') this.#folded.set(wanted, columns[found.index] ?? '');
+      return found;
+    };
+  }
+
+  /** A sentence for each since the last call. */
+  takeNotices(): string[] {
+    const notices = [...this.#folded].map(([wanted, column]) => `its column "${column}" is taken for "${wanted}"`);
+    this.#folded.clear();
+    return notices;
+  }
 }

@@ -1,5 +1,5 @@
 import { sumBilled } from '../../prices/billed-tally.js';
-import { sumCost } from '../../prices/sum-cost.js';
+import { sumCost } from '../../prices/step-cost.js';
 import { addBalances, type StepSummary, type Summary } from '../summary.js';
 import type { CampaignRun } from './campaign-section.js';
 
