@@ -74,7 +74,7 @@ export const nodeEnv: Env = {
       await Promise.all([
         import('../input/inputs.js'),
         import('../input/digest-input.js'),
-        import('../input/digest-content.js'),
+        import('../input/text/byte-source.js'),
         import('../input/records.js'),
         import('../input/own-columns.js'),
       ]);

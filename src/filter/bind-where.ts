@@ -5,7 +5,7 @@ import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
-import { maskCell } from '../normalize/mask-cell.js';
+import { maskCell } from '../normalize/mask.js';
 import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';

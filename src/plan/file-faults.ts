@@ -2,8 +2,7 @@ import { countOf, format } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import type { Rejection, Skip } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, type SkipCode } from '../domain/row-codes.js';
-import { listColumns } from '../normalize/mask.js';
-import { maskForm } from '../normalize/mask-cell.js';
+import { listColumns, maskForm } from '../normalize/mask.js';
 import { describeExample, type ExampleRow } from './reasons.js';
 
 /** Fewer rows may all be wrong by themselves: each stays a rejection, with its reason. */

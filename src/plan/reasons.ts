@@ -1,5 +1,5 @@
 import type { Cell } from '../domain/row.js';
-import { maskCell } from '../normalize/mask-cell.js';
+import { maskCell } from '../normalize/mask.js';
 
 /** Rows that were not accepted for the same reason, with the first of them as an example. Holds no personal data. */
 export interface Reason {

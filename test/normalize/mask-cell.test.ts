@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maskCell } from '../../src/normalize/mask-cell.js';
+import { maskCell } from '../../src/normalize/mask.js';
 
 test.each([
   ['bad-number', '+65 9123 4567', '+65 **** **67'],

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../src/domain/errors.js';
 import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/service-facts.js';
-import { digestContent } from '../../src/input/digest-content.js';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
+import { digestContent } from '../../src/input/text/byte-source.js';
 import {
   type ContactsStep,
   type Input,

@@ -1,9 +1,9 @@
 import { basename, dirname } from 'node:path';
-import { digestContent } from '../../src/input/digest-content.js';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
+import { digestContent } from '../../src/input/text/byte-source.js';
 import type { Job } from '../../src/job/job.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import type { PlanDeps } from '../../src/plan/plan-deps.js';

@@ -1,6 +1,6 @@
 import { Parser } from 'csv-parse';
 import type { ReadLimits } from '../../job/job.js';
-import { countLineEnds } from '../text/line-count.js';
+import { countLineEnds } from '../text/lines.js';
 import type { Delimiter } from './delimiter.js';
 
 /** Rows as the parser gave them, and the line on which each begins. */

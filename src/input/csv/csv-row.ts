@@ -4,7 +4,7 @@ import { restoreCell } from '../../domain/formula-cell.js';
 import type { Rejection } from '../../domain/row.js';
 import type { Header } from '../header.js';
 import { HIDDEN_ID } from '../own-columns.js';
-import { countLineEnds } from '../text/line-count.js';
+import { countLineEnds } from '../text/lines.js';
 
 /** A row with as many cells as there are columns; one that had too few fields or too many carries a fault. */
 export function buildRow(cells: string[], header: Header, line: number): WrittenRow {

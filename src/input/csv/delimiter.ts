@@ -1,6 +1,6 @@
 import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import { refuse } from '../refusal.js';
-import { countLines, type LineCount } from '../text/line-count.js';
+import { countLines, type LineCount } from '../text/lines.js';
 
 export type Delimiter = ',' | ';' | '\t' | '|';
 

@@ -5,7 +5,7 @@ import { refuse } from '../refusal.js';
 import { type ByteSource, readContent } from './byte-source.js';
 import { createDecoder, createUtf8Decoder } from './decoder.js';
 import { chooseEncoding, type Encoding } from './encoding.js';
-import { countLines, type LineCount } from './line-count.js';
+import { countLines, type LineCount } from './lines.js';
 
 /** Longest byte order mark. */
 const MARK_BYTES = 4;

@@ -1,6 +1,6 @@
 import { OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
 import type { Cell } from '../../domain/row.js';
-import { maskCell } from '../../normalize/mask-cell.js';
+import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import type { ProblemList } from '../problems.js';
 import type { SuppressionColumn } from './suppression-columns.js';

@@ -1,7 +1,7 @@
 import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
 import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
-import { maskCell } from '../../normalize/mask-cell.js';
+import { maskCell } from '../../normalize/mask.js';
 import { acceptNumber, normalizeNumber } from '../../normalize/number/number.js';
 
 const UNREADABLE_SHOWN = 5;
