@@ -7,8 +7,13 @@ import { cellText, type RowPlan, type RowPlanner, type RowRefusal } from '../kin
 /** The planner of a step with a window: each row has the group of its hours, and one whose time zone is not known is not planned. */
 export function groupHours(planner: RowPlanner, window: Window, findColumn: FindColumn): RowPlanner {
   if (!areMixed(window)) return { ...planner, hours: String(window.timeZone) };
+  const findHours = (country: string | undefined, cell = '') =>
+    findGroup(window, { country, cell }) ??
+    refuse(window, '', `No time zone is known for numbers of ${country ?? 'no country'}`);
+  const drafts = window.timeZone === 'recipient' ? planner.drafts && { ...planner.drafts, findHours } : planner.drafts;
   return {
     ...planner,
+    ...(drafts && { drafts }),
     bind: (columns) => {
       const rows = planner.bind(columns);
       const column = typeof window.timeZone === 'string' ? undefined : window.timeZone.column;
@@ -23,10 +28,8 @@ export function groupHours(planner: RowPlanner, window: Window, findColumn: Find
           return refuse(window, column ?? '', `says ${JSON.stringify(cell.slice(0, 40))}, expected ${EXPECTED}`);
         const plan = rows(record, ordinal, at);
         if (plan.kind !== 'planned') return plan;
-        const hours = findGroup(window, { country: plan.row.country, cell });
-        if (hours === undefined)
-          return refuse(window, '', `No time zone is known for numbers of ${plan.row.country ?? 'no country'}`);
-        return { kind: 'planned', row: { ...plan.row, hours } };
+        const hours = findHours(plan.row.country, cell);
+        return typeof hours === 'string' ? { kind: 'planned', row: { ...plan.row, hours } } : hours;
       };
     },
   };

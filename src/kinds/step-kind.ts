@@ -191,6 +191,8 @@ export interface DraftPlanner {
   /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };
   preview(fragment: string): Preview;
+  /** The group of hours of a number of a country, or why it has none; absent where all rows have the same. */
+  readonly findHours?: (country: string | undefined) => string | RowRefusal;
 }
 
 export interface RefusableRow {

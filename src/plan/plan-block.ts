@@ -3,6 +3,7 @@ import type { DraftedBlock } from '../input/record-reader.js';
 import type { DraftPlanner, RefusableRow, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { DraftedRow } from './format/drafted-row.js';
+import type { RowPlace } from './format/row-line.js';
 import type { StepWriter } from './format/step-writer.js';
 import type { ExampleRow } from './reasons.js';
 import type { RowOrdinals, Tally } from './tally.js';
@@ -44,18 +45,11 @@ export function planBlock(
     place.row += 1;
     drafted.index = index;
     ordinal = rows.take();
-    const refusal = refuseRow(block, index, { planner, row });
+    const refused = refuseRow(block, index, { planner, row });
+    const found = refused ?? planner.findHours?.(nameAt(drafts.countries, index));
+    const refusal = typeof found === 'string' ? undefined : found;
     if (refusal !== undefined) {
-      tally.addRefused(refusal);
-      if (refusal.kind === 'skipped' && refusal.skip.code === 'filtered')
-        tally.addFiltered(refusal.skip.reason, drafted.row, source.columns);
-      if (refusal.kind === 'rejected')
-        tally.addReason(refusal.rejection, () => ({
-          ...source,
-          line: place.line,
-          row: place.row,
-          cells: drafted.cells,
-        }));
+      tallyRefused(refusal, drafted, { source, place, tally });
       writer.addRefused(place, refusal, drafted);
       continue;
     }
@@ -66,10 +60,21 @@ export function planBlock(
     if (drafts.replaced !== undefined) tally.addReplaced(nameAt(drafts.replaced, index));
     if (tally.lacksExamples) tally.addExample(planner.preview(drafted.fragment));
     place.costGroup = costs && addCost(costs, drafts, index);
-    writer.addDrafted(place, drafts.segments[index] as number, drafted);
+    writer.addDrafted(place, drafts.segments[index] as number, drafted, typeof found === 'string' ? found : undefined);
   }
   tally.addNames('countries', drafts.countries, countries);
   tally.addNames('ucs2', drafts.ucs2, ucs2);
+}
+
+function tallyRefused(
+  refusal: RowRefusal,
+  drafted: DraftedRow,
+  { source, place: { line, row }, tally }: Pick<PlanTarget, 'source' | 'tally'> & { place: RowPlace },
+): void {
+  tally.addRefused(refusal);
+  if (refusal.kind === 'rejected')
+    tally.addReason(refusal.rejection, () => ({ ...source, line, row, cells: drafted.cells }));
+  else if (refusal.skip.code === 'filtered') tally.addFiltered(refusal.skip.reason, drafted.row, source.columns);
 }
 
 function addCost(costs: CostTally, drafts: DraftBlock, index: number): number {

@@ -5,7 +5,6 @@ import type { StatedTime } from '../domain/stated-time.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
-import { areMixed } from '../filter/group-hours.js';
 import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
@@ -222,9 +221,9 @@ class StepPlanning {
 
   /** False where the reader has no drafts of the rows. */
   async #planDrafts(reader: RecordReader, { index, shown, path }: FileOfStep): Promise<boolean> {
-    // Drafts are written as they are read: rows of different hours, or stages, would share no request.
+    // Stages are chosen by records; the cell that names a row's zone is read with its record, too.
     if (this.#step.ramp !== undefined) return false;
-    if (this.#step.kind === 'sms' && this.#step.window !== undefined && areMixed(this.#step.window)) return false;
+    if (this.#step.kind === 'sms' && typeof this.#step.window?.timeZone === 'object') return false;
     const { drafts } = this.#planner;
     const blocks = reader.draftedBlocks?.(this.#step);
     if (drafts === undefined || blocks === undefined) return false;

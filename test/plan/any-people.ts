@@ -32,6 +32,15 @@ const WHERE: Where = [
 const OF_SINGAPORE: Where = [[{ column: 'mobile', tests: [{ op: 'equals', as: 'country', values: ['SG', 'DE'] }] }]];
 const COUNTRY: Where = [[{ column: 'country', tests: [{ op: 'equals', values: ['DE', 'é'], exact: false }] }]];
 
+const HOURS: NonNullable<SmsStep['window']> = {
+  days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'],
+  from: '00:00',
+  to: '24:00',
+  timeZone: 'recipient',
+  unknown: 'reject',
+  outside: 'stop',
+};
+
 export const STEPS: readonly (readonly [string, RowStep])[] = [
   ['texts of their own', anSms({ text: 'Hi {{ name }}: {{ note | default: "-" }}' })],
   ['texts that LiquidJS makes', anSms({ text: '{% if note %}{{ name | upcase }}{% endif %}', duplicates: 'keep' })],
@@ -39,6 +48,11 @@ export const STEPS: readonly (readonly [string, RowStep])[] = [
   [
     'requests that are full by their parts',
     anSms({ text: '{{ name }} {{ note }}', limits: someLimits({ segmentsPerSecond: 12 }) }),
+  ],
+  ['hours of their countries', anSms({ text: 'Hi {{ name }}', batchSize: 3, window: HOURS })],
+  [
+    'hours that a column names',
+    anSms({ text: 'Hi {{ name }}', window: { ...HOURS, timeZone: { column: 'note' }, unknown: 'hold' } }),
   ],
   ['one text for all', anSms({ text: 'Open on “Friday”' })],
   ['suppressed numbers', anSms({ text: 'Hi {{ name }}', suppress: [stopList] })],

@@ -1,11 +1,19 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
-import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
+import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { RowCells } from '../../domain/row.js';
 import type { Texts } from '../../input/fast/draft-block.js';
 import type { DraftedBlock } from '../../input/record-reader.js';
 
+/** What of a drafted row is copied into the plan. */
+export interface RowBytes {
+  appendFragment(text: TextBuffer): void;
+  appendFacts(text: TextBuffer): void;
+  /** JSON of all cells. */
+  appendCells(text: TextBuffer): void;
+}
+
 /** The bytes of one row of a block at a time, to be copied into the plan. */
-export class DraftedRow {
+export class DraftedRow implements RowBytes {
   /** Index of the row; to be set. */
   index = 0;
   readonly #cells: ByteCells;
@@ -31,7 +39,6 @@ export class DraftedRow {
     return this.#cells;
   }
 
-  /** JSON of all cells. */
   appendCells(text: TextBuffer): void {
     const cells = this.#cells;
     cells.row = this.index;
@@ -50,6 +57,25 @@ export class DraftedRow {
   get fragmentBytes(): Buffer {
     const { bytes, ends } = this.#fragments;
     return Buffer.from(bytes.buffer).subarray(startOf(ends, this.index), ends[this.index]);
+  }
+}
+
+/** Rows that wait: copies, as a block would stay in memory for one of its rows. */
+export class KeptRows {
+  readonly #kept = new TextBuffer();
+
+  keep(row: RowBytes): RowBytes {
+    const copied = (append: (text: TextBuffer) => void) => {
+      const start = this.#kept.length;
+      append(this.#kept);
+      const end = this.#kept.length;
+      return (text: TextBuffer) => text.appendBytes(this.#kept.bytes, start, end);
+    };
+    return {
+      appendFragment: copied((text) => row.appendFragment(text)),
+      appendFacts: copied((text) => row.appendFacts(text)),
+      appendCells: copied((text) => row.appendCells(text)),
+    };
   }
 }
 

@@ -2,7 +2,7 @@ import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { UserError } from '../../domain/errors.js';
 import type { Cell, Rejection, Skip } from '../../domain/row.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
-import type { DraftedRow } from './drafted-row.js';
+import type { RowBytes } from './drafted-row.js';
 import { planDamaged } from './plan-damaged.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
@@ -72,7 +72,7 @@ export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file
 }
 
 /** Of a row that is planned. */
-export function appendRequest(text: TextBuffer, request: number, row: DraftedRow): void {
+export function appendRequest(text: TextBuffer, request: number, row: RowBytes): void {
   text.appendInteger(request);
   text.appendShort(',');
   row.appendFacts(text);
@@ -91,7 +91,7 @@ export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
   } else text.appendStrings([refusal.skip.code, refusal.skip.reason]);
 }
 
-export function appendRowEnd(text: TextBuffer, row: DraftedRow): void {
+export function appendRowEnd(text: TextBuffer, row: RowBytes): void {
   text.appendShort('],');
   row.appendCells(text);
   text.appendShort(ROW_END);

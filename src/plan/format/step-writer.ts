@@ -6,7 +6,7 @@ import type { Files, WholeFile } from '../../storage/files.js';
 import { WriteBehind } from '../../storage/write-behind.js';
 import { boundRows } from '../first-requests.js';
 import type { StageChooser } from '../stage-chooser.js';
-import type { DraftedRow } from './drafted-row.js';
+import { type DraftedRow, KeptRows, type RowBytes } from './drafted-row.js';
 import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
 import {
   appendCostGroup,
@@ -29,6 +29,13 @@ export interface PlannedPlace extends RowPlace {
 }
 
 type WrittenRow = Pick<PlannedRow, 'facts' | 'fragment' | 'messages' | 'segments' | 'hours'>;
+
+interface WaitingGroup {
+  readonly group: Group;
+  /** Each writes one. */
+  readonly rows: (() => void)[];
+  readonly drafted: KeptRows;
+}
 
 /** Beyond this, the rows of the largest group are written, however few they are. */
 const MOST_WAITING_ROWS = 50_000;
@@ -59,7 +66,7 @@ export class StepWriter {
   #lines = '';
   #batch = emptyBatch();
   /** By the name of their group, whose rows share no request with those of others. */
-  readonly #waiting = new Map<string, { readonly group: Group; readonly rows: (() => void)[] }>();
+  readonly #waiting = new Map<string, WaitingGroup>();
   #waitingRows = 0;
   /** That of the request that is being filled. */
   #group: Group;
@@ -117,13 +124,19 @@ export class StepWriter {
     const { stage } = group;
     if (stage !== undefined && this.stages !== undefined) this.stages[stage - 1] = (this.stages[stage - 1] ?? 0) + 1;
     const name = nameOf(group);
-    const waiting = this.#waiting.get(name) ?? { group, rows: [] };
-    if (waiting.rows.length === 0) this.#waiting.set(name, waiting);
-    waiting.rows.push(write);
+    const { rows } = this.#waitingOf(group);
+    rows.push(write);
     this.#waitingRows += 1;
     const begun = nameOf(this.#group) === name ? this.#batch.rows : 0;
-    if (begun + waiting.rows.length >= this.#mostRows) this.#writeGroup(name);
+    if (begun + rows.length >= this.#mostRows) this.#writeGroup(name);
     else if (this.#waitingRows >= MOST_WAITING_ROWS) this.#writeGroup(this.#largestGroup());
+  }
+
+  #waitingOf(group: Group): WaitingGroup {
+    const name = nameOf(group);
+    const waiting = this.#waiting.get(name) ?? { group, rows: [], drafted: new KeptRows() };
+    if (waiting.rows.length === 0) this.#waiting.set(name, waiting);
+    return waiting;
   }
 
   /** Writes the rows that wait for others of their group: rows of different files keep their order. */
@@ -168,10 +181,20 @@ export class StepWriter {
     return this.planned + this.#waitingRows + (this.#chooser?.waiting ?? 0);
   }
 
-  /** Like `addPlanned`, for a drafted row. */
-  addDrafted(place: PlannedPlace, segments: number, row: DraftedRow): void {
+  /** Like `addPlanned`, for a drafted row; `hours`: where they are its own. */
+  addDrafted(place: PlannedPlace, segments: number, row: DraftedRow, hours: string | undefined): void {
+    this.#count(hours ?? this.#planner.hours);
+    if (hours === undefined) {
+      this.#writeDrafted(place, segments, row);
+      return;
+    }
+    const group = { hours, stage: undefined };
+    const kept = [{ ...place }, segments, this.#waitingOf(group).drafted.keep(row)] as const;
+    this.#addToGroup(group, () => this.#writeDrafted(...kept));
+  }
+
+  #writeDrafted(place: PlannedPlace, segments: number, row: RowBytes): void {
     this.#encode();
-    this.#count(this.#planner.hours);
     const seam = this.#beginRow(1, segments);
     this.#body.appendShort(seam);
     row.appendFragment(this.#body);
