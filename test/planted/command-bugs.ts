@@ -7,8 +7,8 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/plan.ts',
     find: 'exitCode: object.exitCode, reason, failure };',
     replace: 'exitCode: EXIT.ok, reason };',
-    tests: ['test/e2e/exit-codes.test.ts'],
-    title: 'maxRejectedPercent, maxMessages, maxSegments',
+    tests: ['test/e2e/one-object.long.test.ts'],
+    title: 'plan that a guard stops (4) has the figures of the plan, too',
   },
   {
     name: 'what was sent before a failure is not reported',
