@@ -10,12 +10,12 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
+import { watchJournal } from '../registry/find-faults.js';
 import { readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { watchJournal } from '../registry/watch-journal.js';
+import { addNotDelivered } from '../report/deliveries.js';
 import type { EarlyOutputs } from '../report/early/early-outputs.js';
 import { checkNames } from '../report/name-check.js';
-import { addNotDelivered } from '../report/not-delivered.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
@@ -169,7 +169,7 @@ async function applyAndWrite(
   const { files, clock, freeBytes, createBusyMeter } = context.env;
   const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
     import('../report/early/early-outputs.js'),
-    import('../registry/tests/write-run-report.js'),
+    import('../registry/write-run-report.js'),
     import('../report/write-report.js'),
   ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), sent.lock);

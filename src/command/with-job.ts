@@ -6,7 +6,7 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { openRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
-import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import { acquireLock, type Lock } from '../storage/lock.js';

@@ -1,8 +1,9 @@
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines } from '../storage/split-lines.js';
 import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
-import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, walkJournal } from './reader.js';
+import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJournal, walkJournal } from './reader.js';
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
+import { RowStatusView, type StepSize } from './row-status/row-status-view.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';
 
 /** Room for the lines behind a snapshot, and for those of processes that died before they wrote one. */
@@ -55,4 +56,15 @@ async function listSnapshots(file: ReadFile): Promise<PlacedSnapshot[]> {
     });
   }
   return found;
+}
+
+/** What became of each planned row of a run, and where its journal ends. One read of the journal: pass its result on. */
+export async function readRowStatus(
+  files: Files,
+  path: string,
+  { steps, isForReport }: { readonly steps: readonly StepSize[]; readonly isForReport: boolean },
+): Promise<{ rows: RowStatusView; end: JournalEnd }> {
+  const rows = new RowStatusView(steps, { isForReport });
+  const end = await readJournal(files, path, (line) => rows.apply(line));
+  return { rows, end };
 }

@@ -1,7 +1,6 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type Html, html, NOTHING } from '../report/page/html.js';
-import { renderTable } from '../report/page/page-tables.js';
+import { type Html, html, NOTHING, renderTable } from '../report/page/html.js';
 import { formatPage } from '../report/page/report-page.js';
 import { describeRun } from '../report/page/sentence.js';
 import type { Summary } from '../report/summary.js';

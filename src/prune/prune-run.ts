@@ -4,7 +4,7 @@ import { readSummary } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { ABANDONED_FILE, encodeRegistryLine, type RegistryEntry } from '../registry/registry-entry.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { SANDBOX_FILE } from '../report/not-delivered.js';
+import { SANDBOX_FILE } from '../report/deliveries.js';
 import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';

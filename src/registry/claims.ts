@@ -1,4 +1,6 @@
 import { RowRanges } from '../journal/row-status/row-ranges.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { RowName } from '../plan/reimport/refused-rows.js';
 import type { ClaimedEntry, ClaimedRows } from './registry-entry.js';
@@ -40,6 +42,33 @@ export class Claim {
       for (const range of this.ranges()) this.#rows.add(range, true);
     }
     return this.#rows.find(row) === true;
+  }
+}
+
+export type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
+
+/** Rows that a plan claims, by the kind of its step and their `from`. */
+export class RowsToClaim {
+  readonly #rows = new Map<string, { kind: string; from: string; numbers: number[]; end: number }>();
+  count = 0;
+
+  add(kind: string, { from, row }: RowName, count = 1): void {
+    const rows = this.#rows.get(`${kind} ${from}`) ?? { kind, from, numbers: [], end: 0 };
+    this.#rows.set(`${kind} ${from}`, rows);
+    const { numbers, end } = rows;
+    rows.end = row + count;
+    if (row === end && numbers.length > 0) numbers.push((numbers.pop() ?? 0) + count);
+    else numbers.push(row - end, count);
+  }
+
+  /** None where there is nothing to claim. */
+  describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): ClaimedEntry[] {
+    if (this.count === 0) return [];
+    const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => {
+      return { kind, account: accountOfKind(job, kind), from, rows: numbers.join() };
+    });
+    const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
+    return [{ type: 'claimed', at, ...who, count: this.count, rows }];
   }
 }
 

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readSealed } from '../plan/format/sealed-json.js';
+import { coalesce } from '../storage/coalesce.js';
 import type { FileFacts, Files } from '../storage/files.js';
-import { identityOf, isSameIdentity } from '../storage/identity.js';
+import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
-import type { Noted } from '../storage/lock-note.js';
+import { type Known, type Noted, noteOf } from '../storage/lock-note.js';
 import { digestPlan, REGISTRY_FILE } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
@@ -137,4 +139,55 @@ const GROUP_BITS = 0o070;
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** The files whose ends the job's lock notes, key and path: the registry, and the journals of runs and tests that have not come to their end. */
+export function listNotedFiles(
+  { runs, abandoned, pruned }: RegistryState,
+  directories: RunDirectories,
+): [key: string, path: string][] {
+  const open = [...runs.values()].flatMap(({ begun: { plan }, ended }): [string, string][] => {
+    if (ended?.state === 'finished' || abandoned.has(plan) || pruned.has(plan)) return [];
+    return [[journalKeyOf(plan), join(directories.of(plan), JOURNAL_FILE)]];
+  });
+  return [[REGISTRY_FILE, join(directories.jobDirectory, REGISTRY_FILE)], ...open];
+}
+
+/** What is known of them, with their times as they are now. */
+export async function lookAgain(
+  files: Files,
+  noted: Iterable<readonly [key: string, path: string]>,
+  known: (key: string) => Noted | undefined,
+): Promise<Known> {
+  const looked: Record<string, Noted> = {};
+  for (const [key, path] of noted) {
+    const bytes = known(key)?.bytes;
+    if (bytes !== undefined) looked[key] = noteOf(bytes, await files.stat(path));
+  }
+  return looked;
+}
+
+/**
+ * Stops a runner under which its journal was removed, or another put in its place. The lock is looked at last: a runner that sleeps
+ * between the two finds on waking that another has taken it.
+ */
+export function watchJournal(files: Files, path: string, lock: Lock): Lock {
+  let known: Identity | undefined;
+  return {
+    ...lock,
+    // Requests in flight together share a look, as they share a sync.
+    assertHeld: coalesce(async () => {
+      const found = await files.stat(path);
+      await lock.assertHeld();
+      const now = found === undefined ? undefined : identityOf(path, found);
+      known ??= now;
+      // Before it is made there is none.
+      if (known === undefined || (now !== undefined && isSameIdentity(known, now))) return;
+      throw new UserError(
+        'registry-mismatch',
+        `Cannot continue: ${path} was ${now === undefined ? 'removed' : 'replaced'} while the run wrote to it`,
+        { hint: 'Nothing more was sent. Put it back from a backup, and see `volley status`.' },
+      );
+    }),
+  };
 }

@@ -6,7 +6,7 @@ import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { splitLines } from '../storage/split-lines.js';
-import { describePastClaims } from './describe-claims.js';
+import { describePastClaims } from './claim-rows.js';
 import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
 import { readMarks } from './marks.js';
 import { type PastRun, readHistory, readSummary } from './read-runs.js';

@@ -1,3 +1,6 @@
+import type { Problem } from '../domain/errors.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { Identity } from '../storage/identity.js';
 import { type ClaimScope, Claims } from './claims.js';
@@ -132,4 +135,23 @@ export class RegistryState {
       return isTaken ? [begun.plan] : [];
     });
   }
+}
+
+/**
+ * Files of a plan that another run took after it was made: they would be sent twice. None of a plan that was begun, which took them
+ * itself; a retry and a test take none. Pure.
+ */
+export function listTakenFiles(
+  registry: RegistryState,
+  { id, job, occurrence, steps, retryOf, testOf }: Plan,
+): Problem[] {
+  if (retryOf !== undefined || testOf !== undefined || registry.runs.has(id)) return [];
+  return steps.flatMap(({ kind, inputs }) => {
+    const scope = { account: accountOfKind(job, kind), occurrence };
+    return inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
+      const digests = rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
+      const [run] = digests.flatMap((digest) => registry.listTakers(kind, digest, scope).slice(-1));
+      return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
+    });
+  });
 }

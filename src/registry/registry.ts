@@ -10,10 +10,9 @@ import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { noteOf } from '../storage/lock-note.js';
-import { describeReimport, describeRetry } from './describe-claims.js';
-import { type Fault, findRunFaults } from './find-faults.js';
+import { describeReimport, describeRetry } from './claim-rows.js';
+import { type Fault, findRunFaults, listNotedFiles, lookAgain } from './find-faults.js';
 import { assertNotAbandoned, refusePruned } from './marks.js';
-import { listNotedFiles, lookAgain } from './noted-files.js';
 import type { PastRun } from './read-runs.js';
 import {
   type AdoptedEntry,
@@ -25,8 +24,7 @@ import {
   REGISTRY_FILE,
   type RegistryEntry,
 } from './registry-entry.js';
-import type { KnownRun, RegistryState } from './registry-state.js';
-import { listTakenFiles } from './taken-files.js';
+import { type KnownRun, listTakenFiles, type RegistryState } from './registry-state.js';
 
 export interface OpenOptions {
   readonly jobDirectory: string;

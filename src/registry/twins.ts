@@ -12,7 +12,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
-import { listClaimsOn } from './note-claims.js';
+import { listClaimsOn } from './claim-rows.js';
 import type { PastRun } from './read-runs.js';
 import type { ReceivedRows } from './received-rows.js';
 import type { RegistryState } from './registry-state.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { readRowStatus } from '../journal/read-row-status.js';
 import type { JournalEnd } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
 import type { RowStatusView, StepSize } from '../journal/row-status/row-status-view.js';
+import { readRowStatus } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 

@@ -6,7 +6,7 @@ import {
   STATUS_COLUMN,
 } from '../domain/output-columns.js';
 import type { Cell, Rejection, RowVerdict, Skip } from '../domain/row.js';
-import { escapeServiceText } from './escape-service-text.js';
+import { maskNumbers } from '../normalize/mask.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
@@ -96,4 +96,12 @@ export function describeSkip({ code, reason }: Skip): {
 /** A row that another plan has claimed: its outcome is reported there. */
 export function describeRetried(plan: string): { output: Output; about: string[] } {
   return { output: 'skipped', about: ['retried', `Claimed by plan ${plan}, which reports what became of it`] };
+}
+
+/** Control characters, ends of lines, half characters, and those that turn the direction of what follows. */
+const UNSAFE = /[\p{Cc}\p{Cs}\u2028\u2029\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
+
+/** The service's message for an output: on one line, safe for terminals and spreadsheets, numbers masked. */
+export function escapeServiceText(text: string): string {
+  return maskNumbers(text).replace(UNSAFE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }

@@ -11,9 +11,8 @@ import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js
 import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
-import { escapeServiceText } from './escape-service-text.js';
 import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
-import { describeRejection, describeRetried, describeSkip, describeVerdict } from './rows.js';
+import { describeRejection, describeRetried, describeSkip, describeVerdict, escapeServiceText } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** For results: the service's message about the row. */

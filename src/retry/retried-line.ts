@@ -1,8 +1,9 @@
 import { UserError } from '../domain/errors.js';
+import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { readAgain } from '../plan/occurrence.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { findSentAgain } from '../registry/taken-files.js';
 
 /** A plan, the run that it has its rows from, and so on to the one that read them from files. */
 export function lineOf(plan: Plan, plans: ReadonlyMap<string, Plan>): string[] {
@@ -35,4 +36,30 @@ export function assertNotSentAgain(
     `Cannot ${doing}: run ${again.run} has sent ${again.file} again since, with --again, and its people would get the message twice`,
     { hint: `What became of them is in run ${again.run}: retry the rows of that run.` },
   );
+}
+
+/**
+ * The run that a person had send files of a plan once more, by `--again`, after a moment: it has their rows since then. Undefined where
+ * none did, and for a job that repeats on its own. Pure.
+ */
+function findSentAgain(
+  registry: RegistryState,
+  { job, steps }: Plan,
+  sinceMs: number,
+): { readonly run: string; readonly file: string } | undefined {
+  if (job.repeat === 'always') return undefined;
+  for (const { kind, inputs } of steps) {
+    for (const { file, contentSha256, rowsSha256 } of inputs) {
+      const scope = { account: accountOfKind(job, kind), occurrence: '' };
+      const takers = [contentSha256, rowsSha256].flatMap((digest) =>
+        digest === undefined ? [] : registry.listTakers(kind, digest, scope),
+      );
+      const run = takers.findLast((id) => {
+        const begun = registry.runs.get(id)?.begun;
+        return begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
+      });
+      if (run !== undefined) return { run, file };
+    }
+  }
+  return undefined;
 }

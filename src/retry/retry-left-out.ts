@@ -7,7 +7,7 @@ import { PERSON, type RowRange } from '../journal/entry-format.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import { listClaimsOn } from '../registry/note-claims.js';
+import { listClaimsOn } from '../registry/claim-rows.js';
 import type { Registry } from '../registry/registry.js';
 import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { isWithheld } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, type RowId } from '../kinds/ids.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
 import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import { listClaimsOn, rowsOf } from '../registry/claim-rows.js';
 import type { Claim } from '../registry/claims.js';
-import { rowsOf } from '../registry/describe-claims.js';
-import { listClaimsOn } from '../registry/note-claims.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { ReceivedRows } from '../registry/received-rows.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import type { RetryChoice } from '../registry/retry-choice.js';
 import { Twins } from '../registry/twins.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -135,4 +135,30 @@ function refuseGone(run: string, gone: string): UserError {
       hint: 'Put its directory back from a backup, with --adopt. Or send the rows from a file of their own, without those that were sent.',
     },
   );
+}
+
+export type RetryChoice = Pick<RetryOf, 'only' | 'codes'>;
+
+/** The verdict of a row that its run gave up, so that another plan may send it. */
+export const GAVE_UP = {
+  status: 'not-sent',
+  code: 'given-up',
+  reason: 'Claimed by `volley retry`, for a plan that has not been made yet',
+} as const;
+
+/** Whether a planned row is one of those that are chosen, and its run still has it. */
+export function createChooser(
+  rows: RowStatusView,
+  { only, codes }: RetryChoice,
+): (step: number, row: number) => boolean {
+  const wanted = new Set(codes);
+  return (step, row) => {
+    const standing = rows.currentStatusOf(step, row);
+    if (only === 'rejected')
+      return standing === 'rejected' && (wanted.size === 0 || wanted.has(rows.codeOf(step, row)));
+    const code = standing === 'not-sent' ? rows.codeOf(step, row) : '';
+    const isGivenUp = code === GAVE_UP.code || isWithheld(code);
+    if (only === 'unprocessed') return standing === 'open' || isGivenUp;
+    return standing === 'not-sent' && !isGivenUp;
+  };
 }

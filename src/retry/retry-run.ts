@@ -7,11 +7,10 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { appendToRun } from '../registry/append-to-run.js';
-import { noteClaims } from '../registry/note-claims.js';
+import { noteClaims } from '../registry/claim-rows.js';
 import { readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
-import { createChooser, GAVE_UP, type RetryChoice } from '../registry/retry-choice.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
@@ -19,7 +18,7 @@ import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
 import { retryLeftOut } from './retry-left-out.js';
-import { type MadeRetry, makeAnew, makePlanOf } from './retry-plan.js';
+import { createChooser, GAVE_UP, type MadeRetry, makeAnew, makePlanOf, type RetryChoice } from './retry-plan.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */

@@ -10,7 +10,7 @@ import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-f
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { assertInPlace } from '../plan/replace-draft.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { endInFlight, RUN_ENDED } from '../registry/in-flight/end-in-flight.js';
+import { endInFlight, RUN_ENDED } from '../registry/append-to-run.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
@@ -95,7 +95,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     const { host, pid } = deps.owner;
     const opened = { type: 'open', version: JOURNAL_VERSION, plan: plan.id, at: deps.clock.now(), host, pid } as const;
     await journal.append({ ...opened, ...(await options.sender?.lead()) });
-    // There is a journal now: one that goes from here on is missed (watch-journal.ts).
+    // There is a journal now: one that goes from here on is missed (`watchJournal`).
     await lock.assertHeld();
     await options.announce(journal);
     await passStage(plan, state, { pass: options.pass, journal, nowMs: deps.clock.now() });

@@ -3,7 +3,7 @@ import { quoteWord, UserError } from '../domain/errors.js';
 import type { Guards } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { type KnownTest, listTestsOf } from '../registry/tests/list-tests.js';
+import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
 import type { Files } from '../storage/files.js';
 
 /**

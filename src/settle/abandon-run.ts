@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { appendToRun } from '../registry/append-to-run.js';
-import { endInFlight } from '../registry/in-flight/end-in-flight.js';
+import { appendToRun, endInFlight } from '../registry/append-to-run.js';
 import type { Registry } from '../registry/registry.js';
 import { ABANDONED_FILE, type AbandonedEntry, encodeRegistryLine } from '../registry/registry-entry.js';
 import { readRunRows } from '../report/read-run-rows.js';

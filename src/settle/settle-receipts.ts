@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates, type Receipt, type ReceiptState } from '../report/receipt.js';

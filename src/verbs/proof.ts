@@ -8,7 +8,7 @@ import { countOf } from '../domain/count-of.js';
 import { PROOF_FILE } from '../proof/proof-chain.js';
 import type { MadeProof } from '../proof/proof-page.js';
 import { keepSalt, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
-import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { writeRunReport } from '../registry/write-run-report.js';
 import { explainEnd } from '../texts/explain-end.js';
 import { formatHeadline, formatNextStep, formatParagraph } from '../texts/text-lines.js';
 import { json, namedRun, text } from './flags.js';

@@ -10,7 +10,7 @@ import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { reportCampaign } from '../registry/campaign/report-campaign.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
-import { writeRunReport } from '../registry/tests/write-run-report.js';
+import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { describeRun } from '../report/page/sentence.js';
 import { PAGE_FILE } from '../report/write-report.js';

@@ -3,7 +3,7 @@ import type { PlantedBug } from './planted-bug.js';
 export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'what was taken back is retried though its file was sent again',
-    file: 'src/registry/taken-files.ts',
+    file: 'src/retry/retried-line.ts',
     find: 'begun.at > sinceMs && readAgain',
     replace: 'begun.at < 0 * sinceMs && readAgain',
     tests: ['test/e2e/cancel.test.ts'],
@@ -103,7 +103,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the lock is looked at before the journal, and not after it',
-    file: 'src/registry/watch-journal.ts',
+    file: 'src/registry/find-faults.ts',
     find: '      const found = await files.stat(path);\n      await lock.assertHeld();\n',
     replace: '      await lock.assertHeld();\n      const found = await files.stat(path);\n',
     tests: ['test/registry/watch-journal.test.ts'],
@@ -119,7 +119,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a refused row is claimed by its id alone, and free under that of another plan',
-    file: 'src/registry/describe-claims.ts',
+    file: 'src/registry/claim-rows.ts',
     find: '    for (const name of names) rows.add(kind, name);\n',
     replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
     tests: ['test/e2e/rows-stay-owned.test.ts'],
@@ -159,7 +159,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'what was under way when its run was abandoned is unprocessed',
-    file: 'src/registry/in-flight/end-in-flight.ts',
+    file: 'src/registry/append-to-run.ts',
     find: '  const isRepeatable = kind.isRepeatable(step);',
     replace: '  const isRepeatable = !mayQuery || kind.isRepeatable(step);',
     tests: ['test/walk/cut-short.long.test.ts'],
@@ -262,7 +262,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a test of a plan that was made again under other settings counts',
-    file: 'src/registry/tests/list-tests.ts',
+    file: 'src/registry/write-run-report.ts',
     find: 'if (test.begun.testOf?.planSha256 !== planSha256) continue;',
     replace: "if (planSha256 === '') continue;",
     tests: ['test/e2e/require-test.long.test.ts'],

@@ -190,7 +190,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'rows in doubt can be retried',
-    file: 'src/registry/retry-choice.ts',
+    file: 'src/retry/retry-plan.ts',
     find: "    return standing === 'not-sent' && !isGivenUp;\n",
     replace: "    return (standing === 'not-sent' || standing === 'in-doubt') && !isGivenUp;\n",
     tests: ['test/retry/retry-run.test.ts'],

@@ -4,7 +4,7 @@ import { formatRowId } from '../../src/kinds/ids.js';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { encodeRowLine } from '../../src/plan/format/row-line.js';
-import { describeReimport } from '../../src/registry/describe-claims.js';
+import { describeReimport } from '../../src/registry/claim-rows.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { ReceivedRows } from '../../src/registry/received-rows.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchJournal } from '../../src/registry/watch-journal.js';
+import { watchJournal } from '../../src/registry/find-faults.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJobDirectory, DIRECTORY, LOST } from '../run/a-job-directory.js';
 import { FakeClock } from '../run/fake-clock.js';

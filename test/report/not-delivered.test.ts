@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Plan } from '../../src/plan/format/plan-file.js';
-import { addNotDelivered, readNotDelivered, SANDBOX_FILE } from '../../src/report/not-delivered.js';
+import { addNotDelivered, readNotDelivered, SANDBOX_FILE } from '../../src/report/deliveries.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
 const RUN = '/out/sale/p1';

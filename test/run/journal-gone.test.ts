@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { watchJournal } from '../../src/registry/watch-journal.js';
+import { watchJournal } from '../../src/registry/find-faults.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService } from './a-run.js';

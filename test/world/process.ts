@@ -1,7 +1,7 @@
 // Loaded beforehand: what a process loads in the middle of its work would take real time.
 import '../../src/command/open-cluster.js';
 import '../../src/input/spool.js';
-import '../../src/registry/tests/write-run-report.js';
+import '../../src/registry/write-run-report.js';
 import '../../src/report/early/early-outputs.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';

@@ -1,6 +1,6 @@
 import type { PartResult, RequestKey } from '../../journal/entry-format.js';
 import { sameVerdictForAll } from '../../kinds/outcomes.js';
-import { RUN_ENDED } from '../../registry/in-flight/end-in-flight.js';
+import { RUN_ENDED } from '../../registry/append-to-run.js';
 import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, WithdrawnPart } from '../store.js';
 import type { Database } from './database.js';
 import { dropRun } from './drop-run.js';

@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../../plan/format/plan-file.js';
 import { writeFromGrowing } from '../../report/name-check.js';
-import type { CampaignRun } from '../../report/page/campaign-section.js';
-import { mergeSummaries } from '../../report/page/merge-summaries.js';
+import { type CampaignRun, mergeSummaries } from '../../report/page/other-runs.js';
 import { formatReportPage } from '../../report/page/report-page.js';
 import { readRunRows } from '../../report/read-run-rows.js';
 import type { Summary } from '../../report/summary.js';
@@ -11,7 +10,7 @@ import type { Claims } from '../claims.js';
 import { readRegistry, readRunDirectories } from '../open-registry.js';
 import { REGISTRY_FILE } from '../registry-entry.js';
 import type { RegistryState } from '../registry-state.js';
-import { writeRunReport } from '../tests/write-run-report.js';
+import { writeRunReport } from '../write-run-report.js';
 import { CampaignTally, createIsCounted } from './campaign-tally.js';
 
 export const CAMPAIGN_PAGE = 'campaign.html';

@@ -4,9 +4,18 @@ import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
 import { countTakenBack, countWithheld, type StepSummary, type Summary, sumDeliveries } from '../summary.js';
-import { type Html, html, NOTHING } from './html.js';
-import { renderShare } from './outcome-bar.js';
-import { cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable } from './page-tables.js';
+import { renderShare } from './charts.js';
+import {
+  cutName,
+  cutSentence,
+  type Html,
+  html,
+  MOST_ROWS,
+  MOST_STEPS,
+  NOTHING,
+  nameStep,
+  renderTable,
+} from './html.js';
 
 /**
  * From the rows that were read to the people who were reached, what was left out on the way and why, and what it cost: a table for each

@@ -8,12 +8,21 @@ import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import { countNotReached, describeNotReached, type StepSummary, type Summary } from '../summary.js';
-import type { CampaignRun } from './campaign-section.js';
-import { type Html, html, NOTHING } from './html.js';
-import { formatShare, OUTCOMES } from './outcome-bar.js';
-import { addUp, cutName, cutSentence, MOST_ROWS, MOST_STEPS, nameStep, renderTable, sumUp } from './page-tables.js';
-import { renderRateChart } from './rate-chart.js';
-import { renderTests, type SentTest } from './tests-section.js';
+import { formatShare, OUTCOMES, renderRateChart } from './charts.js';
+import {
+  addUp,
+  cutName,
+  cutSentence,
+  type Html,
+  html,
+  MOST_ROWS,
+  MOST_STEPS,
+  NOTHING,
+  nameStep,
+  renderTable,
+  sumUp,
+} from './html.js';
+import { type CampaignRun, renderTests, type SentTest } from './other-runs.js';
 
 export interface PageSource {
   readonly summary: Summary;

@@ -4,7 +4,7 @@ import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from
 import type { Plan } from '../../plan/format/plan-file.js';
 import { wordsOfStop } from '../stop-words.js';
 import { countTakenBack, countWithheld, describeRejected, type Summary, sumDeliveries } from '../summary.js';
-import { formatSpan } from './times.js';
+import { formatSpan } from './html.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
 export function describeRun(summary: Summary, plan: Plan): string[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sameVerdictForAll } from '../../../src/kinds/outcomes.js';
-import { RUN_ENDED } from '../../../src/registry/in-flight/end-in-flight.js';
+import { RUN_ENDED } from '../../../src/registry/append-to-run.js';
 import {
   AGAIN,
   aPart,

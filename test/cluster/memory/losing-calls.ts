@@ -1,7 +1,7 @@
 import type { RememberedAttempt } from '../../../src/cluster/store.js';
 import type { PartResult } from '../../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../../src/kinds/outcomes.js';
-import { RUN_ENDED } from '../../../src/registry/in-flight/end-in-flight.js';
+import { RUN_ENDED } from '../../../src/registry/append-to-run.js';
 import { type Attempt, attemptName, type MemoryState, type Part, partName, type Run } from './memory-state.js';
 import { endAttempt } from './worker-calls.js';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow } from '../../../src/journal/journal-window.js';
-import { readRowStatus } from '../../../src/journal/read-row-status.js';
+import { readRowStatus } from '../../../src/journal/state-reader.js';
 import type { OutcomePlaces } from '../../../src/journal/row-status/outcome-places.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderRateChart } from '../../../src/report/page/rate-chart.js';
+import { renderRateChart } from '../../../src/report/page/charts.js';
 
 const about = { title: '1 sms', unit: 'messages', limit: 50 };
 const chart = (...rows: number[]) => `${renderRateChart({ startMs: 0, spanMs: 1000, rows, pausedMs: 0 }, about)}`;

@@ -1,46 +1,24 @@
 import { join } from 'node:path';
 import { isLeftOutCode } from '../domain/row-codes.js';
-import type { RowRange } from '../journal/entry-format.js';
+import type { RetryEntry, RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.js';
-import { idStartOf, isRefusedRow, RefusedRows, type RowName } from '../plan/reimport/refused-rows.js';
+import { idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
+import { type RunRows, readRunRows } from '../report/read-run-rows.js';
+import { withdrawSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
-import { Claims } from './claims.js';
+import type { Lock } from '../storage/lock.js';
+import type { Ports } from '../storage/lock-file.js';
+import { appendToRun } from './append-to-run.js';
+import { type Claim, type Claimant, Claims, RowsToClaim } from './claims.js';
 import type { PastRun } from './read-runs.js';
 import type { ClaimedEntry } from './registry-entry.js';
 
 /** Of rows that came back as input. */
 const REIMPORTED = 're-import';
-
-type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
-
-/** Rows that a plan claims, by the kind of its step and their `from`. */
-class RowsToClaim {
-  readonly #rows = new Map<string, { kind: string; from: string; numbers: number[]; end: number }>();
-  count = 0;
-
-  add(kind: string, { from, row }: RowName, count = 1): void {
-    const rows = this.#rows.get(`${kind} ${from}`) ?? { kind, from, numbers: [], end: 0 };
-    this.#rows.set(`${kind} ${from}`, rows);
-    const { numbers, end } = rows;
-    rows.end = row + count;
-    if (row === end && numbers.length > 0) numbers.push((numbers.pop() ?? 0) + count);
-    else numbers.push(row - end, count);
-  }
-
-  /** None where there is nothing to claim. */
-  describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): ClaimedEntry[] {
-    if (this.count === 0) return [];
-    const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => {
-      return { kind, account: accountOfKind(job, kind), from, rows: numbers.join() };
-    });
-    const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
-    return [{ type: 'claimed', at, ...who, count: this.count, rows }];
-  }
-}
 
 /** Which rows of a run a retry takes. */
 export function rowsOf(only: RetryOf['only'] | undefined): Pick<RowId, 'isPlanned' | 'isLeftOut'> {
@@ -108,4 +86,52 @@ export async function describePastClaims(
     if (run.state !== 'planned') add(await describeReimport(files, run, { claims, history, at }));
   }
   return entries;
+}
+
+/** What plans have claimed of a run's planned rows, step by step; or of those that `where` left out. */
+export function listClaimsOn(
+  { plan }: Pick<RunRows, 'plan'>,
+  claims: Claims,
+  only?: RetryOf['only'],
+): { step: number; claim: Claim }[] {
+  return plan.steps.flatMap(({ number: step, kind }) => {
+    const from = idStartOf({ run: plan.id, step, ...rowsOf(only) });
+    return claims.listOf(kind, from).map((claim) => ({ step, claim }));
+  });
+}
+
+/**
+ * Notes in the journal of a run which of its rows other plans have claimed, as the registry knows it: the run's outputs are made from
+ * its journal. To be called behind the lock; a second time there is nothing to note. Gives the run as it stands then.
+ */
+export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: Ports): Promise<RunRows> {
+  const { directory, plan, rows } = run;
+  const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
+  for (const { step, claim } of listClaimsOn(run, claims)) {
+    const { plan: by, by: who } = claim.entry;
+    for (const [first, count] of claim.ranges()) {
+      for (let row = first; row < first + count; row++) {
+        const status = rows.currentStatusOf(step, row);
+        if (status !== 'rejected' && status !== 'not-sent') continue;
+        const key = `${by} ${status}`;
+        const entry = { type: 'retry', at: deps.clock.now(), by: who, plan: by, status } as const;
+        const noted = ranges.get(key) ?? { entry, rows: [] };
+        ranges.set(key, noted);
+        addRow(noted.rows, step, row);
+      }
+    }
+  }
+  if (ranges.size === 0) return run;
+  await lock.assertHeld();
+  await withdrawSummary(deps.files, directory);
+  const entries = [...ranges.values()].map((noted): RetryEntry => ({ ...noted.entry, rows: noted.rows }));
+  await appendToRun(run, { entries, lock }, deps);
+  return readRunRows(deps.files, { directory, plan });
+}
+
+function addRow(ranges: RowRange[], step: number, row: number): void {
+  const last = ranges.at(-1);
+  if (last !== undefined && last[0] === step && last[1] + last[2] === row)
+    ranges[ranges.length - 1] = [step, last[1], last[2] + 1];
+  else ranges.push([step, row, 1]);
 }

@@ -1,0 +1,142 @@
+import { countOf } from '../../domain/count-of.js';
+import { formatTime, stateTime } from '../../domain/stated-time.js';
+import type { RetryOf } from '../../plan/format/plan-file.js';
+import { sumBilled } from '../../prices/billed-tally.js';
+import { sumCost } from '../../prices/step-cost.js';
+import { addBalances, type StepSummary, type Summary } from '../summary.js';
+import { type Html, html, NOTHING, renderTable } from './html.js';
+
+/** A run of a campaign, with its own figures. */
+export interface CampaignRun {
+  readonly summary: Summary;
+  /** Which rows of another run it retries; undefined where it has rows of its own. */
+  readonly only: RetryOf['only'] | undefined;
+  /** It has rows that came back as input: rejections of other runs that were corrected. */
+  readonly isReimport: boolean;
+}
+
+const MOST_RUNS = 12;
+
+/** Which runs a campaign has, the last ones where they are many; `missing`: those that are pruned or gone, and not counted. */
+export function renderCampaign(runs: readonly CampaignRun[], missing: readonly string[], timeZone: string): Html {
+  const columns = [
+    ...['run', 'began', 'what it sent'].map((title) => ({ title })),
+    ...['read', 'accepted'].map((title) => ({ title, isNumber: true })),
+  ];
+  const rows = runs.slice(-MOST_RUNS).map(({ summary, only, isReimport }) => {
+    const { plan, startedAt, balance } = summary;
+    const began = startedAt === null ? 'not yet' : formatTime(stateTime(Date.parse(startedAt), timeZone));
+    const what = only !== undefined ? `again: ${WORDS[only]}` : isReimport ? 'also corrected rows' : 'its files';
+    return [html`<code>${plan}</code>`, began, what, balance.read, balance.accepted];
+  });
+  const earlier = runs.length - rows.length;
+  const lacks =
+    missing.length === 0
+      ? NOTHING
+      : html`<p>Not counted: ${countOf(missing.length, 'run')} whose rows are deleted, ${missing.slice(0, MOST_RUNS).join(', ')}.</p>
+`;
+  return html`<h2>Runs</h2>
+<p>${countOf(runs.length, 'run')}; above each row counts once, as the last run that had it.${earlier === 0 ? '' : ` The last ${rows.length}:`}</p>
+${renderTable({ name: 'Runs of the campaign', columns }, rows)}${lacks}`;
+}
+
+const WORDS: Readonly<Record<RetryOf['only'], string>> = {
+  rejected: 'what the service refused',
+  unprocessed: 'what was not sent',
+  'not-sent': 'what was in doubt, and not sent',
+  filtered: 'what a filter had left out',
+  'had-it-already': 'what was held as sent before',
+  'too-often': 'what was held as too often',
+  'no-time-zone': 'what was held without a time zone',
+};
+
+/** A test of the run's plan, as the job's registry knows it. */
+export interface SentTest {
+  /** Id of its own plan. */
+  readonly run: string;
+  readonly sentAtMs: number;
+  /** How many own numbers it went to. */
+  readonly numbers: number;
+  /** Undefined for a test that has not come to its end. */
+  readonly counts: { readonly read: number; readonly accepted: number } | undefined;
+}
+
+/** Which tests of the plan were sent, and whether they were accepted. The newest stand last; of many the first are summed up. */
+export function renderTests(tests: readonly SentTest[]): Html {
+  if (tests.length === 0) return NOTHING;
+  const columns = [
+    { title: 'test' },
+    { title: 'sent' },
+    ...['own numbers', 'messages', 'accepted'].map((title) => ({ title, isNumber: true })),
+  ];
+  const rows = tests.slice(-MOST_TESTS).map(({ run, sentAtMs, numbers, counts }) => {
+    const figures = counts === undefined ? ['not finished', ''] : [counts.read, counts.accepted];
+    return [html`<code>${run}</code>`, formatTime({ at: new Date(sentAtMs).toISOString() }), numbers, ...figures];
+  });
+  const accepted = tests.filter(({ counts }) => counts !== undefined && counts.accepted === counts.read).length;
+  const earlier = tests.length - rows.length;
+  return html`<h2>Tests</h2>
+<p>${countOf(tests.length, 'test')} of this plan, ${accepted === 0 ? 'none' : accepted} accepted in full.${earlier === 0 ? '' : ` The last ${rows.length}:`}</p>
+${renderTable({ name: 'Tests of this plan', columns }, rows)}`;
+}
+
+const MOST_TESTS = 10;
+
+/**
+ * The summary of a campaign, of those of its runs in the order in which they began. `listSteps`: what became of the rows of steps, each row
+ * once; receipts and costs are added up. A retry's plan has rows that another run had planned, and whose cost that one counts.
+ */
+export function mergeSummaries(
+  runs: readonly CampaignRun[],
+  listSteps: (of: readonly StepSummary[]) => StepSummary[],
+): Summary {
+  const summaries = runs.map(({ summary }) => summary);
+  const [first] = summaries as [Summary];
+  const steps = listSteps(first.steps).map((step) => {
+    const same = summaries.flatMap((each) =>
+      each.steps.filter(({ number, kind }) => number === step.number && kind === step.kind),
+    );
+    return {
+      ...step,
+      withheld: sumCounts(same.map(({ withheld = {} }) => withheld)),
+      messages: same.reduce((all, one) => all + one.messages, 0),
+    };
+  });
+  const open = summaries.find(({ state }) => state !== 'finished');
+  const received = summaries.flatMap(({ deliveries }) => (deliveries === null ? [] : [deliveries]));
+  const since = summaries.flatMap(({ optedOutSince }) => (optedOutSince === undefined ? [] : [optedOutSince]));
+  const billed = sumBilled(summaries.flatMap((each) => each.billed ?? []));
+  const { billed: _billed, cost: _cost, withWorkers: _workers, ...about } = first;
+  return {
+    ...about,
+    state: open?.state ?? 'finished',
+    stop: open?.stop ?? null,
+    startedAt: first.startedAt,
+    endedAt: summaries.map(({ endedAt }) => endedAt ?? '').reduce((one, other) => (one > other ? one : other)) || null,
+    exitCode: Math.max(...summaries.map(({ exitCode }) => exitCode)),
+    balance: addBalances(steps.map(({ balance }) => balance)),
+    deliveries: received.length === 0 ? null : sumCounts(received),
+    ...(since.length === 0 ? {} : { optedOutSince: since.reduce((all, one) => all + one) }),
+    ...mergeCost(runs),
+    ...(billed === undefined ? {} : { billed }),
+    steps,
+  };
+}
+
+function mergeCost(runs: readonly CampaignRun[]): Pick<Summary, 'cost'> {
+  const priced = runs.flatMap(({ summary, only }) =>
+    summary.cost === undefined ? [] : [{ cost: summary.cost, isNew: only === undefined }],
+  );
+  const [first] = priced;
+  if (first === undefined || priced.some(({ cost }) => cost.currency !== first.cost.currency)) return {};
+  const planned = sumCost(priced.filter(({ isNew }) => isNew).map(({ cost }) => ({ cost: { total: cost.planned } })));
+  return {
+    cost: { ...first.cost, planned, accepted: sumCost(priced.map(({ cost }) => ({ cost: { total: cost.accepted } }))) },
+  };
+}
+
+function sumCounts(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const [key, count] of all.flatMap(Object.entries<number>)) sums[key] = (sums[key] ?? 0) + count;
+  return sums;
+}
