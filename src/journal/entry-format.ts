@@ -250,18 +250,6 @@ export function encodeLine(line: JournalLine): Buffer {
   return Buffer.from(`${CRC_PREFIX}${crc}${CRC_SUFFIX}${body}\n`);
 }
 
-const EPOCH = '"epoch":';
-const MAX_EPOCH_DIGITS = 16;
-
-/**
- * The epoch of a line, behind a torn piece of another runner's line if there is one, without checking its checksum; NaN
- * if it has none.
- */
-export function peekEpoch(bytes: Buffer): number {
-  const start = Math.max(0, bytes.lastIndexOf(CRC_PREFIX)) + BODY_START + EPOCH.length;
-  return Number.parseInt(bytes.toString('latin1', start, start + MAX_EPOCH_DIGITS), 10);
-}
-
 /** Marks the line of an `open` entry; texts within entries have their quotes escaped. */
 export const OPEN_MARK = Buffer.from('"type":"open"');
 

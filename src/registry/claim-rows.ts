@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
+import { addRow } from '../journal/row-status/row-ranges.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.js';
@@ -127,11 +128,4 @@ export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps:
   const entries = [...ranges.values()].map((noted): RetryEntry => ({ ...noted.entry, rows: noted.rows }));
   await appendToRun(run, { entries, lock }, deps);
   return readRunRows(deps.files, { directory, plan });
-}
-
-function addRow(ranges: RowRange[], step: number, row: number): void {
-  const last = ranges.at(-1);
-  if (last !== undefined && last[0] === step && last[1] + last[2] === row)
-    ranges[ranges.length - 1] = [step, last[1], last[2] + 1];
-  else ranges.push([step, row, 1]);
 }

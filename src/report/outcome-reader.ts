@@ -49,10 +49,9 @@ export class OutcomeReader {
 
   /** For a planned row that was settled or given up; replaces the row's outcome. */
   async settledRow(step: number, row: number): Promise<SettledRow | undefined> {
-    const places = this.#rows.placesOf(step);
-    const verdict = places?.givenUp(row);
+    const verdict = this.#rows.endOf(step, row)?.givenUp;
     if (verdict !== undefined) return { verdict, ids: [] };
-    const offset = places?.settlementOf(row);
+    const offset = this.#rows.placesOf(step)?.settlementOf(row);
     if (offset === undefined) return undefined;
     const settled = (this.#kept.get(offset) ?? (await this.#readSettlement(offset))).get(row);
     if (settled === undefined) throw this.#damage(offset);

@@ -176,7 +176,7 @@ class OutcomeCursor {
   /** Undefined where everything is read that `endOf` needs; else the reading of it. */
   moveTo(request: number, row: number): Promise<void> | undefined {
     this.#settled = undefined;
-    const isSettled = this.#rows.placesOf(this.#step)?.isSettled(row) === true;
+    const isSettled = this.#rows.isDecidedLater(this.#step, row);
     return isSettled || request !== this.#request ? this.#read(request, { row, isSettled }) : undefined;
   }
 

@@ -4,6 +4,7 @@ import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { PERSON, type RowRange } from '../journal/entry-format.js';
+import { addRow } from '../journal/row-status/row-ranges.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
@@ -38,7 +39,8 @@ export async function retryLeftOut(
   const counts = { filtered: 0, received: 0, retriedBefore: 0 };
   const chosen = new Map<number, Set<number>>();
   for (const planned of plan.steps) chosen.set(planned.number, await chooseRows(planned, request, { counts, deps }));
-  const ranges = [...chosen].flatMap(([step, rows]) => listRanges(step, rows));
+  const ranges: RowRange[] = [];
+  for (const [step, rows] of chosen) for (const row of rows) addRow(ranges, step, row);
   if (ranges.length === 0) return { made: undefined, anew: await makeAnew(request, deps), ...counts };
   const isChosen = (step: number, row: number) => chosen.get(step)?.has(row) === true;
   const made = await makePlanOf({ ranges, isChosen }, request, deps);
@@ -76,14 +78,4 @@ function bindFilter(job: Job, step: number, columns: readonly string[], findColu
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
   const filter = bindWhere(written.input.where, columns, { findColumn, numbers: numbersOf(written) });
   return 'refuse' in filter ? filter : undefined;
-}
-
-function listRanges(step: number, rows: ReadonlySet<number>): RowRange[] {
-  const ranges: [number, number, number][] = [];
-  for (const row of rows) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] + last[2] === row) last[2] += 1;
-    else ranges.push([step, row, 1]);
-  }
-  return ranges;
 }

@@ -1,3 +1,5 @@
+import type { RowRange } from '../entry-format.js';
+
 /** Values for ranges of rows, looked up by row: few entries for many rows. Ranges do not overlap. */
 export class RowRanges<T> {
   #ranges: { readonly first: number; end: number; readonly value: T }[] = [];
@@ -34,4 +36,11 @@ export function rangesOf<T>(steps: Map<number, RowRanges<T>>, step: number): Row
   const ranges = steps.get(step) ?? new RowRanges<T>();
   steps.set(step, ranges);
   return ranges;
+}
+
+/** Makes the last range longer where the row continues it. */
+export function addRow(ranges: RowRange[], step: number, row: number): void {
+  const [lastStep, first, count] = ranges.at(-1) ?? [0, 0, 0];
+  if (lastStep === step && first + count === row) ranges[ranges.length - 1] = [step, first, count + 1];
+  else ranges.push([step, row, 1]);
 }

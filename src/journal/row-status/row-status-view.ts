@@ -1,9 +1,8 @@
 import type { RowVerdict } from '../../domain/row.js';
 import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
-import { OutcomePlaces } from './outcome-places.js';
-import { type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
-import { type RowRanges, rangesOf } from './row-ranges.js';
+import { OutcomePlaces, type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
+import { addRow, type RowRanges, rangesOf } from './row-ranges.js';
 import { SendRate, type SendRateSeries } from './send-rate.js';
 
 /**
@@ -114,6 +113,11 @@ export class RowStatusView {
     return this.#steps.get(step)?.rate?.series;
   }
 
+  /** Whether a row was decided without an answer to its request: settled later, or given up. For reports alone. */
+  isDecidedLater(step: number, row: number): boolean {
+    return this.placesOf(step)?.settlementOf(row) !== undefined || this.endOf(step, row)?.givenUp !== undefined;
+  }
+
   /** Undefined unless it is for a report. */
   placesOf(step: number): OutcomePlaces | undefined {
     return this.#steps.get(step)?.places;
@@ -153,14 +157,7 @@ export class RowStatusView {
   listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
     const ranges: RowRange[] = [];
     for (const [step, { ends }] of this.#steps) {
-      let first = -1;
-      for (let row = 0; row <= ends.rows; row++) {
-        const isIn = row < ends.rows && isWanted(step, row);
-        if (isIn && first === -1) first = row;
-        if (isIn || first === -1) continue;
-        ranges.push([step, first, row - first]);
-        first = -1;
-      }
+      for (let row = 0; row < ends.rows; row++) if (isWanted(step, row)) addRow(ranges, step, row);
     }
     return ranges;
   }
@@ -179,7 +176,8 @@ export class RowStatusView {
     step.places?.addOutcome(entry, open, offset);
     const { result } = entry;
     const [first, count] = open.rows;
-    if (result.kind === 'given-up') step.ends.fill(this.#table.numberOf(result.verdict), first, first + count);
+    if (result.kind === 'given-up')
+      step.ends.fill(this.#table.numberOf(result.verdict, result.verdict), first, first + count);
     if (result.kind !== 'settled') return;
     const { verdicts, rows } = result.outcomes;
     const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict));

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow } from '../../../src/journal/journal-window.js';
+import type { OutcomePlaces } from '../../../src/journal/row-status/row-ends.js';
 import { readRowStatus } from '../../../src/journal/state-reader.js';
-import type { OutcomePlaces } from '../../../src/journal/row-status/outcome-places.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
 
@@ -52,8 +52,8 @@ test('places lead to the entries in the journal that say what the rows came to',
         const { step, row, is } = each;
         const places = rows.placesOf(step);
         expect(places?.settlementOf(row) !== undefined).toBe(is.by !== '');
-        expect(places?.givenUp(row)?.code).toBe(is.code === 'given-up' ? 'given-up' : undefined);
-        expect(places?.isSettled(row)).toBe(is.by !== '' || is.code === 'given-up');
+        expect(rows.endOf(step, row)?.givenUp?.code).toBe(is.code === 'given-up' ? 'given-up' : undefined);
+        expect(rows.isDecidedLater(step, row)).toBe(is.by !== '' || is.code === 'given-up');
         expect(places && (await readIds(window, places, each))).toEqual(is.ids.length === 0 ? [] : [is.ids]);
       }
       await window.close();
