@@ -7,8 +7,7 @@ import { ageMs, NEVER, readMoment } from '../ports/moment.js';
 import { BEGUN_FOR_MS } from '../run/await-workers.js';
 import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
-import { coalesce } from '../storage/coalesce.js';
-import { GroupCommit } from '../storage/group-commit.js';
+import { coalesce, GroupCommit } from '../storage/group-commit.js';
 import type { Held } from '../storage/lock.js';
 import type {
   BeginEntry,

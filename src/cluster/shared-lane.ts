@@ -1,8 +1,8 @@
 import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
+import { LaneStopped } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
-import { LaneStopped } from '../throttle/lane-stopped.js';
 import { type Cost, Rate } from '../throttle/rate.js';
 import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
 import { ServerClock } from './server-clock.js';

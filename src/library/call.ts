@@ -8,7 +8,7 @@ import type { CallService, Endpoint } from '../service/endpoint.js';
 import { type Authorize, createAuthorize, type ServiceSecrets } from '../service/service-secrets.js';
 import type { Transport } from '../service/transport.js';
 import { countSegments } from '../template/segments.js';
-import { LaneStopped } from '../throttle/lane-stopped.js';
+import { LaneStopped } from '../throttle/gate.js';
 
 /** Sends a library call on the lane of its area, at its cost there. */
 export function createLibraryCall(deps: {

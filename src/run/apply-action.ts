@@ -12,7 +12,7 @@ import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Lock } from '../storage/lock.js';
-import { LaneStopped } from '../throttle/lane-stopped.js';
+import { LaneStopped } from '../throttle/gate.js';
 import type { Journal, RunDeps } from './run-deps.js';
 import type { AreaUse } from './send/area-use.js';
 import { callOnLane, isTurnedAway } from './send/call-on-lane.js';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { LaneStopped } from './lane-stopped.js';
+import { LaneStopped } from './gate.js';
 
 /** The tasks of a lane: so many at once, until it is stopped; then those without a slot are rejected with `LaneStopped`. */
 export class LaneSlots {

@@ -1,7 +1,6 @@
 import Bottleneck from 'bottleneck';
 import type { Clock } from '../ports/clock.js';
-import { MAX_SLEEP_MS } from './gate.js';
-import { LaneStopped } from './lane-stopped.js';
+import { LaneStopped, MAX_SLEEP_MS } from './gate.js';
 import type { Cost, Rate } from './rate.js';
 import type { SlidingSecond } from './sliding-second.js';
 

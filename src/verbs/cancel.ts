@@ -22,7 +22,7 @@ import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } fr
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
 import { formatNextStep } from '../texts/text-lines.js';
-import { LaneStopped } from '../throttle/lane-stopped.js';
+import { LaneStopped } from '../throttle/gate.js';
 import { adopt, json, namedRun } from './flags.js';
 import { defineVerb } from './verb.js';
 

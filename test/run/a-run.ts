@@ -8,8 +8,8 @@ import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
 import type { Lock } from '../../src/storage/lock.js';
+import { LaneStopped } from '../../src/throttle/gate.js';
 import type { Lane } from '../../src/throttle/lane.js';
-import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 import { linesOf, type MadePlan } from '../plan/a-plan.js';
 import type { MemoryDisk } from '../storage/a-memory-disk.js';
 

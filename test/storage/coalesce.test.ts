@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { coalesce } from '../../src/storage/coalesce.js';
+import { coalesce } from '../../src/storage/group-commit.js';
 
 /** Looks that end when the test says so. */
 function someLooks() {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, vi } from 'vitest';
 import type { Limits } from '../../src/job/limits.js';
 import { systemClock } from '../../src/ports/clock.js';
+import { LaneStopped } from '../../src/throttle/gate.js';
 import { type AdjustableLane, createLane, type LaneOptions } from '../../src/throttle/lane.js';
-import { LaneStopped } from '../../src/throttle/lane-stopped.js';
 
 // Date, performance and setTimeout are faked: time passes only by advanceTimersByTimeAsync.
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { LaneStopped } from '../../src/throttle/lane-stopped.js';
+import { LaneStopped } from '../../src/throttle/gate.js';
 import { aLane, aSender, close } from './a-lane.js';
 
 describe('stopping a lane', () => {
