@@ -3,7 +3,7 @@ import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { planNewInput } from '../command/plan-input.js';
-import { assertUnchanged, type SendingJob, withSending } from '../command/send-job.js';
+import { assertMaySend, type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
@@ -18,13 +18,9 @@ import { listTakenFiles } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
-import { assertOwned } from '../retry/assert-owned.js';
-import { assertApproved } from '../run/assert-approved.js';
-import { assertTested } from '../run/assert-tested.js';
-import { assertNotRefused } from '../run/refused-run.js';
+import { assertNotRefused, assertReleased } from '../run/checks-before.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
-import { assertStagePassed } from '../run/waiting-stage.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatIdle } from '../texts/idle-text.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -93,8 +89,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     if (made === undefined) return leftOut;
     try {
       checkGuards(made.plan, job.guards);
-      await assertTested(files, { ...made, guards: job.guards }, registry.state);
-      await assertApproved(files, made, registry.state);
+      await assertReleased(files, { ...made, guards: job.guards }, registry.state);
     } catch (error) {
       // A disk that failed meanwhile is no guard.
       if (!(error instanceof UserError && error.code === 'guard')) throw error;
@@ -175,17 +170,10 @@ async function finishRun(
   if (past.state === 'finished') return sending.report(past.directory, past.plan);
   if (answer.first !== undefined) assertHasSample(past);
   await assertNotRefused(env.files, past);
-  await assertStagePassed(env.files, past, pass);
   const settings = joinSettings(past.plan, job);
-  await endSoon(context, 'finish the run', async () => {
-    // One that had come to its end was not looked at yet: its journal may be an older copy by now.
-    await registry.assertOwn(past.plan.id);
-    await assertUnchanged(past.plan, env);
-    const sources = { files: env.files, registry: registry.state, history };
-    await assertOwned(sources, { ...past, directories: registry.directories });
-    await assertTested(env.files, { ...past, guards: job.guards }, registry.state);
-    await assertApproved(env.files, past, registry.state);
-  });
+  await endSoon(context, 'finish the run', () =>
+    assertMaySend(context, registry, { ...past, guards: job.guards, pass, history }),
+  );
   await confirmSending(context, { ...past, settings }, answer);
   return sending.send(past.directory, past.plan, settings, pass);
 }

@@ -36,8 +36,8 @@ export const APPROVAL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'run does not look for approvals',
-    file: 'src/verbs/run.ts',
-    find: '      await assertApproved(files, made, registry.state);\n',
+    file: 'src/run/checks-before.ts',
+    find: '  await assertApproved(files, run, registry);\n',
     replace: '',
     tests: ['test/e2e/approve.test.ts'],
     title: 'a plan that asks for approval is sent once another person approved it, and says what to do until then',

@@ -254,7 +254,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'any test lets a plan be sent, accepted or not',
-    file: 'src/run/assert-tested.ts',
+    file: 'src/run/checks-before.ts',
     find: '  if (tests.some(wasAccepted)) return;',
     replace: '  if (tests.length > 0) return;',
     tests: ['test/e2e/require-test.long.test.ts'],
@@ -272,7 +272,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'apply does not ask for a test',
     file: 'src/command/send-job.ts',
-    find: '        await assertTested(files, { directory, plan, guards: job.guards }, registry.state);\n',
+    find: '  await assertReleased(files, to, state);\n',
     replace: '',
     tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
@@ -280,8 +280,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'run does not ask for a test',
     file: 'src/verbs/run.ts',
-    find: '      await assertTested(files, { ...made,',
-    replace: '      if (made === undefined) await assertTested(files, { ...made,',
+    find: '      await assertReleased(files, { ...made,',
+    replace: '      if (made === undefined) await assertReleased(files, { ...made,',
     tests: ['test/e2e/require-test.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/job/job.js';
 import { SMS_WHOLE_REQUEST } from '../../src/kinds/whole-request.js';
-import { assertNotRefused } from '../../src/run/refused-run.js';
+import { assertNotRefused } from '../../src/run/checks-before.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
 import { applyRetry, retriedPlan } from '../retry/a-retry.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
+import { quoteWord, UserError } from '../domain/errors.js';
+import type { Guards } from '../job/job.js';
+import { readRunState } from '../journal/state-reader.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { sendsNothing } from '../plan/guards.js';
+import { type Approvals, readApprovals } from '../registry/approvals.js';
+import type { RegistryState } from '../registry/registry-state.js';
+import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
+import type { Files } from '../storage/files.js';
+import { hasWork } from './has-work.js';
+
+/** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
+export async function assertReleased(
+  files: Files,
+  run: { directory: string; plan: Plan; guards: Guards },
+  registry: RegistryState,
+): Promise<void> {
+  await assertTested(files, run, registry);
+  await assertApproved(files, run, registry);
+}
+
+/**
+ * Refuses to send a plan of which no test was accepted, where a guard asks for one. It must be a test of this very plan.json: a
+ * plan that was made again under other settings is another one. Tests that were pruned count, and
+ * those whose rows in doubt were settled; a plan without messages needs none.
+ */
+async function assertTested(
+  files: Files,
+  { directory, plan, guards }: { directory: string; plan: Plan; guards: Guards },
+  registry: RegistryState,
+): Promise<void> {
+  if (guards.requireTest !== true || plan.testOf !== undefined) return;
+  if (plan.steps.every(({ kind, counts }) => kind !== 'sms' || counts.planned === 0)) return;
+  const tests = await listTestsOf(files, { directory, plan }, registry);
+  if (tests.some(wasAccepted)) return;
+  const so = tests.length === 0 ? 'it was not tested' : `${countOf(tests.length, 'test')} of it, none accepted in full`;
+  const to = plan.job.testNumbers === undefined ? ' --to NUMBER' : '';
+  throw new UserError('guard', `Cannot send plan ${plan.id}: ${so}, expected an accepted test (guards.requireTest)`, {
+    hint: `Nothing was sent. Test it with \`volley test ${quoteWord(directory)}${to}\`, then send it with \`volley apply ${quoteWord(directory)}\`.`,
+  });
+}
+
+/** Each of its messages. */
+export function wasAccepted({ counts }: KnownTest): boolean {
+  return counts !== undefined && counts.read > 0 && counts.accepted === counts.read;
+}
+
+/** Refuses to send a plan that lacks approvals, where the job that it was planned from asks for them (`guards.requireApproval`). */
+async function assertApproved(
+  files: Files,
+  run: { directory: string; plan: Plan },
+  registry: RegistryState,
+): Promise<void> {
+  const { directory, plan } = run;
+  const approvals = await readApprovals(files, run, registry);
+  const { required, count, planSha256 } = approvals;
+  if (count >= required || sendsNothing(plan)) return;
+  throw new UserError(
+    'guard',
+    `Cannot send plan ${plan.id}: ${describeApprovals(approvals)}, expected ${required} (guards.requireApproval)`,
+    {
+      hint:
+        `Nothing was sent. Another person than ${plan.plannedBy}, who planned it, reviews it with \`volley preview ${quoteWord(directory)}\` and approves it with ` +
+        `\`volley approve ${quoteWord(directory)} --confirm ${planSha256}\`; then \`volley apply ${quoteWord(directory)}\` sends it.`,
+    },
+  );
+}
+
+/** `1 approval counts; that of bob does not: plan.json was another one` */
+export function describeApprovals({ count, given }: Pick<Approvals, 'count' | 'given'>): string {
+  const faults = given.flatMap(({ name, fault }) =>
+    fault === null || fault === 'given before' ? [] : [`that of ${name} does not count: ${fault}`],
+  );
+  const has = count === 0 ? 'it has no approval' : `it has ${countOf(count, 'approval')}`;
+  return [count === 0 && faults.length > 0 ? 'it has no approval that counts' : has, ...faults].join('; ');
+}
+
+/**
+ * Refuses to resume a run automatically that the service refused as a whole: its requests are fixed in the plan, and
+ * each try would cost rows. A person fixes the job or the account first, and the next command says which.
+ */
+export async function assertNotRefused(
+  files: Files,
+  { directory, plan }: { directory: string; plan: Plan },
+): Promise<void> {
+  const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
+  const { lastClose } = state;
+  if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
+  throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
+    hint:
+      `Nothing more was sent. If you fixed the job file: \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
+  });
+}
