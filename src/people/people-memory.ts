@@ -19,7 +19,7 @@ import {
 import { openPlanned } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
-import type { Files } from '../storage/files.js';
+import { type Files, syncFile } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import { createHadLookup } from './had-already.js';
 import {
@@ -244,8 +244,7 @@ async function ensureKey(files: Files, directory: string): Promise<Buffer> {
     await create();
   }
   // Or before it was durable: what is written under it must not outlive it.
-  const file = await files.openAppend(path);
-  await file.sync().finally(() => file.close());
+  await syncFile(files, path);
   return readKey(files, directory);
 }
 

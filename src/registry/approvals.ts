@@ -1,10 +1,9 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
-import { join } from 'node:path';
 import type { Job } from '../job/job.js';
 import { foldPerson, readPublicKey } from '../job/schema/approvers.js';
-import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
-import { type ApprovedEntry, digestPlan } from './registry-entry.js';
+import { type ApprovedEntry, digestPlanOf } from './registry-entry.js';
 import type { RegistryState } from './registry-state.js';
 
 /** What a plan asks for before it is sent, and what it has. */
@@ -35,7 +34,7 @@ export async function readApprovals(
   { directory, plan }: { directory: string; plan: Plan },
   { approvals }: Pick<RegistryState, 'approvals'>,
 ): Promise<Approvals> {
-  const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
+  const planSha256 = await digestPlanOf(files, directory);
   const counted = new Set<string>();
   const given = (approvals.get(plan.id) ?? []).map((entry): GivenApproval => {
     const { name, by, at } = entry;

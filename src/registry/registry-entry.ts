@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { PROGRAM } from '../domain/program.js';
-import type { RetryOf, TestOf } from '../plan/format/plan-file.js';
+import { PLAN_FILE, type RetryOf, type TestOf } from '../plan/format/plan-file.js';
+import type { Files } from '../storage/files.js';
 import type { Identity } from '../storage/identity.js';
 
 /**
@@ -165,6 +167,11 @@ export interface AdoptedEntry {
 /** SHA-256, in hex, of the text of a plan.json. */
 export function digestPlan(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** Of the plan.json in the directory of a run as it is now. */
+export async function digestPlanOf(files: Pick<Files, 'readText'>, directory: string): Promise<string> {
+  return digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
 }
 
 const PREFIX = '{"crc":"';

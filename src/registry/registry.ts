@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Summary } from '../report/summary.js';
-import type { Files } from '../storage/files.js';
+import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -17,7 +17,7 @@ import type { PastRun } from './read-runs.js';
 import {
   type AdoptedEntry,
   type BegunEntry,
-  digestPlan,
+  digestPlanOf,
   END_OF_TORN_LINE,
   type EndedEntry,
   encodeRegistryLine,
@@ -210,26 +210,16 @@ export class Registry {
   }
 }
 
-async function syncFile(files: Files, path: string): Promise<void> {
-  const file = await files.openAppend(path);
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** A run that has a plan and a journal. */
 export async function describeBegun(
   files: Files,
   { plan, directory, at }: { plan: Plan; directory: string; at: number },
 ): Promise<BegunEntry> {
-  const planText = (await files.readText(join(directory, PLAN_FILE))) ?? '';
   return {
     type: 'begun',
     at,
     plan: plan.id,
-    planSha256: digestPlan(planText),
+    planSha256: await digestPlanOf(files, directory),
     occurrence: plan.occurrence,
     retryOf: plan.retryOf?.run ?? null,
     ...(plan.testOf === undefined ? {} : { testOf: plan.testOf }),

@@ -10,7 +10,7 @@ import { addBalances, type Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import { readRegistry } from './open-registry.js';
-import { type BegunEntry, digestPlan, REGISTRY_FILE } from './registry-entry.js';
+import { type BegunEntry, digestPlanOf, REGISTRY_FILE } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
 /** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the registry knows. */
@@ -53,7 +53,7 @@ export async function listTestsOf(
 ): Promise<KnownTest[]> {
   const tests = registry.listTests(plan.id);
   if (tests.length === 0) return [];
-  const planSha256 = digestPlan((await files.readText(join(directory, PLAN_FILE))) ?? '');
+  const planSha256 = await digestPlanOf(files, directory);
   const directories = await RunDirectories.read(files, dirname(directory));
   const found: KnownTest[] = [];
   for (const test of tests) {

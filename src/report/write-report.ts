@@ -9,8 +9,12 @@ import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { countHeld } from '../plan/had-lookup.js';
 import { sumBilled } from '../prices/billed-tally.js';
+
+
 import { sumCost } from '../prices/step-cost.js';
-import type { Files } from '../storage/files.js';
+import { type Files, syncFile } from '../storage/files.js';
+
+
 import { type Deliveries, readNotDelivered, writeDeliveries } from './deliveries.js';
 import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';
 import { exitCodeOf } from './exit-code.js';
@@ -92,7 +96,8 @@ async function writeOutputs(
   const { state } = rows;
   const reader = begun?.reader ?? new OutcomeReader(files, path, rows);
   try {
-    await syncJournal(files, path);
+    // After a power cut an output must not say more than the journal: re-imported rejections would be in doubt again.
+    if ((await files.stat(path)) !== undefined) await syncFile(files, path);
     const steps: StepSummary[] = [];
     for (const [at, planned] of plan.steps.entries()) {
       const step = plan.job.steps[at];
@@ -118,20 +123,6 @@ async function writeOutputs(
     return summary;
   } finally {
     await reader.close();
-  }
-}
-
-/**
- * What was read may not be on disk yet. After a power cut an output must not say more than the journal: re-imported
- * rejections would be in doubt again.
- */
-async function syncJournal(files: Files, path: string): Promise<void> {
-  if ((await files.stat(path)) === undefined) return;
-  const journal = await files.openAppend(path);
-  try {
-    await journal.sync();
-  } finally {
-    await journal.close();
   }
 }
 

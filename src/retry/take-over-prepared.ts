@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { JournalEntry } from '../journal/entry-format.js';
-import { type JournalEnd, readJournal } from '../journal/reader.js';
-import { RunState } from '../journal/replay.js';
+import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import type { Registry } from '../registry/registry.js';
@@ -22,8 +21,8 @@ export async function takeOverPrepared(
   deps: Ports,
 ): Promise<void> {
   if (plan.retryOf === undefined) return;
-  const source = await readState(registry.directories.of(plan.retryOf.run), deps);
-  const own = await readState(directory, deps);
+  const source = await readRunState(deps.files, join(registry.directories.of(plan.retryOf.run), JOURNAL_FILE));
+  const own = await readRunState(deps.files, join(directory, JOURNAL_FILE));
   if (own.state.isFinished) return;
   const entries = plan.steps.flatMap(({ number }): JournalEntry[] => {
     const ids = source.state.step(number).prepared;
@@ -32,13 +31,4 @@ export async function takeOverPrepared(
     return [{ type: 'prepared', step: number, at: deps.clock.now(), ids }];
   });
   if (entries.length > 0) await appendToRun({ directory, plan, ...own }, { entries, lock }, deps);
-}
-
-async function readState(
-  directory: string,
-  { files }: Pick<Ports, 'files'>,
-): Promise<{ state: RunState; end: JournalEnd }> {
-  const state = new RunState();
-  const end = await readJournal(files, join(directory, JOURNAL_FILE), ({ entry }) => state.apply(entry));
-  return { state, end };
 }

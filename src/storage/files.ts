@@ -258,6 +258,12 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
   };
 }
 
+/** Makes what a file has durable, whichever process wrote it, and its name. */
+export async function syncFile(files: Pick<Files, 'openAppend'>, path: string): Promise<void> {
+  const file = await files.openAppend(path);
+  await file.sync().finally(() => file.close());
+}
+
 async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   const handle = await raw.open(path, 'r');
   const { size } = await handle.stat().catch(async (error: unknown) => {

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Context } from '../command/context.js';
 import { describeRunEnd } from '../command/failure.js';
 import { createPlanDeps } from '../command/plan-input.js';
@@ -10,7 +10,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { placeProblems } from '../job/load.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
-import { PLAN_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
 import {
   jobOfTest,
@@ -22,7 +22,7 @@ import {
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/read-runs.js';
-import { digestPlan } from '../registry/registry-entry.js';
+import { digestPlanOf } from '../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
 import { adopt, argument, json, rowChoice, texts, whole } from './flags.js';
@@ -113,7 +113,7 @@ async function planTest(
   await assertNotSuppressed({ job, numbers }, deps);
   if (run !== undefined) await registry.assertOwn(run.plan.id);
   const steps = await readShownRows({ job, run }, chosen, context, 'send a test');
-  const planSha256 = run && digestPlan((await files.readText(join(run.directory, PLAN_FILE))) ?? '');
+  const planSha256 = run && (await digestPlanOf(files, run.directory));
   const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
   const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
   const history = await readHistory(files, jobDirectory, registry.state);
