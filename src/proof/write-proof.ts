@@ -8,7 +8,6 @@ import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
-import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { listStepSizes } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
@@ -115,7 +114,7 @@ function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep
 
 /** Those that count, with the key that each is signed with. */
 async function listApprovals(files: Files, { directory, plan }: ProofSource): Promise<ProofEntry[]> {
-  const { state } = await readRegistry(files, join(dirname(directory), REGISTRY_FILE));
+  const state = await readRegistry(files, dirname(directory));
   const { given } = await readApprovals(files, { directory, plan }, state);
   return (state.approvals.get(plan.id) ?? []).flatMap(({ at, name, by, planSha256, signature }, index) => {
     if (given[index]?.fault !== null) return [];

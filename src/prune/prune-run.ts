@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, PRUNED_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { keepMark } from '../registry/marks.js';
 import { readSummary } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { ABANDONED_FILE, encodeRegistryLine, type RegistryEntry } from '../registry/registry-entry.js';
-import type { RegistryState } from '../registry/registry-state.js';
+import { ABANDONED_FILE } from '../registry/registry-entry.js';
 import { SANDBOX_FILE } from '../report/deliveries.js';
 import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -60,11 +60,7 @@ export async function pruneRun(
     await registry.append({ type: 'pruned', at: clock.now(), plan: run, by });
   }
   await lock.assertHeld();
-  const path = join(directory, PRUNED_FILE);
-  const lines = Buffer.concat(listEntries(run, registry.state).map((entry) => encodeRegistryLine(entry))).toString(
-    'utf8',
-  );
-  if ((await files.readText(path)) !== lines) await files.writeWhole(path, lines);
+  await keepMark(files, join(directory, PRUNED_FILE), registry.state.entriesOf(run));
   await removeExamples(files, directory);
   for (const { name } of await listPrunable(files, directory)) {
     await lock.assertHeld();
@@ -83,14 +79,6 @@ async function noteFigures(
   const ended = registry.find(run)?.ended;
   if (summary?.plan !== run || JSON.stringify(summary.balance) === JSON.stringify(ended?.counts)) return;
   await registry.noteEnded(summary);
-}
-
-function listEntries(run: string, { runs, claims, approvals, abandoned, pruned }: RegistryState): RegistryEntry[] {
-  const { begun, ended } = runs.get(run) ?? {};
-  const approved = approvals.get(run) ?? [];
-  return [begun, ended, ...claims.entriesOf(run), ...approved, abandoned.get(run), pruned.get(run)].flatMap((entry) =>
-    entry === undefined ? [] : [entry],
-  );
 }
 
 /** Cells of people; its output files are gone. */

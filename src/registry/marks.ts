@@ -7,6 +7,7 @@ import {
   ABANDONED_FILE,
   type AbandonedEntry,
   decodeRegistryLine,
+  encodeRegistryLine,
   type PrunedEntry,
   type RegistryEntry,
 } from './registry-entry.js';
@@ -37,6 +38,12 @@ async function readMark(files: Files, path: string): Promise<RegistryEntry[]> {
       hint: 'Nothing was sent. Put it back from a backup: it says which files the run took.',
     });
   });
+}
+
+/** Keeps in the directory of a run what the registry has of it, for a registry that is lost. Durable once it returns. */
+export async function keepMark(files: Files, path: string, entries: readonly RegistryEntry[]): Promise<void> {
+  const lines = Buffer.concat(entries.map((entry) => encodeRegistryLine(entry))).toString('utf8');
+  if ((await files.readText(path)) !== lines) await files.writeWhole(path, lines);
 }
 
 export function refusePruned(directory: string, { plan, at, by }: PrunedEntry): UserError {

@@ -37,7 +37,7 @@ import { RegistryState } from './registry-state.js';
  */
 export async function openRegistry(deps: Ports, options: OpenOptions): Promise<Registry> {
   const { jobDirectory, lock, adoptedBy } = options;
-  const { state, goodBytes, isTorn } = await readRegistry(deps.files, join(jobDirectory, REGISTRY_FILE));
+  const { state, goodBytes, isTorn } = await readLines(deps.files, join(jobDirectory, REGISTRY_FILE));
   await lock.assertHeld();
   const directories = await readRunDirectories(deps.files, jobDirectory, state);
   const registry = new Registry(deps, options, { state, goodBytes, isTorn, directories });
@@ -85,11 +85,21 @@ async function listFaults(
   return faults;
 }
 
+/** What a job remembers, as it is on disk; nothing where it has no memory yet. Needs no lock. */
+export async function readRegistry(files: Files, jobDirectory: string): Promise<RegistryState> {
+  return (await readLines(files, join(jobDirectory, REGISTRY_FILE))).state;
+}
+
+/** Whether a directory is that of a job that has planned or sent anything. */
+export async function holdsRegistry(files: Files, directory: string): Promise<boolean> {
+  return (await files.stat(join(directory, REGISTRY_FILE))) !== undefined;
+}
+
 /**
  * Refuses a line that is damaged, wherever; passes over those that were never whole, as the line behind them says. `goodBytes`: where the
  * last good line ends.
  */
-export async function readRegistry(
+async function readLines(
   files: Files,
   path: string,
 ): Promise<{ state: RegistryState; goodBytes: number; isTorn: boolean }> {

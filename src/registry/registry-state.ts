@@ -119,6 +119,14 @@ export class RegistryState {
     );
   }
 
+  /** All that is known of one plan, in an order in which it can be applied again. */
+  entriesOf(plan: string): RegistryEntry[] {
+    const { begun, ended } = this.#runs.get(plan) ?? {};
+    const approved = this.#approvals.get(plan) ?? [];
+    const ends = [this.#abandoned.get(plan), this.#pruned.get(plan)];
+    return [begun, ended, ...this.claims.entriesOf(plan), ...approved, ...ends].filter((entry) => entry !== undefined);
+  }
+
   /** Tests of a plan, in the order in which they began. */
   listTests(plan: string): KnownRun[] {
     return [...this.#runs.values()].filter(({ begun }) => begun.testOf?.plan === plan);

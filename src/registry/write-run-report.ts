@@ -10,7 +10,7 @@ import { addBalances, type Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import { readRegistry } from './open-registry.js';
-import { type BegunEntry, digestPlanOf, REGISTRY_FILE } from './registry-entry.js';
+import { type BegunEntry, digestPlanOf } from './registry-entry.js';
 import type { KnownRun, RegistryState } from './registry-state.js';
 
 /** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the registry knows. */
@@ -26,7 +26,7 @@ export async function writeRunReport(
 /** None where the registry is damaged: a report does not depend on it. */
 async function readTests(files: Files, directory: string, plan: Plan): Promise<SentTest[]> {
   try {
-    const { state } = await readRegistry(files, join(dirname(directory), REGISTRY_FILE));
+    const state = await readRegistry(files, dirname(directory));
     return (await listTestsOf(files, { directory, plan }, state)).map(describeTest);
   } catch (error) {
     if (error instanceof UserError) return [];

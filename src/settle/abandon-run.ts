@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
+import { keepMark } from '../registry/marks.js';
 import type { Registry } from '../registry/registry.js';
-import { ABANDONED_FILE, type AbandonedEntry, encodeRegistryLine } from '../registry/registry-entry.js';
+import { ABANDONED_FILE, type AbandonedEntry } from '../registry/registry-entry.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
@@ -35,9 +36,7 @@ export async function abandonRun(run: AbandonableRun, by: string, deps: Ports): 
   if (!abandoned.has(plan.id)) await registry.append({ type: 'abandoned', at: clock.now(), plan: plan.id, by });
   const entry = abandoned.get(plan.id) as AbandonedEntry;
   await lock.assertHeld();
-  const path = join(directory, ABANDONED_FILE);
-  const line = encodeRegistryLine(entry).toString('utf8');
-  if ((await files.readText(path)) !== line) await files.writeWhole(path, line);
+  await keepMark(files, join(directory, ABANDONED_FILE), [entry]);
   await closeJournal(run, entry, deps);
 }
 

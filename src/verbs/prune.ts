@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { namePerson } from '../command/env.js';
 import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
@@ -7,7 +7,7 @@ import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { parseAge } from '../job/schema/values.js';
 import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
-import { REGISTRY_FILE } from '../registry/registry-entry.js';
+import { holdsRegistry } from '../registry/open-registry.js';
 import type { Files } from '../storage/files.js';
 import { adopt, json, readAs, theJob, whole, yes } from './flags.js';
 import { defineVerb } from './verb.js';
@@ -56,7 +56,7 @@ async function findJob(written: string, files: Files): Promise<string> {
   const path = resolve(written);
   const found = await files.stat(path);
   if (found?.isDirectory !== true) return jobDirectoryOf(await loadJob(written));
-  if ((await files.stat(join(path, REGISTRY_FILE))) !== undefined) return path;
+  if (await holdsRegistry(files, path)) return path;
   throw new UserError(
     'bad-plan',
     `Cannot prune ${written}: no job has run in it, expected a job file or its directory`,

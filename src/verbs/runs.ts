@@ -8,8 +8,7 @@ import { countOf, formatBytes } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
 import { type ListedRun, listRuns } from '../prune/list-runs.js';
-import { readRegistry } from '../registry/open-registry.js';
-import { REGISTRY_FILE } from '../registry/registry-entry.js';
+import { holdsRegistry, readRegistry } from '../registry/open-registry.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { type Column, formatCount, formatTable, NO_FIGURE } from '../texts/table.js';
@@ -36,9 +35,9 @@ export const runs = defineVerb({
     const jobs: { job: string; runs: ListedRun[] }[] = [];
     for (const jobDirectory of await findJobs(written, files)) {
       const listed = await placeDiskErrors(jobDirectory, async () => {
-        const { state } = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
+        const registry = await readRegistry(files, jobDirectory);
         const isRunning = (await readLockOwner(lockDepsOf(env), jobDirectory)) !== undefined;
-        return listRuns(files, { jobDirectory, registry: state, isRunning });
+        return listRuns(files, { jobDirectory, registry, isRunning });
       });
       jobs.push({ job: basename(jobDirectory), runs: listed });
     }
@@ -56,12 +55,12 @@ async function findJobs(written: string, files: Files): Promise<string[]> {
   const path = resolve(written);
   const found = await files.stat(path);
   if (found !== undefined && !found.isDirectory) return [jobDirectoryOf(await loadJob(written))];
-  const holdsJob = async (directory: string) => (await files.stat(join(directory, REGISTRY_FILE))) !== undefined;
-  if (await holdsJob(path)) return [path];
+  if (await holdsRegistry(files, path)) return [path];
   const jobs: string[] = [];
   for (const name of await files.list(path)) {
     const directory = join(path, name);
-    if ((await files.stat(directory))?.isDirectory === true && (await holdsJob(directory))) jobs.push(directory);
+    if ((await files.stat(directory))?.isDirectory === true && (await holdsRegistry(files, directory)))
+      jobs.push(directory);
   }
   if (jobs.length > 0) return jobs;
   const what = found === undefined ? 'it does not exist' : 'no job has run in it';

@@ -13,7 +13,6 @@ import { type Approvals, readApprovals } from '../registry/approvals.js';
 import { describeAbandoned } from '../registry/marks.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt, readSummary } from '../registry/read-runs.js';
-import { REGISTRY_FILE } from '../registry/registry-entry.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
@@ -39,10 +38,10 @@ export const status = defineVerb({
     const { state, owner, openDoubt, abandoned, approvals } = await placeDiskErrors(jobDirectory, async () => {
       const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
       const owner = await readLockOwner(lockDepsOf(env), jobDirectory);
-      const registry = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
+      const registry = await readRegistry(files, jobDirectory);
       const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
-      const approvals = await readApprovals(files, { directory, plan }, registry.state);
-      return { state, owner, openDoubt, abandoned: registry.state.abandoned.get(plan.id), approvals };
+      const approvals = await readApprovals(files, { directory, plan }, registry);
+      return { state, owner, openDoubt, abandoned: registry.abandoned.get(plan.id), approvals };
     });
     const found = {
       job: plan.job.name,

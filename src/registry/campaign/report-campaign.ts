@@ -8,7 +8,6 @@ import type { Summary } from '../../report/summary.js';
 import type { Files } from '../../storage/files.js';
 import type { Claims } from '../claims.js';
 import { readRegistry, readRunDirectories } from '../open-registry.js';
-import { REGISTRY_FILE } from '../registry-entry.js';
 import type { RegistryState } from '../registry-state.js';
 import { writeRunReport } from '../write-run-report.js';
 import { CampaignTally, createIsCounted } from './campaign-tally.js';
@@ -27,7 +26,7 @@ export async function reportCampaign(
   { directory, plan }: { directory: string; plan: Plan },
 ): Promise<{ summary: Summary; runs: CampaignRun[]; missing: string[]; page: string }> {
   const jobDirectory = dirname(directory);
-  const { state } = await readRegistry(files, join(jobDirectory, REGISTRY_FILE));
+  const state = await readRegistry(files, jobDirectory);
   const directories = await readRunDirectories(files, jobDirectory, state);
   const ids = listMembers(plan.id, state);
   const found: { directory: string; plan: Plan }[] = [];
