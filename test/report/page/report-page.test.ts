@@ -70,7 +70,7 @@ test('the page says which tests of its plan were sent, and of many the last; the
   expect(page(0)).not.toContain('Tests');
   expect(cellsOf(page(3))).toContain(
     '3 tests of this plan, 1 accepted in full. test sent own numbers messages accepted ' +
-      'test0 2026-11-23 09:00 UTC 2 not finished test1 2026-11-23 09:01 UTC 2 4 3 test2 2026-11-23 09:02 UTC 2 4 4',
+      'test0 23 November 2026 at 09:00 UTC 2 not finished test1 23 November 2026 at 09:01 UTC 2 4 3 test2 23 November 2026 at 09:02 UTC 2 4 4',
   );
   expect(cellsOf(page(30))).toMatch(/30 tests of this plan, 28 accepted in full\. The last 10: .* test20 /);
 
