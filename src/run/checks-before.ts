@@ -9,7 +9,7 @@ import { type Approvals, readApprovals } from '../registry/approvals.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
 import type { Files } from '../storage/files.js';
-import { hasWork } from './has-work.js';
+import { hasWork } from './resume.js';
 
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
 export async function assertReleased(

@@ -1,8 +1,9 @@
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
+import type { RunState } from '../journal/replay.js';
 import { areasOf } from '../kinds/kinds.js';
 import { accountOf } from '../plan/format/account-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
 /** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone, and its lists only withhold. */
@@ -70,4 +71,10 @@ export async function assertInputsUnchanged(
     hint: 'Put the files back, or finish the run as it was planned with `volley apply --ignore-changed-inputs` and its directory.',
     problems,
   });
+}
+
+/** Whether rows of the step are not settled. */
+export function hasWork(planned: PlannedStep, state: RunState): boolean {
+  const progress = state.step(planned.number);
+  return progress.open.size > 0 || progress.nextRequest <= planned.counts.requests;
 }

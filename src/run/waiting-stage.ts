@@ -5,7 +5,7 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
-import { hasWork } from './has-work.js';
+import { hasWork } from './resume.js';
 import type { Journal } from './run-deps.js';
 import { describeStage } from './send/sending-stages.js';
 

@@ -46,8 +46,8 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a packed file is not read back before the plain one is removed',
     file: 'src/plan/format/plan-packer.ts',
-    find: '    yield* read(packed);\n',
-    replace: '    void read;\n',
+    find: '    yield* readPlanned(packed, planned);\n',
+    replace: '    void planned;\n',
     tests: ['test/plan/format/plan-packer.test.ts'],
   },
   {
