@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { explainAway } from '../cluster/explain-away.js';
 import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
-import type { Guards, Job } from '../job/job.js';
+import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { beginPeople, notePeople } from '../people/people-memory.js';
@@ -11,26 +11,25 @@ import { PlanPacker } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
-import { type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { addNotDelivered } from '../report/deliveries.js';
 import type { EarlyOutputs } from '../report/early/early-outputs.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import { assertOwned } from '../retry/assert-owned.js';
 import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
 import { takeOverPrepared } from '../retry/take-over-prepared.js';
 import type { StepSender } from '../run/apply-plan.js';
-import { assertReleased } from '../run/checks-before.js';
 import { moveInputs } from '../run/move-inputs.js';
-import { assertInputsUnchanged, type RunSettings } from '../run/resume.js';
+import type { RunSettings } from '../run/resume.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
-import { assertStagePassed, type StagePass } from '../run/waiting-stage.js';
+import type { StagePass } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import { assertNamed, confirmSending, type GivenAnswer } from './confirm-sending.js';
 import type { Context } from './context.js';
 import { namePerson } from './env.js';
+import { assertMaySend } from './may-send.js';
 import type { OpenCluster } from './open-cluster.js';
 import { type OpenService, openService } from './open-service.js';
 import { createProgressView } from './progress.js';
@@ -317,44 +316,4 @@ export async function applyRunDirectory(
   const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox: job.service.sandbox });
   emit({ type: 'open-doubt', openDoubt });
   return { plan, testedRun, summary, openDoubt };
-}
-
-/**
- * Refuses a plan that was made before, or a run, that may not be sent; behind the lock, before a person is asked. Gives the runs of the job. In this order:
- *
- *   1. it is as it was left: no copy, no lost end, not pruned
- *   2. no one let it go, and no other run took its files since; a finished run has nothing to send, and passes here
- *   3. a stage of it that waits for a person may pass
- *   4. its input is what was planned
- *   5. rows of other runs are its own
- *   6. it was tested and approved, where the job asks for it
- */
-export async function assertMaySend(
-  { env }: Context,
-  registry: Registry,
-  to: {
-    directory: string;
-    plan: Plan;
-    guards: Guards;
-    pass?: StagePass | undefined;
-    ignoreChangedInputs?: boolean;
-    /** Where they are read already. */
-    history?: readonly PastRun[];
-  },
-): Promise<readonly PastRun[]> {
-  const { files, loadReader } = env;
-  const { plan, ignoreChangedInputs = false } = to;
-  const { state, directories } = registry;
-  await registry.assertOwn(plan.id);
-  registry.assertNotTaken(plan);
-  const history = to.history ?? (await readHistory(files, directories.jobDirectory, state));
-  if (history.some((run) => run.plan.id === plan.id && run.state === 'finished')) return history;
-  await assertStagePassed(files, to, to.pass);
-  if (!ignoreChangedInputs) {
-    const { digestInput } = await loadReader();
-    await assertInputsUnchanged(plan, { files, digestInput });
-  }
-  await assertOwned({ files, registry: state, history }, { ...to, directories });
-  await assertReleased(files, to, state);
-  return history;
 }

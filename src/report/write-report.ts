@@ -10,10 +10,8 @@ import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../pla
 import { countHeld } from '../plan/had-lookup.js';
 import { sumBilled } from '../prices/billed-tally.js';
 
-
 import { sumCost } from '../prices/step-cost.js';
 import { type Files, syncFile } from '../storage/files.js';
-
 
 import { type Deliveries, readNotDelivered, writeDeliveries } from './deliveries.js';
 import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';

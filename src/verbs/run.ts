@@ -2,8 +2,9 @@ import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js'
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { describeFailure, describeRunEnd } from '../command/failure.js';
+import { assertMaySend } from '../command/may-send.js';
 import { planNewInput } from '../command/plan-input.js';
-import { assertMaySend, type SendingJob, withSending } from '../command/send-job.js';
+import { type SendingJob, withSending } from '../command/send-job.js';
 import { endSoon } from '../command/signals.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';

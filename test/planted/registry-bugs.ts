@@ -271,7 +271,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'apply does not ask for a test',
-    file: 'src/command/send-job.ts',
+    file: 'src/command/may-send.ts',
     find: '  await assertReleased(files, to, state);\n',
     replace: '',
     tests: ['test/e2e/require-test.long.test.ts'],
