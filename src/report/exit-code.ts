@@ -48,18 +48,15 @@ export function exitCodeOf(
     case undefined:
       return EXIT.again;
     case 'sampled':
-      if (balance.inDoubt > 0 && failOn !== 'nothing') return EXIT.inDoubt;
-      // What was not sent waits for a person.
-      return failOn === 'rejections' && balance.rejected + held > 0 ? EXIT.rejected : EXIT.ok;
     case 'finished':
-    case 'abandoned':
+    case 'abandoned': {
       if (tooLate > 0) return EXIT.stopped;
       if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return EXIT.inDoubt;
-      // Other unprocessed rows of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
-      return failOn === 'rejections' &&
-        (balance.rejected + balance.unprocessed - optedOut + held > 0 || isAny('rejected'))
-        ? EXIT.rejected
-        : EXIT.ok;
+      // Of a sample they wait for a person. Those of a finished run were in doubt, and settled as not sent; those of an abandoned one it never sends.
+      const unsent = reason === 'sampled' ? 0 : balance.unprocessed - optedOut;
+      const isLess = balance.rejected + unsent + held > 0 || isAny('rejected');
+      return failOn === 'rejections' && isLess ? EXIT.rejected : EXIT.ok;
+    }
   }
 }
 

@@ -20,6 +20,18 @@ describe('exit code of a finished run', () => {
   });
 });
 
+describe('exit code of a sample', () => {
+  it.each<[string, object, RunEnd['actions'], number[]]>([
+    ['the rest waiting', { accepted: 1, unprocessed: 9 }, [], [0, 0, 0]],
+    ['rows rejected', { rejected: 1 }, [], [1, 0, 0]],
+    ['rows in doubt', { inDoubt: 1 }, [], [3, 3, 0]],
+    ['a call in doubt', {}, [{ status: 'in-doubt', code: 'no-answer', reason: '' }], [3, 3, 0]],
+    ['a call rejected', {}, [{ status: 'rejected', code: '1', reason: '' }], [1, 0, 0]],
+  ])('with %s', (_what, balance, actions, expected) => {
+    expect(codes('sampled', balance, actions)).toEqual(expected);
+  });
+});
+
 describe('exit code of a run that did not come to its end', () => {
   const BALANCES = [{}, { rejected: 1 }, { inDoubt: 1 }, { unprocessed: 1 }];
 
