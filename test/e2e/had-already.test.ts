@@ -177,6 +177,19 @@ test('a run that is not finished counts with all that it has yet to send', async
   expect([code, summary.balance.skipped]).toEqual([1, 30]);
 });
 
+test('a run whose process was killed counts with all that it has yet to send', async () => {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const running = workspace.start(['run', 'job.yaml']);
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+  running.signal('SIGKILL');
+  await running.ended;
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  const { summary, code } = await workspace.run();
+  expect([code, summary.balance.skipped]).toEqual([1, 30]);
+});
+
 test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(25));

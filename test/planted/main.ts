@@ -12,6 +12,7 @@ import { JOB_BUGS } from './job-bugs.js';
 import { JOURNAL_BUGS } from './journal-bugs.js';
 import { LISTEN_BUGS } from './listen-bugs.js';
 import { LOOK_BUGS } from './look-bugs.js';
+import { PEOPLE_BUGS } from './people-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
@@ -171,6 +172,7 @@ const [flags, [only]] = [
 ];
 const all = [
   ...CLUSTER_BUGS,
+  ...PEOPLE_BUGS,
   ...PLANNING_BUGS,
   ...JOB_BUGS,
   ...JOURNAL_BUGS,

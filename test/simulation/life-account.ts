@@ -2,7 +2,6 @@ import type { OpenDoubt, Summary } from '../../src/report/summary.js';
 import { EXAMPLES } from '../kinds/examples.js';
 import type { CrashDisk } from '../world/crash-disk.js';
 import { judgeRow, type Output } from '../world/judge.js';
-import type { Service } from '../world/service.js';
 import { Violation } from '../world/violation.js';
 import { readStep, stepsOf } from './account.js';
 import type { RunWatch } from './run-watch.js';
@@ -13,7 +12,6 @@ type Step = Summary['steps'][number];
 interface Known {
   readonly disk: CrashDisk;
   readonly scenario: Scenario;
-  readonly service: Service;
   readonly watch: RunWatch;
 }
 
@@ -86,7 +84,7 @@ const COUNTED_AS: Record<Output, keyof Step['balance']> = {
   unprocessed: 'unprocessed',
 };
 
-function checkStep({ number, balance }: Step, { disk, scenario, service, watch }: Known): void {
+function checkStep({ number, balance }: Step, { disk, scenario, watch }: Known): void {
   const step = stepsOf(scenario).find((one) => one.number === number);
   if (step === undefined || watch.directory === undefined) throw new Violation(`step ${number} is no step with rows`);
   const expected = listExpected(number, watch);
@@ -97,7 +95,7 @@ function checkStep({ number, balance }: Step, { disk, scenario, service, watch }
     if (expected.get(row) !== output) {
       throw new Violation(`${step.kind} row ${row} is in ${output}, and by its journal in ${expected.get(row)}`);
     }
-    judgeRow(step, step.rows[row - 1]!, outcome, service.kept);
+    judgeRow(step, step.rows[row - 1]!, outcome, watch.kept);
   }
   for (const [output, name] of Object.entries(COUNTED_AS)) {
     const count = counted.get(output as Output) ?? 0;
@@ -135,14 +133,19 @@ export function exitCodeOfPrinted(text: string, scenario: Scenario): number {
 }
 
 /** The exit code that summaries call for: the gravest of theirs. */
-export function exitCodeFor(summaries: readonly Summary[], { job: { failOn } }: Scenario): number {
+export function exitCodeFor(summaries: readonly Summary[], { job: { failOn, sameText = 'hold' } }: Scenario): number {
   const codes = summaries.map(({ state, stop, balance, steps }): number => {
     if (state !== 'finished') return stop === null || AGAIN.has(stop.reason) ? 75 : 4;
     const isAny = (status: string) => steps.some(({ action }) => action?.status === status);
     if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return 3;
-    return (balance.rejected > 0 || isAny('rejected')) && failOn === 'rejections' ? 1 : 0;
+    const sum = (count: (step: Step) => number | undefined) =>
+      steps.reduce((total, step) => total + (count(step) ?? 0), 0);
+    const optedOut = sum(({ withheld }) => withheld?.['opted-out']);
+    const held = sameText === 'hold' ? sum(({ skips }) => skips['had-it-already']) : 0;
+    const isLess = balance.rejected + balance.unprocessed - optedOut + held > 0 || isAny('rejected');
+    return isLess && failOn === 'rejections' ? 1 : 0;
   });
   return [4, 75, 3, 1].find((code) => codes.includes(code)) ?? 0;
 }
 
-const AGAIN: ReadonlySet<string> = new Set(['interrupted', 'unavailable']);
+const AGAIN: ReadonlySet<string> = new Set(['interrupted', 'unavailable', 'closed']);

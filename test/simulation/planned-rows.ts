@@ -36,11 +36,16 @@ function readText({ volume }: CrashDisk, path: string): string {
   return gunzipSync(volume.readFileSync(`${path}.gz`) as Buffer).toString('utf8');
 }
 
-/** Of the one run that a job has; undefined before there is one. */
-export function findRunDirectory(disk: CrashDisk): string | undefined {
-  if (!disk.volume.existsSync('/out/sim')) return undefined;
-  const names = disk.volume.readdirSync('/out/sim').map(String);
-  const runs = names.filter((name) => !name.startsWith('.') && disk.volume.existsSync(`/out/sim/${name}/plan.json`));
-  if (runs.length > 1) throw new Violation(`one job and one file made ${runs.length} plans`);
-  return runs[0] === undefined ? undefined : `/out/sim/${runs[0]}`;
+/** Of the one run that a job has; undefined before there is one. Where a list grew, what was not begun may be planned again. */
+export function findRunDirectory({ volume }: CrashDisk, { job, isChanging }: Scenario): string | undefined {
+  const own = `/out/${job.name}`;
+  if (!volume.existsSync(own)) return undefined;
+  const names = volume.readdirSync(own).map(String);
+  const has = (file: string) => (name: string) => volume.existsSync(`${own}/${name}/${file}`);
+  const plans = names.filter((name) => !name.startsWith('.')).filter(has('plan.json'));
+  const runs = plans.filter(has('journal.ndjson'));
+  if (runs.length > 1) throw new Violation(`one job and one file made ${runs.length} runs`);
+  if (plans.length > 1 && isChanging !== true) throw new Violation(`one job and one file made ${plans.length} plans`);
+  const [found = plans.at(-1)] = runs;
+  return found === undefined ? undefined : `${own}/${found}`;
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from '../../src/domain/row.js';
+import type { NotSent, Verdict } from '../../src/domain/row.js';
 import type {
   CloseReason,
   IntentEntry,
@@ -31,14 +31,14 @@ interface Action {
   readonly verdict: Verdict | undefined;
 }
 
-export type RowState = Verdict['status'] | 'in-flight' | 'open';
+export type RowState = (Verdict | NotSent)['status'] | 'in-flight' | 'open';
 
 const NOTHING_MADE: Provisioning = { ids: [], open: undefined };
 
 /** What the lines of a journal that count come to. Throws a Violation where one could not have followed on those before it. */
 export class RunRecord {
   close: CloseReason | undefined;
-  readonly verdicts = new Map<string, Verdict>();
+  readonly verdicts = new Map<string, Verdict | NotSent>();
   readonly #parts = new Map<string, Part>();
   readonly #preparations = new Map<number, Provisioning>();
   readonly #actions = new Map<number, Action>();
@@ -143,7 +143,13 @@ export class RunRecord {
         this.verdicts.set(`${step}-${first + at}`, verdict);
         return first + at;
       });
-    } else throw fail('no one gives up here');
+    } else {
+      // Withheld right before it would have left.
+      if (result.verdict.status !== 'not-sent') throw fail('no one gives up here');
+      const rows = Array.from({ length: count }, (_, at) => first + at);
+      for (const row of rows) this.verdicts.set(`${step}-${row}`, result.verdict);
+      return rows;
+    }
     return [];
   }
 

@@ -3,8 +3,7 @@ import { isRowStep } from '../../src/job/job.js';
 import type { JournalLine } from '../../src/journal/entry-format.js';
 import { ACTION_EXAMPLES, type Arrived, EXAMPLES } from '../kinds/examples.js';
 import type { CrashDisk } from '../world/crash-disk.js';
-import type { RequestWatch } from '../world/faulty-service.js';
-import type { Service } from '../world/service.js';
+import { type Done, Kept, type Service } from '../world/service.js';
 import type { SimProcess } from '../world/timeline.js';
 import { Violation } from '../world/violation.js';
 import { JournalView } from './journal-view.js';
@@ -40,7 +39,7 @@ export function subjectOf(request: Arrived, { job: { steps } }: Scenario): Subje
 }
 
 /** A request that left. */
-interface Leave {
+export interface Leave {
   readonly subject: Subject;
   /** The journal's entry under which it did; undefined where it needs none. */
   readonly entry: string | undefined;
@@ -56,10 +55,12 @@ interface SentRows {
  * Watches a job at every step: what leaves, what the service does with it, and what becomes durable in the journal of its run.
  * `record` is what a power cut at this moment would leave of it.
  */
-export class RunWatch implements RequestWatch<Leave> {
+export class RunWatch {
   /** Where workers send: the attempt that a process may make for just these rows; undefined where there is none. */
   attemptOf: ((rows: SentRows) => string | undefined) | undefined;
   record = new RunRecord();
+  /** What the service did for this job. */
+  readonly kept = new Kept();
   readonly #disk: CrashDisk;
   readonly #scenario: Scenario;
   readonly #service: Service;
@@ -88,7 +89,8 @@ export class RunWatch implements RequestWatch<Leave> {
   }
 
   onSynced(path: string): void {
-    if (path.endsWith('/journal.ndjson')) this.look();
+    const own = `/out/${this.#scenario.job.name}/`;
+    if (path.startsWith(own) && path.endsWith('/journal.ndjson')) this.look();
   }
 
   /** Nothing that may not be repeated leaves without an entry of its own that a power cut would leave on disk. */
@@ -108,22 +110,26 @@ export class RunWatch implements RequestWatch<Leave> {
   }
 
   /** One entry is good for one time, and no row is done twice under whatever entries. */
-  onProcessed({ subject, entry }: Leave): void {
+  onProcessed({ subject, entry }: Leave, request: Arrived, done: Done): void {
+    this.kept.note(request, done);
     if (entry === undefined || subject.type === 'read') return;
     if (this.#done.has(entry)) throw new Violation(`${describe(subject)} is done twice under one entry`);
     this.#done.add(entry);
     if (subject.type !== 'rows' || EXAMPLES[subject.kind].isHarmlessTwice) return;
     for (const row of subject.rows) {
-      const times = this.#service.kept.timesOf(subject.kind, row);
+      const times = this.kept.timesOf(subject.kind, row);
       if (times > 1) throw new Violation(`${subject.kind} ${row} is done ${times} times`);
     }
   }
 
   /** Looks at what of the journal is durable by now. */
   look(): void {
-    this.#directory ??= findRunDirectory(this.#disk);
-    if (this.#directory === undefined) return;
-    if (this.#rows.length === 0) this.#rows = readPlannedRows(this.#disk, this.#scenario, this.#directory);
+    const directory = findRunDirectory(this.#disk, this.#scenario);
+    if (directory === undefined) return;
+    // A plan that was not begun may be made anew.
+    const isFixed = directory === this.#directory && this.#counted.length > 0;
+    if (!isFixed) this.#rows = readPlannedRows(this.#disk, this.#scenario, directory);
+    this.#directory = directory;
     const bytes = this.#disk.readDurable(`${this.#directory}/journal.ndjson`);
     const look = bytes === undefined ? undefined : this.#view.look(bytes);
     if (look === undefined) return;
@@ -158,7 +164,7 @@ export class RunWatch implements RequestWatch<Leave> {
     for (const row of settled) {
       const { status } = this.record.verdicts.get(`${entry.step}-${row}`) ?? {};
       const key = planned[row] ?? '';
-      if (status !== 'in-doubt' && this.#service.kept.isTaken(kind, key) !== (status === 'accepted'))
+      if (status !== 'in-doubt' && this.kept.isTaken(kind, key) !== (status === 'accepted'))
         throw new Violation(`${kind} ${key} is ${status}, and the service knows otherwise`);
     }
   }

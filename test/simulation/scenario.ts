@@ -8,6 +8,7 @@ import type { FaultRates } from '../world/faulty-service.js';
 import type { Row } from '../world/judge.js';
 import type { Mishap } from '../world/process.js';
 import type { Refusal } from '../world/service.js';
+import { OPT_OUTS } from './people-watch.js';
 
 export interface Scenario {
   readonly job: Job;
@@ -24,6 +25,16 @@ export interface Scenario {
   readonly snapshotEveryBytes: number | undefined;
   /** How far the wall clock of each host is ahead; behind where it is negative. */
   readonly skewMs: Readonly<Record<Host, number>>;
+  /** What is planned may be another thing later: a list grows, or others write to the same people. */
+  readonly isChanging?: boolean;
+  /** How long a request waits for its turn. */
+  readonly turnMs?: number;
+}
+
+/** Jobs that write to the same people, in one world; the others at the same time as the first, and behind it. */
+export interface Campaign {
+  readonly first: Scenario;
+  readonly others: readonly Scenario[];
 }
 
 export type Host = 'node-a' | 'node-b';
@@ -70,6 +81,50 @@ export function createScenario(
   };
 }
 
+/** Half of the campaigns have rules about people, and of these half have more jobs than one. */
+export function createCampaign(random: Random, randomOfRules: Random): Campaign {
+  const hasRules = randomOfRules() < 0.5;
+  const count = hasRules && randomOfRules() < 0.5 ? 1 + pick(randomOfRules, 2) : 0;
+  const optOuts = hasRules && randomOfRules() < 0.6 ? { optOuts: OPT_OUTS } : {};
+  const createRules = () => (hasRules ? { ...optOuts, ...createRulesOfPeople(randomOfRules) } : {});
+  const isChanging = hasRules;
+  const plain = createScenario(random, { written: createRules() });
+  const turnMs = hasRules ? [1, 300, 5000][pick(randomOfRules, 3)]! : 1;
+  const first = { ...plain, isChanging, turnMs };
+  const { rows, faults, skewMs, job } = first;
+  const others = Array.from({ length: count }, (_, index): Scenario => {
+    const steps = job.steps.filter(({ kind }) => kind === 'sms').map(() => createSmsStep(randomOfRules));
+    const written = { ...createRules(), name: `other-${index}`, steps };
+    const other = createScenario(randomOfRules, { written });
+    return { ...other, rows, faults, skewMs, rival: undefined, isChanging };
+  });
+  return { first, others };
+}
+
+/** Hours begin a little before or behind the first life, and end minutes behind it, where they do not wait for a day. */
+function createRulesOfPeople(random: Random): object {
+  const isWaiting = random() < 0.3;
+  const from = NOON_MINUTES + (random() < 0.5 ? -60 : pick(random, 20));
+  const to = Math.max(from, NOON_MINUTES) + (isWaiting ? 180 : 3 + pick(random, 20));
+  const hours = { from: formatMinutes(from), to: formatMinutes(to), outside: isWaiting ? 'wait' : 'stop' };
+  return {
+    ...(random() < 0.5 && {
+      window: random() < 0.5 ? hours : { ...hours, days: ALL_DAYS, timeZone: 'Asia/Singapore' },
+    }),
+    ...(random() < 0.8 && { sameText: (['hold', 'skip', 'send'] as const)[pick(random, 3)] }),
+    ...(random() < 0.3 && { sameTextWithin: '1h' }),
+    ...(random() < 0.3 && { frequency: { max: 1 + pick(random, 2), per: '7d' } }),
+  };
+}
+
+/** In Singapore, where it begins at eight in the evening. */
+const NOON_MINUTES = 20 * 60;
+const ALL_DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
+
+function formatMinutes(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
+}
+
 function createSkew(random: Random): Scenario['skewMs'] {
   const isRight = random() < 0.5;
   const skewMs = () => (isRight ? 0 : Math.round((random() * 2 - 1) * MAX_SKEW_MS));
@@ -113,17 +168,23 @@ function createFaults(random: Random): FaultRates {
 
 const FAIL_ON = ['rejections', 'in-doubt', 'nothing'] as const;
 
+function createSmsStep(random: Random): object {
+  const limits = { concurrency: 1 + pick(random, 4) };
+  return { kind: 'sms', input: INPUT, ...EXAMPLES.sms.step(COLUMNS), batchSize: 1 + pick(random, 7), limits };
+}
+
+const INPUT = { files: '/in/people.csv' };
+
 function createJob(random: Random, more: { readonly written: object; readonly limits: () => object }): Job {
   const base = 'http://127.0.0.1:1';
   const key = { apiKey: { env: 'KEY' } };
   const limits = (most: number) => ({ concurrency: 1 + pick(random, most), ...more.limits() });
-  const input = { files: '/in/people.csv' };
   // Kinds whose requests have many rows are the ones that break in the most ways.
   const rowSteps = (Object.keys(ROW_KINDS) as RowKind[]).flatMap((kind) => {
     const { step, making, batchKey } = EXAMPLES[kind];
     if (batchKey === undefined && random() >= 0.25) return [];
     const batch = batchKey === undefined ? {} : { [batchKey]: 1 + pick(random, 7) };
-    return [{ kind, input, ...step(COLUMNS), ...making, ...batch, limits: limits(4) }];
+    return [{ kind, input: INPUT, ...step(COLUMNS), ...making, ...batch, limits: limits(4) }];
   });
   const campaign = { kind: 'campaign', campaign: 101 };
   const isWindow = random() < 0.25;
@@ -145,6 +206,8 @@ function createJob(random: Random, more: { readonly written: object; readonly li
         campaign: { username: 'acme', dataToken: { env: 'KEY' }, actionToken: { env: 'KEY' } },
       },
       giveUpAfterSeconds: 60,
+      // Room for an answer before the end of the hours would hide who does not look at the gate.
+      ...('window' in more.written && { timeouts: { answerSeconds: 1 } }),
     },
     steps,
     failOn: FAIL_ON[pick(random, FAIL_ON.length)],

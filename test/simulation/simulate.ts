@@ -1,15 +1,20 @@
+import { runVerb } from '../../src/command/runner.js';
+import type { Terminal } from '../../src/command/terminal.js';
 import { createRandom } from '../../src/sandbox/random.js';
+import { prune } from '../../src/verbs/prune.js';
 import { runLoadedJob } from '../command/give-verb.js';
 import { COLUMNS } from '../kinds/examples.js';
 import type { Mishap, Process } from '../world/process.js';
+import { NOON } from '../world/timeline.js';
 import { entriesIn, Violation } from '../world/violation.js';
 import { World } from '../world/world.js';
 import { checkAccount } from './account.js';
 import { checkEnd, checkRepeated } from './check-end.js';
 import { checkPrinted } from './life-account.js';
+import { isOpen, PeopleWatch } from './people-watch.js';
 import { readPlannedRows } from './planned-rows.js';
-import { RunWatch } from './run-watch.js';
-import { createScenario, type Host, MAX_SKEW_MS, refuseNumber, type Scenario } from './scenario.js';
+import { RunWatch, subjectOf } from './run-watch.js';
+import { createCampaign, createMishap, type Host, MAX_SKEW_MS, pick, refuseNumber, type Scenario } from './scenario.js';
 import { checkSnapshots } from './snapshots.js';
 
 export interface Simulated {
@@ -23,13 +28,16 @@ export interface Simulated {
 
 /** Processes begin anew a minute and a bit later, by any clock: every lease is over by then. */
 const BETWEEN_LIVES_MS = 61_000 + 2 * MAX_SKEW_MS;
+/** For an answer, and for work. */
+const ROOM_MS = 120_000;
 
 /**
  * Runs a job on a simulated disk, clock and service until it is finished, through all that the seed has in store: kills,
  * power cuts, signals, a second runner, faults. Throws a Violation where a promise does not hold.
  */
 export function simulate(seed: number, { keepTrace = false } = {}): Promise<Simulated> {
-  const simulation = new Simulation(createScenario(createRandom(seed, 1)), new World(seed, keepTrace));
+  const { first, others } = createCampaign(createRandom(seed, 1), createRandom(seed, 6));
+  const simulation = new Simulation(first, new World(seed, keepTrace), others);
   return withTrace(simulation.world, () => simulation.run());
 }
 
@@ -47,33 +55,63 @@ export class Simulation {
   readonly world: World;
   readonly scenario: Scenario;
   readonly watch: RunWatch;
-  /** Those that were alive at the same time as another. */
+  /** Those that were alive at the same time as another of this job. */
   readonly #besides = new Set<Process>();
+  readonly #own = new Set<Process>();
+  readonly #others: readonly Simulation[];
+  /** Of the first job of a world. */
+  readonly #people: PeopleWatch | undefined;
   protected last: Process | undefined;
+  #isCalm = false;
 
-  constructor(scenario: Scenario, world: World) {
+  /** `others`: jobs in the same world; undefined for one of these, which the first watches. */
+  constructor(scenario: Scenario, world: World, others?: readonly Scenario[]) {
     this.world = world;
     this.scenario = scenario;
     const { disk, service, timeline } = world;
     this.watch = new RunWatch(disk, scenario, service.service);
+    this.#others = (others ?? []).map((other) => new Simulation(other, world));
+    if (others === undefined) return;
+    const jobs = [this, ...this.#others];
+    const jobOf = (process: unknown) => this.#others.find((other) => other.#own.has(process as Process)) ?? this;
     world.tables.set('/in/people.csv', {
       columns: Object.keys(COLUMNS),
       rows: scenario.rows.map(({ name, mobile, session, code }) => [name, mobile, session, code]),
     });
     world.snapshotEveryBytes = scenario.snapshotEveryBytes;
-    world.onSynced = (path) => world.guard(() => this.watch.onSynced(path));
-    world.onPrinted = (process, text) => this.checkPrinted(text, !this.#besides.has(process));
+    world.turnMs = scenario.turnMs ?? 1;
+    world.onSynced = (path) =>
+      world.guard(() => {
+        for (const { watch } of jobs) watch.onSynced(path);
+      });
+    world.onPrinted = (process, text) => {
+      const job = jobOf(process);
+      job.checkPrinted(text, !job.#besides.has(process));
+    };
+    const people = new PeopleWatch(world, scenario.rows);
+    this.#people = people;
     service.service.holdSessions(scenario.rows);
     service.faults = scenario.faults;
     service.refuse = (number, area) => refuseNumber(number, area, timeline.nowMs);
     service.watch = {
-      onLeave: (request, process) => world.guard(() => this.watch.onLeave(request, process)),
-      onProcessed: (leave) => world.guard(() => leave && this.watch.onProcessed(leave as never)),
+      onLeave: (request, sender) => {
+        const process = sender as Process;
+        const { scenario, watch } = jobOf(process);
+        world.guard(() => people.onLeave(scenario.job, subjectOf(request, scenario), process));
+        const leave = world.guard(() => watch.onLeave(request, process));
+        return (done) =>
+          world.guard(() => {
+            if (leave !== undefined) watch.onProcessed(leave, request, done);
+            people.onProcessed(scenario.job, done, process);
+          });
+      },
     };
   }
 
   async run(): Promise<Simulated> {
     const { service, lines: trace } = this.world;
+    await this.#people?.optOut();
+    await this.#awaitHours();
     let lives = 0;
     for (const [index, mishap] of this.scenario.mishaps.entries()) {
       lives += 1;
@@ -81,6 +119,7 @@ export class Simulation {
       if (this.#isDone) break;
     }
     this.endFaults();
+    this.#isCalm = true;
     for (let more = 0; !this.#isDone; more++) {
       const { exitCode, error, stdout } = this.last ?? {};
       if (more === this.livesToFinish) throw new Violation(`the run does not end: ${exitCode} ${error} ${stdout}`);
@@ -91,11 +130,41 @@ export class Simulation {
     const again = await this.live(undefined, false);
     if (service.requests !== requests) throw new Violation('a finished run repeated sends');
     await this.end();
-    const inDoubt = checkAccount(this.world.disk, this.scenario, service.service);
+    const inDoubt = checkAccount(this.world.disk, this.scenario, service.service, this.watch.kept);
     checkRepeated(again, inDoubt);
     const known = inDoubt.filter((row) => !service.unknowable.has(row));
     if (known.length > 0 && !this.mayLoseCauses) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
-    return { traceDigest: this.world.digest, trace, lives, requests, inDoubt: inDoubt.length };
+    await this.#prune();
+    const sum = { lives, inDoubt: inDoubt.length };
+    for (const other of this.#others) {
+      const { lives, inDoubt } = await other.run();
+      sum.lives += lives;
+      sum.inDoubt += inDoubt;
+    }
+    return { traceDigest: this.world.digest, trace, requests: service.requests, ...sum };
+  }
+
+  /** Rows of the finished run are deleted, by a process that may die and by one that does not; it is known what they were. */
+  async #prune(): Promise<void> {
+    const { world, scenario } = this;
+    if (scenario.isChanging !== true || world.random() < 0.5) return;
+    const flags = {
+      job: `/out/${scenario.job.name}`,
+      olderThan: 0,
+      keepLast: 0,
+      dryRun: false,
+      adopt: false,
+      json: true,
+    };
+    for (const mishap of [createMishap(world.random), undefined]) {
+      const pruning = this.#start('node-a', mishap, (terminal) => runVerb('prune', prune, flags, terminal));
+      await world.runUntil(() => pruning.isOver);
+      this.noteEnd(pruning);
+      await world.pass(BETWEEN_LIVES_MS);
+    }
+    const { requests } = world.service;
+    await this.live(undefined, false);
+    if (world.service.requests !== requests) throw new Violation('a pruned run repeated sends');
   }
 
   /** Without mishaps and faults a run must come to its end in so many lives: 75 for a breaker that is still open, a lock … */
@@ -115,8 +184,8 @@ export class Simulation {
 
   protected checkPrinted(text: string, isAlone: boolean): void {
     const { scenario, watch } = this;
-    const { disk, service, guard } = this.world;
-    guard(() => checkPrinted(text, { isAlone }, { disk, scenario, service: service.service, watch }));
+    const { disk, guard } = this.world;
+    guard(() => checkPrinted(text, { isAlone }, { disk, scenario, watch }));
   }
 
   get #isDone(): boolean {
@@ -127,8 +196,10 @@ export class Simulation {
   protected async live(mishap: Mishap | undefined, hasRival: boolean, _index?: number): Promise<Process> {
     const first = this.#start('node-a', mishap);
     const others = hasRival ? this.#scheduleRivals(first) : [];
-    await this.world.runUntil(() => first.isOver && others.every((other) => other.isOver));
+    const beside = hasRival ? this.#scheduleOthers(first) : [];
+    await this.world.runUntil(() => first.isOver && [...others, ...beside].every(({ isOver }) => isOver));
     for (const process of [first, ...others]) this.noteEnd(process);
+    for (const other of this.#others) for (const process of beside) if (other.#own.has(process)) other.noteEnd(process);
     await this.wait(first);
     await checkSnapshots(this.world.disk);
     this.last = first;
@@ -138,6 +209,42 @@ export class Simulation {
   /** Until the next life. */
   protected async wait(_first: Process): Promise<void> {
     await this.world.pass(BETWEEN_LIVES_MS);
+    await this.#awaitHours();
+  }
+
+  /** Mostly until its hours have come, and among mishaps often until seconds before they end. */
+  async #awaitHours(): Promise<void> {
+    const { world, scenario } = this;
+    const windows = scenario.job.steps.flatMap((step) => (step.kind === 'sms' && step.window ? [step.window] : []));
+    const clockMs = () => NOON + world.timeline.nowMs + scenario.skewMs['node-a'];
+    const isClosed = () => windows.some((hours) => [0, ROOM_MS].some((ms) => !isOpen(hours, clockMs() + ms)));
+    if (windows.length === 0 || world.random() < 0.1) return;
+    while (isClosed()) await world.pass(60_000);
+    if (this.#isCalm || world.random() < 0.5) return;
+    while (!isClosed()) await world.pass(60_000);
+    const endMs = Math.floor((clockMs() + ROOM_MS) / 60_000) * 60_000;
+    await world.pass(endMs - clockMs() - 1000 - world.random() * 9000);
+  }
+
+  /** As long as the first process lives, others of its campaign begin or go on, and people opt out. */
+  #scheduleOthers(first: Process): readonly Process[] {
+    const started: Process[] = [];
+    const { random, timeline } = this.world;
+    const within = (delayMs: number, act: () => void) =>
+      timeline.schedule(random() * delayMs, () => first.isOver || act());
+    for (const other of this.#others) {
+      if (random() < 0.5 || other.#isDone) continue;
+      within(1000, () => {
+        other.last = other.#start('node-b', createMishap(random));
+        started.push(other.last);
+      });
+    }
+    if (this.scenario.job.optOuts === undefined) return started;
+    for (let left = pick(random, 4); left > 0; left -= 1) {
+      const { mobile } = this.scenario.rows[pick(random, this.scenario.rows.length)]!;
+      if (mobile.startsWith('+')) within(9000, () => void this.#people?.optOut(mobile));
+    }
+    return started;
   }
 
   /** As long as the first process lives, others try to take its job, one after the other: those that have started. */
@@ -154,11 +261,14 @@ export class Simulation {
     return started;
   }
 
-  #start(host: Host, mishap: Mishap | undefined): Process {
-    const others = this.world.processes.filter(({ isAlive }) => isAlive);
-    const process = this.world.start({ host, mishap, skewMs: this.scenario.skewMs[host] }, (terminal) =>
-      runLoadedJob(this.scenario.job, { json: true }, terminal),
-    );
+  #start(
+    host: Host,
+    mishap: Mishap | undefined,
+    command = (terminal: Terminal) => runLoadedJob(this.scenario.job, { json: true }, terminal),
+  ): Process {
+    const others = [...this.#own].filter(({ isAlive }) => isAlive);
+    const process = this.world.start({ host, mishap, skewMs: this.scenario.skewMs[host] }, command);
+    this.#own.add(process);
     if (others.length > 0) for (const each of [...others, process]) this.#besides.add(each);
     return process;
   }

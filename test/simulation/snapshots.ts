@@ -8,10 +8,11 @@ import { Violation } from '../world/violation.js';
 
 /** Of every journal: snapshots say what the lines before them say, and who reads from one on knows what a reader of all lines does. */
 export async function checkSnapshots({ volume }: CrashDisk): Promise<void> {
-  if (!volume.existsSync('/out/sim')) return;
   const files = createFiles(volume.promises as unknown as RawFiles);
-  for (const name of volume.readdirSync('/out/sim').map(String)) {
-    const path = `/out/sim/${name}/journal.ndjson`;
+  const list = (path: string) =>
+    volume.statSync(path).isDirectory() ? volume.readdirSync(path).map((name) => `${path}/${name}`) : [];
+  for (const run of list('/out').flatMap(list)) {
+    const path = `${run}/journal.ndjson`;
     if (!volume.existsSync(path)) continue;
     const state = new RunState();
     const end = await readJournal(files, path, ({ entry }) => {

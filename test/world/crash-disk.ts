@@ -48,6 +48,7 @@ export class CrashDisk {
 
   constructor() {
     this.volume.mkdirSync('/out', { recursive: true });
+    this.volume.mkdirSync('/in');
     this.#syncAll('/');
   }
 

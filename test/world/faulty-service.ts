@@ -35,11 +35,12 @@ export type Fault =
 export type FaultRates = Readonly<Partial<Record<Fault, number>>>;
 
 /** Who follows each request. */
-export interface RequestWatch<Leave> {
-  /** A request leaves, at the moment of its first byte; what is returned is given back once it is processed. */
-  onLeave(request: Arrived, process: SimProcess): Leave;
-  onProcessed(leave: Leave): void;
+export interface RequestWatch {
+  /** A request leaves, at the moment of its first byte. What is returned hears what was done, once it is processed. */
+  onLeave(request: Arrived, process: SimProcess): OnProcessed | undefined;
 }
+
+export type OnProcessed = (done: Done) => void;
 
 const OPEN_FAULTS: ReadonlySet<Fault> = new Set(['lostBefore', 'lostAfter', 'late', 'status5xx', 'proxy', 'badAnswer']);
 const LATE_MS = 20 * 60_000;
@@ -56,7 +57,7 @@ export class FaultyService {
   faults: FaultRates = {};
   /** Judges the number of a row, beside what chance does. */
   refuse: (number: string, area: Area) => Refusal = () => undefined;
-  watch: RequestWatch<unknown> = { onLeave: () => undefined, onProcessed: () => {} };
+  watch: RequestWatch = { onLeave: () => undefined };
   /** Rows of requests whose answers do not say what came of them, as `<kind> <row>`. */
   readonly unknowable = new Set<string>();
   /** On their way, for long. */
@@ -81,7 +82,7 @@ export class FaultyService {
   send(process: SimProcess, call: Call, signal: AbortSignal | undefined): Promise<Answer> {
     return new Promise((resolve) => {
       const request = arrivedAs(call);
-      const leave = this.watch.onLeave(request, process);
+      const onProcessed = this.watch.onLeave(request, process);
       this.requests += 1;
       const answer = (value: Answer) => {
         signal?.removeEventListener('abort', abandon);
@@ -95,14 +96,19 @@ export class FaultyService {
       const isCutOff = this.#timeline.nowMs < (this.#cutOff.get(process) ?? 0);
       const fault = isCutOff ? 'notSent' : this.#chooseFault();
       this.#trace(`${call.method} ${call.path} ${rowsIn(request).join(', ')}: ${fault ?? 'ok'}`);
-      this.#receive({ request, leave, fault, area: call.area ?? 'sms' }, (value, delayMs) =>
+      this.#receive({ request, onProcessed, fault, area: call.area ?? 'sms' }, (value, delayMs) =>
         this.#timeline.schedule(delayMs, () => answer(value), process),
       );
     });
   }
 
   #receive(
-    { request, leave, fault, area }: { request: Arrived; leave: unknown; fault: Fault | undefined; area: Area },
+    {
+      request,
+      onProcessed,
+      fault,
+      area,
+    }: { request: Arrived; onProcessed: OnProcessed | undefined; fault: Fault | undefined; area: Area },
     answer: (value: Answer, delayMs: number) => void,
   ): void {
     const travelMs = 5 + this.#random() * 40;
@@ -125,7 +131,7 @@ export class FaultyService {
     this.#timeline.schedule(fault === 'late' ? this.#random() * LATE_MS : travelMs, () => {
       this.coming.delete(request);
       const done = this.service.process(request, NOON + Math.round(this.#timeline.nowMs), refuse);
-      this.watch.onProcessed(leave);
+      onProcessed?.(done);
       const previous = this.#previous;
       this.#previous = done;
       answer(this.#answerProcessed(fault, done, previous), backMs);

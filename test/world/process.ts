@@ -15,7 +15,7 @@ import { LaneStopped } from '../../src/throttle/gate.js';
 import type { Lane, PassGate } from '../../src/throttle/lane.js';
 import { createSimFiles, type Perform } from './sim-files.js';
 import { createTableReader } from './table-reader.js';
-import { NOON, type SimProcess, type Timeline } from './timeline.js';
+import { NOON, type SimProcess } from './timeline.js';
 import type { World } from './world.js';
 
 /** What happens to a process: after so many of its operations, or with so many of its requests, this. */
@@ -45,6 +45,7 @@ export class Process implements SimProcess {
   isAlive = true;
   stoppedUntilMs = 0;
   wasStopped = false;
+  readonly bornMs: number;
   /** Undefined while it lives, and where it died. */
   exitCode: number | undefined;
   error: unknown;
@@ -61,6 +62,12 @@ export class Process implements SimProcess {
     this.pid = pid;
     this.name = `p${pid}`;
     this.#birth = birth;
+    this.bornMs = world.timeline.nowMs;
+  }
+
+  /** What its clock shows. */
+  get clockMs(): number {
+    return NOON + Math.round(this.#world.timeline.nowMs) + (this.#birth.skewMs ?? 0);
   }
 
   get isOnDisk(): boolean {
@@ -190,9 +197,9 @@ export class Process implements SimProcess {
   #createEnv(): Env {
     const world = this.#world;
     const { timeline, disk, service } = world;
-    const { host, skewMs = 0, mishap } = this.#birth;
+    const { host, mishap } = this.#birth;
     const clock: Clock = {
-      now: () => NOON + Math.round(timeline.nowMs) + skewMs,
+      now: () => this.clockMs,
       monotonicMs: () => timeline.nowMs,
       sleep: (delayMs, signal) =>
         new Promise((resolve) => {
@@ -216,7 +223,7 @@ export class Process implements SimProcess {
       createBusyMeter: () => () => 0,
       isProcessAlive: (pid) => world.isAlive(pid),
       loadReader: async () => createTableReader(world.tables),
-      loadLane: async () => (options) => createSimLane(options, timeline, this),
+      loadLane: async () => (options) => createSimLane(options, world, this),
       loadStore: async () => {
         if (world.connect === undefined) throw new Error('no database in this world');
         return world.connect(this);
@@ -249,7 +256,7 @@ function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Ra
 }
 
 /** So many at a time, in order; a pause holds them all. Rates are the real lane's affair. */
-function createSimLane({ limits, signal }: RunLaneOptions, timeline: Timeline, process: SimProcess): Lane {
+function createSimLane({ limits, signal }: RunLaneOptions, { timeline, turnMs }: World, process: SimProcess): Lane {
   const waiting: (() => void)[] = [];
   let running = 0;
   let freeAtMs = 0;
@@ -277,7 +284,7 @@ function createSimLane({ limits, signal }: RunLaneOptions, timeline: Timeline, p
       };
       if (signal.aborted) return stop();
       signal.addEventListener('abort', stop);
-      timeline.schedule(1, pass, process);
+      timeline.schedule(turnMs, pass, process);
     });
   const gate: PassGate = async (preSendCheck) => {
     await turn();

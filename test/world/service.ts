@@ -24,6 +24,10 @@ export interface Done {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** What it left in the ledger. */
+  readonly entries: readonly LedgerEntry[];
+  /** It was accepted and left nothing: what it asks had been done. */
+  readonly isRepeated: boolean;
 }
 
 /** Of the number of a row: it is refused alone, or the whole request is. */
@@ -86,7 +90,10 @@ export class Service {
     this.requests += 1;
     const { area, route, params } = this.#find(request);
     const { errors = CODED_ERRORS } = area;
-    const refused = (why: RefusedRequest): Done => ({ route, ...answerRefused(why, errors, atMs) });
+    const refused = (why: RefusedRequest): Done => ({
+      ...{ route, entries: [], isRepeated: false },
+      ...answerRefused(why, errors, atMs),
+    });
     const refusals = route.recipients(request.body).map((number) => [number, refuse(number)] as const);
     const whole = refusals.find(([, refusal]) => typeof refusal === 'object')?.[1] as RefusedRequest | undefined;
     const rows = refusals.filter(([, refusal]) => refusal !== undefined);
@@ -113,10 +120,12 @@ export class Service {
     });
     if (isRefused(handled)) return refused(handled);
     const { status, headers = {}, entries = [], note, body } = handled;
-    this.#enter(area, entries, atMs);
+    const entered = this.#enter(area, entries, atMs);
     if (note !== undefined) area.apply(note as never, new Date(atMs).toISOString());
-    if (entries.length === 0 && rows.length === 0) this.kept.noteRepeated(request);
-    return { route, status, headers, body };
+    const isRepeated = entries.length === 0 && rows.length === 0;
+    const done = { route, status, headers, body, entries: entered, isRepeated };
+    this.kept.note(request, done);
+    return done;
   }
 
   #find({ method, path }: Arrived): { area: SandboxArea; route: Route; params: Readonly<Record<string, string>> } {
@@ -131,15 +140,15 @@ export class Service {
     throw new Error(`the service has no ${method} ${path}`);
   }
 
-  #enter({ name, apply }: SandboxArea, rows: readonly object[], atMs: number): void {
+  #enter({ name, apply }: SandboxArea, rows: readonly object[], atMs: number): LedgerEntry[] {
     const at = new Date(atMs).toISOString();
-    for (const row of rows) {
+    return rows.map((row) => {
       const head = { seq: this.ledger.length + 1, at, area: name, request: this.requests };
       const entry = { ...row, ...head } as unknown as LedgerEntry;
       this.ledger.push(entry);
-      this.kept.add(entry);
       apply(row as never, at);
-    }
+      return entry;
+    });
   }
 }
 
@@ -163,8 +172,10 @@ export class Kept {
     }
   }
 
-  /** A request that was accepted and left no entry: what it asks had been done. */
-  noteRepeated(request: Arrived): void {
+  /** A request that was processed. */
+  note(request: Arrived, { entries, isRepeated }: Pick<Done, 'entries' | 'isRepeated'>): void {
+    for (const entry of entries) this.add(entry);
+    if (!isRepeated) return;
     for (const [kind, { rowsIn }] of Object.entries(EXAMPLES)) {
       for (const row of rowsIn(request)) {
         const key = `${kind} ${row}`;

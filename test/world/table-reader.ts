@@ -8,6 +8,8 @@ import { refuse } from '../../src/input/refusal.js';
 export interface InputTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Of one that is on the disk, too. */
+  readonly bytes?: number;
 }
 
 /** Reads tables as the reader of files does; a pattern is a path, or `/in/*.csv`. */
@@ -28,7 +30,7 @@ export function createTableReader(tables: ReadonlyMap<string, InputTable>): Awai
       const paths = [...tables.keys()].filter(isIn).sort();
       return paths.map((path) => ({ path, shown: path.slice(1), format: 'csv' }));
     },
-    digestInput: async (path) => ({ sha256: digest(path), bytes: 1 }),
+    digestInput: async (path) => ({ sha256: digest(path), bytes: tableOf(path).bytes ?? 1 }),
     digestContent: async () => undefined,
     findColumn,
     readRecords: ({ path }) => {

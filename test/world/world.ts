@@ -21,6 +21,8 @@ export class World {
   /** Input files and exports, by path. */
   readonly tables = new Map<string, InputTable>();
   snapshotEveryBytes: number | undefined;
+  /** How long a request waits at the gate of its lane. */
+  turnMs = 1;
   /** Past it no one may still wait for something. */
   endMs = Number.POSITIVE_INFINITY;
   /** A file was synced. */
