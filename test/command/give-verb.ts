@@ -1,6 +1,6 @@
 import { runVerb, type Verb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import type { Job } from '../../src/job/job.js';
+import type { Job, RampStage } from '../../src/job/job.js';
 import { watchCommand } from '../../src/observe/watch-command.js';
 import type { RetryOf } from '../../src/plan/format/plan-file.js';
 import { apply } from '../../src/verbs/apply.js';
@@ -12,6 +12,12 @@ import { test } from '../../src/verbs/test.js';
 interface Common {
   readonly adopt?: boolean;
   readonly json: boolean | undefined;
+}
+
+/** `--first`, or `--rest`. */
+export interface Sampling {
+  readonly first?: RampStage['size'] | undefined;
+  readonly rest?: boolean | undefined;
 }
 
 /** Flags as the command line has them where none is given. */
@@ -30,7 +36,7 @@ export function runJob(
 }
 
 /** `volley run` of a job that is in no file. */
-export function runLoadedJob(job: Job, given: Common, host: Terminal): Promise<number> {
+export function runLoadedJob(job: Job, given: Common & Sampling, host: Terminal): Promise<number> {
   const flags = { ...SENDING, ...given };
   const verb: Pick<Verb<typeof flags>, 'run' | 'names' | 'watch'> = {
     names: () => ({ job: job.name }),

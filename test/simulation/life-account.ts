@@ -135,14 +135,16 @@ export function exitCodeOfPrinted(text: string, scenario: Scenario): number {
 /** The exit code that summaries call for: the gravest of theirs. */
 export function exitCodeFor(summaries: readonly Summary[], { job: { failOn, sameText = 'hold' } }: Scenario): number {
   const codes = summaries.map(({ state, stop, balance, steps }): number => {
-    if (state !== 'finished') return stop === null || AGAIN.has(stop.reason) ? 75 : 4;
+    const isOrderly = state === 'finished' || stop?.reason === 'sampled';
+    if (!isOrderly) return stop === null || AGAIN.has(stop.reason) ? 75 : 4;
     const isAny = (status: string) => steps.some(({ action }) => action?.status === status);
     if ((balance.inDoubt > 0 || isAny('in-doubt')) && failOn !== 'nothing') return 3;
     const sum = (count: (step: Step) => number | undefined) =>
       steps.reduce((total, step) => total + (count(step) ?? 0), 0);
     const optedOut = sum(({ withheld }) => withheld?.['opted-out']);
     const held = sameText === 'hold' ? sum(({ skips }) => skips['had-it-already']) : 0;
-    const isLess = balance.rejected + balance.unprocessed - optedOut + held > 0 || isAny('rejected');
+    const unsent = state === 'finished' ? balance.unprocessed - optedOut : 0;
+    const isLess = balance.rejected + unsent + held > 0 || isAny('rejected');
     return isLess && failOn === 'rejections' ? 1 : 0;
   });
   return [4, 75, 3, 1].find((code) => codes.includes(code)) ?? 0;

@@ -1,5 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { isRowKind, type RowKind } from '../../src/domain/areas.js';
+import type { RequestHead } from '../../src/plan/format/plan-file.js';
 import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import { COLUMNS, EXAMPLES } from '../kinds/examples.js';
 import type { CrashDisk } from '../world/crash-disk.js';
@@ -13,12 +14,14 @@ export interface StepRows {
   readonly lines: readonly RowLine[];
   /** The planned ones in their order, each as the service knows it. */
   readonly planned: readonly string[];
+  /** Of the planned ones, the stage in which each leaves. */
+  readonly stages: readonly number[];
 }
 
 /** Of each step of a job, in their order. */
 export function readPlannedRows(disk: CrashDisk, { job }: Scenario, directory: string): StepRows[] {
   return job.steps.map(({ kind }, index) => {
-    if (!isRowKind(kind)) return { kind: undefined, lines: [], planned: [] };
+    if (!isRowKind(kind)) return { kind: undefined, lines: [], planned: [], stages: [] };
     const path = `${directory}/${index + 1}-${kind}.rows.ndjson`;
     const lines = readText(disk, path)
       .split('\n')
@@ -26,7 +29,12 @@ export function readPlannedRows(disk: CrashDisk, { job }: Scenario, directory: s
       .map((line) => decodeRowLine(line, path));
     const column = Object.keys(COLUMNS).indexOf(EXAMPLES[kind].column);
     const planned = lines.filter(({ state }) => state === 'planned').map(({ cells }) => cells[column] ?? '');
-    return { kind, lines, planned };
+    const heads = readText(disk, `${directory}/${index + 1}-${kind}.requests.ndjson`)
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as RequestHead);
+    const stages = heads.flatMap(({ rows, stage = 1 }) => Array<number>(rows).fill(stage));
+    return { kind, lines, planned, stages };
   });
 }
 

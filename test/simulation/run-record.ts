@@ -6,6 +6,7 @@ import type {
   OutcomeEntry,
   RequestKey,
   SettleEntry,
+  StageEntry,
 } from '../../src/journal/entry-format.js';
 import { Violation } from '../world/violation.js';
 
@@ -38,6 +39,8 @@ const NOTHING_MADE: Provisioning = { ids: [], open: undefined };
 /** What the lines of a journal that count come to. Throws a Violation where one could not have followed on those before it. */
 export class RunRecord {
   close: CloseReason | undefined;
+  /** Of each step, the last look at a stage. */
+  readonly stages = new Map<number, StageEntry>();
   readonly verdicts = new Map<string, Verdict | NotSent>();
   readonly #parts = new Map<string, Part>();
   readonly #preparations = new Map<number, Provisioning>();
@@ -95,9 +98,21 @@ export class RunRecord {
       this.#preparations.set(entry.step, prepare(this.preparationOf(entry.step), { entry, name, fail }));
     } else if (entry.type === 'close') this.#close(entry.reason);
     else if (entry.type === 'open') this.close = undefined;
+    else if (entry.type === 'stage') this.#judgeStage(entry, fail);
     else if (entry.type === 'settle' && entry.by === 'answer') return this.#settle(entry, fail);
     else if (entry.type !== 'snapshot') throw fail('no one settles or retries here');
     return [];
+  }
+
+  /** How many stages of a step have passed. */
+  passedOf(step: number): number {
+    const last = this.stages.get(step);
+    return last === undefined ? 0 : last.number - (last.verdict === 'passed' ? 0 : 1);
+  }
+
+  #judgeStage(entry: StageEntry, fail: Fail): void {
+    if (entry.number !== this.passedOf(entry.step) + 1) throw fail(`stage ${entry.number} is not the next one`);
+    this.stages.set(entry.step, entry);
   }
 
   #close(reason: CloseReason): void {

@@ -104,9 +104,22 @@ export class RunWatch {
     if (subject.type === 'rows' && this.#used.has(entry)) {
       throw new Violation(`${describe(subject)} leaves twice under one entry of the journal`);
     }
+    if (subject.type === 'rows') this.#checkStage(subject);
     if (this.#used.size === 0) this.#checkPlan();
     this.#used.add(entry);
     return { subject, entry };
+  }
+
+  /** Its stage is begun: the one before it has passed, all of its rows have their outcomes, and a power cut would leave that. */
+  #checkStage({ step, kind, rows }: Extract<Subject, { type: 'rows' }>): void {
+    const { planned = [], stages = [] } = this.#rows[step - 1] ?? {};
+    const stageOf = (row: string) => stages[planned.indexOf(row)] ?? 1;
+    const passed = this.record.passedOf(step);
+    const early = rows.find((row) => stageOf(row) > passed + 1);
+    if (early !== undefined)
+      throw new Violation(`${kind} ${early} of stage ${stageOf(early)} leaves, ${passed} passed`);
+    const open = stages.findIndex((stage, row) => stage <= passed && !this.record.verdicts.has(`${step}-${row}`));
+    if (open !== -1) throw new Violation(`stage ${stages[open]} of step ${step} has passed, and row ${open} is open`);
   }
 
   /** One entry is good for one time, and no row is done twice under whatever entries. */

@@ -1,5 +1,5 @@
 import { type Area, ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
-import type { Job } from '../../src/job/job.js';
+import type { Job, RampStage } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
 import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
 import type { Random } from '../../src/sandbox/random.js';
@@ -27,6 +27,8 @@ export interface Scenario {
   readonly skewMs: Readonly<Record<Host, number>>;
   /** What is planned may be another thing later: a list grows, or others write to the same people. */
   readonly isChanging?: boolean;
+  /** Of its SMS a share is sent first, and a person lets the rest pass. */
+  readonly sample?: RampStage['size'] | undefined;
   /** How long a request waits for its turn. */
   readonly turnMs?: number;
 }
@@ -90,7 +92,8 @@ export function createCampaign(random: Random, randomOfRules: Random): Campaign 
   const isChanging = hasRules;
   const plain = createScenario(random, { written: createRules() });
   const turnMs = hasRules ? [1, 300, 5000][pick(randomOfRules, 3)]! : 1;
-  const first = { ...plain, isChanging, turnMs };
+  const isSampled = hasRules && randomOfRules() < 0.4;
+  const first = { ...plain, isChanging, turnMs, sample: isSampled ? { percent: 30 } : undefined };
   const { rows, faults, skewMs, job } = first;
   const others = Array.from({ length: count }, (_, index): Scenario => {
     const steps = job.steps.filter(({ kind }) => kind === 'sms').map(() => createSmsStep(randomOfRules));

@@ -2,7 +2,7 @@ import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { prune } from '../../src/verbs/prune.js';
-import { runLoadedJob } from '../command/give-verb.js';
+import { runLoadedJob, type Sampling } from '../command/give-verb.js';
 import { COLUMNS } from '../kinds/examples.js';
 import type { Mishap, Process } from '../world/process.js';
 import { NOON } from '../world/timeline.js';
@@ -10,7 +10,7 @@ import { entriesIn, Violation } from '../world/violation.js';
 import { World } from '../world/world.js';
 import { checkAccount } from './account.js';
 import { checkEnd, checkRepeated } from './check-end.js';
-import { checkPrinted } from './life-account.js';
+import { checkPrinted, parsePrinted } from './life-account.js';
 import { isOpen, PeopleWatch } from './people-watch.js';
 import { readPlannedRows } from './planned-rows.js';
 import { RunWatch, subjectOf } from './run-watch.js';
@@ -189,7 +189,16 @@ export class Simulation {
   }
 
   get #isDone(): boolean {
-    return this.last?.exitCode !== undefined && [0, 1, 3].includes(this.last.exitCode);
+    const { exitCode = 75, stdout = '' } = this.last ?? {};
+    return [0, 1, 3].includes(exitCode) && parsePrinted(stdout).state !== 'stopped';
+  }
+
+  /** What a person types: a sample first, and the rest once that waits for it. */
+  get #sampling(): Sampling {
+    const { sample } = this.scenario;
+    const looks = [...this.watch.record.stages.values()];
+    if (sample === undefined || (looks.length > 0 && looks.every(({ verdict }) => verdict === 'passed'))) return {};
+    return looks.some(({ verdict }) => verdict === 'asked') ? { rest: true } : { first: sample };
   }
 
   /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
@@ -264,7 +273,7 @@ export class Simulation {
   #start(
     host: Host,
     mishap: Mishap | undefined,
-    command = (terminal: Terminal) => runLoadedJob(this.scenario.job, { json: true }, terminal),
+    command = (terminal: Terminal) => runLoadedJob(this.scenario.job, { json: true, ...this.#sampling }, terminal),
   ): Process {
     const others = [...this.#own].filter(({ isAlive }) => isAlive);
     const process = this.world.start({ host, mishap, skewMs: this.scenario.skewMs[host] }, command);
