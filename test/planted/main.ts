@@ -20,6 +20,7 @@ import { RUNNING_BUGS } from './running-bugs.js';
 import { SANDBOX_BUGS } from './sandbox-bugs.js';
 import { SERVICE_BUGS } from './service-bugs.js';
 import { SINGLE_CALL_BUGS } from './single-call-bugs.js';
+import { STAGE_BUGS } from './stage-bugs.js';
 import { WEBHOOK_BUGS } from './webhook-bugs.js';
 import { WORKBOOK_BUGS } from './workbook-bugs.js';
 
@@ -177,6 +178,7 @@ const all = [
   ...JOB_BUGS,
   ...JOURNAL_BUGS,
   ...RUNNING_BUGS,
+  ...STAGE_BUGS,
   ...ANSWER_BUGS,
   ...APPROVAL_BUGS,
   ...SERVICE_BUGS,
