@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
 import { DAYS, OpeningHours } from '../../src/hours/window.js';
 import { oneIn } from '../one-in.js';
@@ -7,18 +8,6 @@ import { oneIn } from '../one-in.js';
  * Windows and openings by another way than that of Volley, which reads clocks: by offsets between the transitions of a zone, as
  * temporal-polyfill says them.
  */
-
-/** What is used of it; loaded by its name, as only this test needs it. */
-interface Temporal {
-  readonly Instant: { fromEpochMilliseconds(ms: number): { toZonedDateTimeISO(zone: string): ZonedDateTime } };
-}
-interface ZonedDateTime {
-  readonly epochMilliseconds: number;
-  readonly offsetNanoseconds: number;
-  getTimeZoneTransition(direction: 'next'): ZonedDateTime | null;
-}
-const SECOND_LIBRARY = 'temporal-polyfill';
-const { Temporal } = (await import(SECOND_LIBRARY)) as { Temporal: Temporal };
 
 const FROM = Date.UTC(2012, 0, 1);
 const UNTIL = Date.UTC(2036, 0, 1);
@@ -36,9 +25,9 @@ function listOffsets(zone: string): Offset[] {
   const known = offsets.get(zone);
   if (known !== undefined) return known;
   const listed: Offset[] = [];
-  let at: ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(FROM - 40 * 86_400_000).toZonedDateTimeISO(
-    zone,
-  );
+  let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(
+    FROM - 40 * 86_400_000,
+  ).toZonedDateTimeISO(zone);
   for (; at !== null && at.epochMilliseconds < UNTIL + 40 * 86_400_000; at = at.getTimeZoneTransition('next'))
     listed.push({ fromMs: at.epochMilliseconds, minutes: at.offsetNanoseconds / 6e10 });
   offsets.set(zone, listed);
