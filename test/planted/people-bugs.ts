@@ -17,13 +17,6 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     tests: ['test/run/withheld.test.ts'],
   },
   {
-    name: 'the window is not looked at at the gate',
-    file: 'src/run/send/send-part.ts',
-    find: 'context.hours?.isOpen(part) === false',
-    replace: 'context.hours?.isOpen(part) === null',
-    tests: ['test/run/window.test.ts'],
-  },
-  {
     name: 'other runs learn whom a run sends to only once it has ended',
     file: 'src/people/people-memory.ts',
     find: 'if (!(await isNoted(files, run))) await',

@@ -39,8 +39,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'the hours are not looked at again at the gate',
     file: 'src/run/send/send-part.ts',
-    find: 'if (context.hours?.isOpen(part) === false)',
-    replace: 'if (context === undefined)',
+    find: 'if (closed !== undefined) return',
+    replace: 'if (context === undefined) return',
     tests: ['test/run/window.test.ts'],
     title: 'sends nothing at the gate once the hour has passed there, as after a SIGSTOP, and resumes when it is open',
   },
