@@ -47,7 +47,7 @@ class ClusterSimulation extends Simulation {
   #isDropping = false;
 
   constructor(cluster: ClusterScenario, world: World, random: () => number) {
-    super(cluster.base, world);
+    super(cluster.base, world, []);
     this.#cluster = cluster;
     const { timeline, guard, trace, service } = world;
     this.#database = new SimDatabase(timeline, random, {
