@@ -64,11 +64,10 @@ export async function passStage(
 }
 
 function adviseOnStage({ number, verdict }: StageEntry, directory: string, plan: Plan): string {
-  const run = quoteWord(directory);
-  const command = `\`volley apply ${run} --pass-stage ${number} --confirm ${plan.id}\``;
+  const command = `\`volley apply ${quoteWord(directory)} --pass-stage ${number} --confirm ${plan.id}\``;
   const go =
     verdict === 'asked'
       ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`
       : `To send the rest all the same: ${command}`;
-  return `${go}. To send nothing more of it: \`volley abandon ${run}\`.`;
+  return `${go}. To send nothing more of it: \`volley abandon ${quoteWord(directory)}\`.`;
 }
