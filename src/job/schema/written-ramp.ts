@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { parseShare, percent } from './values.js';
+import { parseShare } from '../stages.js';
+import { percent } from './values.js';
 import { rule, whenSound } from './words.js';
 
 /** Stages in which a step sends. */
