@@ -28,13 +28,17 @@ const CRC_DIGITS = 8;
  * a note never claims more than was synced before it. What stands behind its line is of a longer one.
  */
 export function encodeNote(known: Known): Buffer {
-  const body = JSON.stringify(known);
-  return Buffer.from(`${crc32(body).toString(16).padStart(CRC_DIGITS, '0')} ${body}\n`);
+  return Buffer.from(`${seal(JSON.stringify(known))}\n`);
 }
 
+/** Undefined for a piece of one, down to a digit of its checksum: that of nothing is 0. */
 export function decodeNote(line: string): Known | undefined {
   const body = line.slice(CRC_DIGITS + 1);
-  return Number.parseInt(line.slice(0, CRC_DIGITS), 16) === crc32(body) ? JSON.parse(body) : undefined;
+  return body !== '' && line === seal(body) ? JSON.parse(body) : undefined;
+}
+
+function seal(body: string): string {
+  return `${crc32(body).toString(16).padStart(CRC_DIGITS, '0')} ${body}`;
 }
 
 interface FirstLine {

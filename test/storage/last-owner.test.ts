@@ -99,6 +99,8 @@ describe('what an owner noted', () => {
 
   test.each([
     ['torn', (note: string) => note.slice(0, 20)],
+    ['a digit', () => '0'],
+    ['a checksum of nothing', () => '00000000 '],
     ['of zeros', (note: string) => '\0'.repeat(note.length)],
     ['with another length', (note: string) => note.replace('1000', '9999')],
     ['gone', () => ''],
