@@ -1,17 +1,9 @@
 import { UserError } from '../domain/errors.js';
+import { parseShare } from '../domain/share.js';
 import type { Job, RampStage } from './job.js';
 
 /** Of `--first`: that many rows are kept in memory while a plan is made. */
 export const MOST_FIRST_ROWS = 10_000;
-
-/** Shares are whole tenths of a percent. */
-const SHARE = /^(\d{1,2}(?:\.\d)?) ?%$/;
-
-/** The percent of a text such as `5%`, `5 %` or `0.5%`; undefined for any other text. */
-export function parseShare(text: string): number | undefined {
-  const percent = Number(SHARE.exec(text)?.[1]);
-  return percent > 0 ? percent : undefined;
-}
 
 /** What `--first` says: a share, or a number of rows. */
 export function parseFirst(text: string): RampStage['size'] | undefined {

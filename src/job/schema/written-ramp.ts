@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseShare } from '../stages.js';
+import { parseShare } from '../../domain/share.js';
 import { percent } from './values.js';
 import { rule, whenSound } from './words.js';
 
