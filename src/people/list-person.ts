@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { Job } from '../job/job.js';
-import { PLAN_FILE, type Plan, readPlan, requestsFile } from '../plan/format/plan-file.js';
+import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { readRequests } from '../plan/format/planned-files.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
-import { decodeRequests, listTextsOf, peopleDirectoryOf, readPeopleHeads } from './people-memory.js';
+import { listTextsOf, peopleDirectoryOf, readPeopleHeads } from './people-memory.js';
 
 /** What a person was sent, or will be. */
 export interface MessageToPerson {
@@ -63,7 +64,7 @@ async function readText(
       left -= step.counts.planned;
       continue;
     }
-    for await (const { body, first, rows } of decodeRequests(files, requestsFile(directory, step), step)) {
+    for await (const { body, first, rows } of readRequests(files, directory, step)) {
       if (left >= first + rows) continue;
       const { messages, template } = JSON.parse(body.toString('utf8'));
       return messages[left - first].text ?? template.text;

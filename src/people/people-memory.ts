@@ -8,19 +8,11 @@ import { kindOf } from '../kinds/kinds.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import {
-  decodeRequestLine,
-  JOURNAL_FILE,
-  type Plan,
-  type PlannedStep,
-  readPlan,
-  requestsFile,
-} from '../plan/format/plan-file.js';
-import { openPlanned } from '../plan/format/planned-files.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
+import { readRequests } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import { type Files, syncFile } from '../storage/files.js';
-import { splitLines } from '../storage/split-lines.js';
 import { createHadLookup } from './had-already.js';
 import {
   type PeopleHead,
@@ -134,20 +126,9 @@ async function* listRecords(
   for (const step of steps) {
     const listTexts = listTextsOf(plan.job, step.number);
     if (listTexts === undefined) continue;
-    for await (const { body, first } of decodeRequests(files, requestsFile(directory, step), step)) {
+    for await (const { body, first } of readRequests(files, directory, step)) {
       yield listTexts(body).map((each, index) => ({ ...each, state: stateOf(step.number, first + index, each) }));
     }
-  }
-}
-
-/** The requests of a step that has any, in their order. */
-export async function* decodeRequests(files: Files, path: string, step: PlannedStep) {
-  if (step.counts.requests === 0) return;
-  const file = await openPlanned(files, path, step.files?.requests);
-  try {
-    for await (const { bytes } of splitLines(file)) yield decodeRequestLine(bytes, file.path);
-  } finally {
-    await file.close();
   }
 }
 

@@ -39,16 +39,22 @@ export function appendToRun(
   }: { entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>; lock: Lock; close?: CloseEntry },
   deps: Ports,
 ): Promise<void> {
-  return extendRun(run, { ...end, deps }, async (append) => {
-    let waiting: JournalEntry[] = [];
-    for await (const entry of entries) {
-      waiting.push(entry);
-      if (waiting.length < ENTRIES_AT_ONCE) continue;
-      await append(waiting);
-      waiting = [];
-    }
+  return extendRun(run, { ...end, deps }, (append) => appendInBlocks(entries, append));
+}
+
+/** Many entries, so many at once that they share a sync. */
+export async function appendInBlocks(
+  entries: Iterable<JournalEntry> | AsyncIterable<JournalEntry>,
+  append: (block: readonly JournalEntry[]) => Promise<void>,
+): Promise<void> {
+  let waiting: JournalEntry[] = [];
+  for await (const entry of entries) {
+    waiting.push(entry);
+    if (waiting.length < ENTRIES_AT_ONCE) continue;
     await append(waiting);
-  });
+    waiting = [];
+  }
+  await append(waiting);
 }
 
 /** The same for a task that appends bit by bit: what it appended is durable once that call returns. */

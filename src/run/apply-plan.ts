@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { type CloseReason, JOURNAL_VERSION, type JournalEntry, type OpenEntry } from '../journal/entry-format.js';
+import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { continueJournal } from '../journal/writer.js';
@@ -15,7 +15,7 @@ import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
 import { applyStep } from './apply-step.js';
 import { awaitWorkers } from './await-workers.js';
-import { giveUp, listUnsent, tooLate } from './give-up.js';
+import { giveUpAll, listUnsent, tooLate } from './give-up.js';
 import { hasWork, type RunSettings } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
 import { isOver, stopAfter } from './run-times.js';
@@ -70,7 +70,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
   assertSamePlan(state, plan, path);
   if (state.isFinished) return { reason: 'finished', detail: '' };
   assertTimes(options, state, deps.clock);
-  assertWindowsKept(options);
+  assertWorkersKnow(options);
   await assertPlanWhole(deps.files, directory, plan).catch(async (error: unknown) => {
     // Files of an unstarted plan that another process is replacing are not damaged.
     await assertInPlace(deps.files, directory, plan);
@@ -125,29 +125,16 @@ async function giveUpLate(
   const verdict = tooLate(notAfter, 'had passed');
   for (const planned of plan.steps) {
     if (!hasWork(planned, state)) continue;
-    let rows = 0;
-    let entries: JournalEntry[] = [];
-    const append = async () => {
-      await lock.assertHeld();
-      await Promise.all(entries.map((entry) => journal.append(entry)));
-      entries = [];
-    };
-    for await (const open of listUnsent(planned, state.step(planned.number), { directory, files: deps.files })) {
-      rows += open.rows[1];
-      entries.push(...giveUp(open, verdict, deps.clock.now()));
-      if (entries.length >= ENTRIES_AT_ONCE) await append();
-    }
-    await append();
+    const unsent = listUnsent(planned, state.step(planned.number), { directory, files: deps.files });
+    const rows = await giveUpAll(unsent, verdict, { journal, lock, deps });
     if (rows > 0) new StepNotices(deps, planned).noteWithheld(rows, verdict);
   }
   const isAny = plan.steps.some(({ number }) => (state.step(number).givenUpRows['too-late'] ?? 0) > 0);
   return isAny && !plan.steps.some((planned) => hasWork(planned, state));
 }
 
-const ENTRIES_AT_ONCE = 500;
-
 /** The job may have got a database since the plan was made. */
-function assertWindowsKept({ plan, job, sender }: ApplyPlanOptions): void {
+function assertWorkersKnow({ plan, job, sender }: ApplyPlanOptions): void {
   const hasWindow = job.steps.some((step) => step.kind === 'sms' && step.window !== undefined);
   const hasStages = plan.steps.some(({ stages }) => stages !== undefined);
   if (sender === undefined || !(hasWindow || hasStages)) return;

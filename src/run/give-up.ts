@@ -3,7 +3,10 @@ import { formatTime, type StatedTime } from '../domain/stated-time.js';
 import type { JournalEntry } from '../journal/entry-format.js';
 import type { OpenRequest, StepProgress } from '../journal/replay.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
+import { appendInBlocks } from '../registry/append-to-run.js';
 import type { Files } from '../storage/files.js';
+import type { Held } from '../storage/lock.js';
+import type { Journal, RunDeps } from './run-deps.js';
 import { RequestReader } from './send/request-reader.js';
 
 /**
@@ -17,6 +20,26 @@ export function giveUp({ step, request, part, line, rows }: OpenRequest, verdict
     { type: 'intent', ...key, line, rows },
     { type: 'outcome', ...key, result: { kind: 'given-up', verdict } },
   ];
+}
+
+/** Gives up all of these, durably, in the journal of a run that is under way. Gives their rows. */
+export async function giveUpAll(
+  unsent: Iterable<OpenRequest> | AsyncIterable<OpenRequest>,
+  verdict: NotSent,
+  { journal, lock, deps }: { journal: Journal; lock: Held; deps: Pick<RunDeps, 'clock'> },
+): Promise<number> {
+  let rows = 0;
+  const entries = async function* () {
+    for await (const open of unsent) {
+      rows += open.rows[1];
+      yield* giveUp(open, verdict, deps.clock.now());
+    }
+  };
+  await appendInBlocks(entries(), async (block) => {
+    await lock.assertHeld();
+    await Promise.all(block.map((entry) => journal.append(entry)));
+  });
+  return rows;
 }
 
 /** What of a step waits to be sent again, and what was never begun. */

@@ -4,7 +4,7 @@ import { describeOpening } from '../hours/zone-groups.js';
 import { halvesOf } from '../journal/replay.js';
 import { explainStop, retryAfterOf, wasTurnedAway } from '../service/decide-answer.js';
 import type { Lane } from '../throttle/lane.js';
-import { giveUp, tooLate } from './give-up.js';
+import { giveUpAll, tooLate } from './give-up.js';
 import { isOver, sleepUntil, stopAfter } from './run-times.js';
 import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
@@ -114,12 +114,7 @@ export class StepRunner {
 
   /** What is closed does not open any more. */
   async #giveUpClosed(verdict: NotSent): Promise<void> {
-    const { deps, journal, lock } = this.#context;
-    await lock.assertHeld();
-    for (const open of this.#queue.takeClosed()) {
-      await Promise.all(giveUp(open, verdict, deps.clock.now()).map((entry) => journal.append(entry)));
-      this.#countWithheld(verdict, open.rows[1]);
-    }
+    this.#countWithheld(verdict, await giveUpAll(this.#queue.takeClosed(), verdict, this.#context));
   }
 
   /** True where rows of the part may not be sent, so that it was not begun: what is left of it waits in the queue. */

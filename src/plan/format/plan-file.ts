@@ -18,10 +18,11 @@ import { readSealed, sealJson } from './sealed-json.js';
  *   <n>-<k>.requests.ndjson one line a request, in the order of sending; `body` is byte for byte what is posted:
  *                           {"request":1,"first":0,"rows":1000,"messages":1000,"segments":1200,"crc":"…","body":{…}}
  *                           `crc` is the CRC-32, in 8 hex digits, of what stands before it and of the body
- *   <n>-<k>.rows.ndjson     one line a row of the input, in its order: [state, file, line, row, about, cells]
+ *   <n>-<k>.rows.ndjson     one line a row of the input: [state, file, line, row, about, cells]
  *                           state p (planned; about: [request, facts…]), r (rejected; about: [stage, field, code, reason])
  *                           or s (skipped; about: [code, reason]); of a step with `cost` a number behind the facts is the row's group there; file is an index into the step's inputs; a row that is
- *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`
+ *                           one of another run has its id there (kinds/ids.ts) as one more element, save where it is skipped for another reason than `where`. In the order of the input, but for planned rows
+ *                           with hours or stages: these stand where their requests do
  *
  * Length and SHA-256 of both stand in plan.json. Where there is a plan.json, all of the plan is written and synced; then nothing of it changes, but the last two are packed (packed-file.ts)
  * once their run is finished.

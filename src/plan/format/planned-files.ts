@@ -4,7 +4,14 @@ import type { Files, ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import { openUnpacked, packedFile } from './packed-file.js';
 import { planDamaged } from './plan-damaged.js';
-import { type FileDigest, type Plan, type PlannedStep, requestsFile, rowsFile } from './plan-file.js';
+import {
+  decodeRequestLine,
+  type FileDigest,
+  type Plan,
+  type PlannedStep,
+  requestsFile,
+  rowsFile,
+} from './plan-file.js';
 import { decodeRowLines, type RowLine } from './row-line.js';
 
 const CHUNK_BYTES = 1 << 20;
@@ -30,6 +37,21 @@ export async function* readRowBatches(files: Files, directory: string, step: Pla
     for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
       yield decodeRowLines(lines.toString('utf8'), file.path);
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/** The requests of a step, in their order; none where it has none. */
+export async function* readRequests(
+  files: Files,
+  directory: string,
+  step: PlannedStep,
+): AsyncGenerator<ReturnType<typeof decodeRequestLine>> {
+  if (step.counts.requests === 0) return;
+  const file = await openPlanned(files, requestsFile(directory, step), step.files?.requests);
+  try {
+    for await (const { bytes } of splitLines(file)) yield decodeRequestLine(bytes, file.path);
   } finally {
     await file.close();
   }

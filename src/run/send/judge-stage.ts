@@ -1,11 +1,10 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { RampStage } from '../../job/job.js';
 import type { RowCounts, StageEntry } from '../../journal/entry-format.js';
-import { decodeRequestLine, type Plan, type PlannedStep, requestsFile } from '../../plan/format/plan-file.js';
-import { openPlanned } from '../../plan/format/planned-files.js';
+import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
+import { readRequests } from '../../plan/format/planned-files.js';
 import { Receipts } from '../../report/receipt-index.js';
 import type { Files } from '../../storage/files.js';
-import { splitLines } from '../../storage/split-lines.js';
 
 /** Whether a stage went well, by what the service answered and by receipts. What is not known counts against it. */
 
@@ -82,8 +81,10 @@ export async function countReceipts(
   const receipts = await Receipts.read(files, directory, plan);
   if (receipts === undefined) return counts;
   try {
-    for await (const rows of listRows(files, directory, planned, number)) {
-      const withReceipt = rows.filter((row) => receipts.has(planned.number, row));
+    for await (const { stage, first, rows } of readRequests(files, directory, planned)) {
+      if (stage !== number) continue;
+      const all = Array.from({ length: rows }, (_, at) => first + at);
+      const withReceipt = all.filter((row) => receipts.has(planned.number, row));
       for (const { state } of await receipts.receiptsOf(planned.number, withReceipt)) {
         if (state === 'delivered' || state === 'read') counts.delivered += 1;
         if (state === 'undelivered' || state === 'rejected') counts.undelivered += 1;
@@ -92,23 +93,5 @@ export async function countReceipts(
     return counts;
   } finally {
     await receipts.close();
-  }
-}
-
-/** Of each request of a stage. */
-async function* listRows(
-  files: Files,
-  directory: string,
-  planned: PlannedStep,
-  number: number,
-): AsyncGenerator<readonly number[]> {
-  const file = await openPlanned(files, requestsFile(directory, planned), planned.files?.requests);
-  try {
-    for await (const { bytes } of splitLines(file, 0)) {
-      const { stage, first, rows } = decodeRequestLine(bytes, file.path);
-      if (stage === number) yield Array.from({ length: rows }, (_, at) => first + at);
-    }
-  } finally {
-    await file.close();
   }
 }
