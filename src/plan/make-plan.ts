@@ -1,50 +1,37 @@
-import { dirname, join } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { join } from 'node:path';
 import type { Job } from '../job/job.js';
 import { planIdInstead } from '../kinds/ids.js';
-import type { Files } from '../storage/files.js';
-import { writePlace } from './format/place.js';
-import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
-import type { RunDirectories } from './format/run-directories.js';
-import { assertFitsSheets } from './guards.js';
+import type { PlannedStep } from './format/plan-file.js';
 import { assertInputCame } from './inputs/assert-input-came.js';
 import { type FindTaken, identifyPlan, type LeftOut, type Selection, selectInputs } from './inputs/select-inputs.js';
 import type { PlanDeps } from './plan-deps.js';
 import { planStep } from './plan-step.js';
-import { loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
 import type { RowOwners } from './reimport/reimported-rows.js';
-import { keepDraft, replaceDraft } from './replace-draft.js';
-import { listTimeFaults } from './time-faults.js';
+import { assertTimes } from './time-faults.js';
+import { type MadePlan, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
+
+interface PlanOptions extends PlanPlace {
+  readonly findTaken: FindTaken;
+  readonly ownersFor: (plan: { id: string }) => RowOwners;
+  readonly occurrence: string;
+  /** Absent: none is. */
+  readonly isAbandoned?: (id: string) => boolean;
+  /** The same command has just finished a run: what a step requires may have come with it. */
+  readonly isResumed?: boolean;
+}
 
 export interface PlanOutcome {
   /** Undefined when there is nothing new. */
-  readonly made: { readonly plan: Plan; readonly directory: string } | undefined;
+  readonly made: MadePlan | undefined;
   readonly leftOut: readonly LeftOut[];
 }
 
 /**
  * Reads all input of a job to its end and writes the plan into the directory of its id; nothing is sent. Refuses
- * with one UserError 'bad-input' that carries the problems of all files; no directory is left then. The caller holds
- * the job's lock; `assertHeld` throws once it is lost: then nothing is reported, and no plan gets its name.
+ * with one UserError 'bad-input' that carries the problems of all files; no directory is left then.
  */
-export async function makePlan(
-  job: Job,
-  deps: PlanDeps,
-  options: {
-    directories: RunDirectories;
-    findTaken: FindTaken;
-    ownersFor: (plan: { id: string }) => RowOwners;
-    occurrence: string;
-    /** Absent: none is. */
-    isAbandoned?: (id: string) => boolean;
-    assertHeld: () => Promise<void>;
-    /** By the wall clock: scheduled times must still lie ahead. */
-    nowMs: number;
-    /** The same command has just finished a run: what a step requires may have come with it. */
-    isResumed?: boolean;
-  },
-): Promise<PlanOutcome> {
+export async function makePlan(job: Job, deps: PlanDeps, options: PlanOptions): Promise<PlanOutcome> {
   const { files } = deps;
   const { jobDirectory } = options.directories;
   await files.makeDirectory(jobDirectory);
@@ -65,12 +52,12 @@ export async function makePlan(
 async function planSelection(
   job: Job,
   selection: Selection,
-  context: { deps: PlanDeps; options: Parameters<typeof makePlan>[2]; problems: ProblemList },
+  context: { deps: PlanDeps; options: PlanOptions; problems: ProblemList },
 ): Promise<PlanOutcome> {
   const { deps, options, problems } = context;
   const { files } = deps;
-  const { directories, occurrence } = options;
-  const { jobDirectory } = directories;
+  const { occurrence } = options;
+  const { spool } = selection;
   const leftOut = selection.steps.flatMap((step) => step.leftOut);
   if (problems.isEmpty) await assertInputCame(files, selection.steps, options);
   if (selection.steps.every((step) => step.inputs.length === 0)) {
@@ -79,105 +66,28 @@ async function planSelection(
     await options.assertHeld();
     return { made: undefined, leftOut };
   }
-  assertTimes(job, selection, options.nowMs);
+  const fed = selection.steps.filter(({ inputs }) => inputs.length > 0);
+  assertTimes(job, fed, { nowMs: options.nowMs, task: 'plan the job', hint: 'Change it in the job file' });
   const id = planIdInstead(identifyPlan(job, selection, occurrence), options.isAbandoned ?? (() => false));
-  const directory = directories.place(id, options.nowMs);
-  const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
-  await files.remove(scratch);
-  await files.makeDirectory(scratch);
-  try {
-    const owners = options.ownersFor({ id });
-    const planned = await planSteps(
-      { job, id, selection },
-      {
-        deps,
-        problems,
-        scratch,
-        directory,
-        owners,
-        occurrence,
-        nowMs: options.nowMs,
-      },
-    );
-    assertFitsSheets(job, planned.steps);
-    const repeats = listRepeats(planned.steps, options.findTaken);
-    if (repeats.length > 0) return await planSelection(job, omitRepeats(selection, repeats), context);
-    const plan = await writePlan({ job, id, occurrence, selection, ...planned }, { deps, scratch, directory });
-    await options.assertHeld();
-    await replaceDraft(files, scratch, directory);
-    return { made: { plan, directory }, leftOut };
-  } finally {
-    await files.remove(scratch);
-  }
-}
-
-/** Before any row is read. */
-function assertTimes(job: Job, { steps }: Selection, nowMs: number): void {
-  const faults = listTimeFaults(
-    job,
-    steps.filter(({ inputs }) => inputs.length > 0),
-    nowMs,
+  const owners = options.ownersFor({ id });
+  let repeats: readonly Repeat[] = [];
+  const made = await writeNewPlan(
+    { id, occurrence, job },
+    { deps, problems, place: options },
+    async (begin, { scratch, directory }) => {
+      const steps: PlannedStep[] = [];
+      for (const step of selection.steps) {
+        const planned = await planStep(step, { ...begin(), owners, refusesOptOuts: true });
+        steps.push(moveSpool(planned, spool, join(directory, 'stdin')));
+      }
+      problems.throwIfAny();
+      repeats = listRepeats(steps, options.findTaken);
+      if (repeats.length > 0) return undefined;
+      if (spool !== undefined) await files.rename(spool, join(scratch, 'stdin'));
+      return steps;
+    },
   );
-  const [first] = faults;
-  if (first === undefined) return;
-  throw new UserError('bad-job', `Cannot plan the job: ${first.where}: ${first.message}`, {
-    hint: 'Change it in the job file; nothing was sent.',
-    problems: faults,
-  });
-}
-
-/** Leftovers of a planner that died; the job's lock is held, so no other process writes there. */
-export async function removeLeftovers(files: Files, jobDirectory: string): Promise<void> {
-  for (const name of await files.list(jobDirectory)) {
-    if (name.startsWith('.') && name.endsWith('.part')) await files.remove(join(jobDirectory, name));
-  }
-}
-
-async function planSteps(
-  { job, id, selection }: { job: Job; id: string; selection: Selection },
-  context: {
-    deps: PlanDeps;
-    problems: ProblemList;
-    scratch: string;
-    directory: string;
-    owners: RowOwners;
-    occurrence: string;
-    nowMs: number;
-  },
-): Promise<Pick<Plan, 'steps' | 'prices'>> {
-  const { deps, problems, scratch, owners } = context;
-  const prices = await loadPrices(job, { deps, problems });
-  const people = await deps.openPeople?.({ job, occurrence: context.occurrence }, dirname(context.directory));
-  const steps: PlannedStep[] = [];
-  for (const step of selection.steps) {
-    const planned = await planStep(step, {
-      planId: id,
-      directory: scratch,
-      deps,
-      problems,
-      owners,
-      prices,
-      had: people?.(),
-      refusesOptOuts: true,
-      nowMs: context.nowMs,
-      notAfter: job.notAfter,
-    });
-    steps.push(moveSpool(planned, selection.spool, join(context.directory, 'stdin')));
-  }
-  problems.throwIfAny();
-  return { steps, ...(prices === undefined ? {} : { prices: prices.planned }) };
-}
-
-async function writePlan(
-  { selection, ...made }: { selection: Selection } & Omit<Plan, 'format' | 'plannedBy'>,
-  { deps, scratch, directory }: { deps: PlanDeps; scratch: string; directory: string },
-): Promise<Plan> {
-  if (selection.spool !== undefined) await deps.files.rename(selection.spool, join(scratch, 'stdin'));
-  const plan = await keepDraft(deps.files, directory, { format: PLAN_FORMAT, ...made, plannedBy: deps.plannedBy });
-  await writePlace(deps.files, scratch, dirname(directory));
-  await deps.files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
-  await deps.files.syncDirectory(scratch);
-  return plan;
+  return made === undefined ? planSelection(job, omitRepeats(selection, repeats), context) : { made, leftOut };
 }
 
 interface Repeat extends LeftOut {

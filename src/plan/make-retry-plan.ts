@@ -1,159 +1,80 @@
-import { join } from 'node:path';
-import { UserError } from '../domain/errors.js';
 import type { InputFile } from '../input/inputs.js';
+import type { InputRecord, RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Step } from '../job/job.js';
-import { dropSample } from '../job/stages.js';
-import { planIdInstead, planIdOf } from '../kinds/ids.js';
-import { writePlace } from './format/place.js';
-import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type RetryOf } from './format/plan-file.js';
-import { PlannedRecords } from './format/planned-records.js';
+import type { RowPlanner, RowReader } from '../kinds/step-kind.js';
+import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
-import type { RunDirectories } from './format/run-directories.js';
-import { checkGuards } from './guards.js';
-import type { HadLookup } from './had-lookup.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
-import { removeLeftovers } from './make-plan.js';
 import type { PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
-import { type LoadedPrices, loadPrices } from './prices/load-prices.js';
 import { ProblemList } from './problems.js';
-import { keepDraft, replaceDraft } from './replace-draft.js';
 import { listCurrentSuppression } from './suppress/current-lists.js';
-import { listTimeFaults } from './time-faults.js';
+import { assertTimes } from './time-faults.js';
+import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
 
-/** Part of the id, which stays the same for the same rows: not the format of plan.json. */
-const RETRY_ID_FORMAT = 3;
+const BATCH_RECORDS = 1000;
 
-export interface RetrySource {
-  readonly plan: Plan;
-  /** Canonical description of the rows to retry: equal for equal rows. */
-  readonly identity: string;
-  /** Those rows of a step, in their order. */
-  rowsOf(planned: PlannedStep): AsyncGenerator<RowLine>;
-  readonly refuseTwin: PlanStepContext['refuseTwin'];
+/** Rows that were planned before, by steps. */
+export interface RowsSource<S extends SourceStep = SourceStep> {
+  readonly steps: readonly S[];
+  /** In the order of their inputs; of a step with stages, in any. */
+  rowsOf(step: S): AsyncGenerator<RowLine>;
+  readonly refuseTwin?: PlanStepContext['refuseTwin'];
+  /** How the rows of a test are sent, whatever would be planned by now; absent: they are planned anew. */
+  readonly replay?: (step: S, planner: RowPlanner) => RowReader;
+}
+
+export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
+  readonly inputs: readonly (Pick<PlannedInput, 'file' | 'columns'> & Partial<PlannedInput>)[];
+  /** Absent: there are some. */
+  readonly counts?: { readonly planned: number };
 }
 
 /**
- * Writes a plan of rows of another plan into the directory of its id: the same job, the same cells, ids of its
- * own; nothing is sent. Suppression lists are read again: recipients who opted out since are skipped. The same rows
- * give the same id, and a plan that was never applied is replaced. The caller holds the job's lock, and must claim the
- * rows before the plan can be sent.
+ * Writes a plan of rows of another plan into the directory of its id: cells and places as they stand there, ids of its own; nothing is
+ * sent. Suppression lists are read again: recipients who opted out since are skipped. The same rows give the same id, and a plan that
+ * was never applied is replaced. The caller must claim the rows before the plan can be sent.
  */
-export async function makeRetryPlan(
-  source: RetrySource,
-  deps: PlanDeps,
-  options: {
-    directories: RunDirectories;
-    retryOf: RetryOf;
-    isAbandoned: (id: string) => boolean;
-    assertHeld: () => Promise<void>;
-    nowMs: number;
-  },
-): Promise<{ plan: Plan; directory: string }> {
-  const { files } = deps;
-  const { directories, retryOf, assertHeld } = options;
-  const { jobDirectory } = directories;
-  const { occurrence } = source.plan;
-  const job = dropSample(source.plan.job);
-  assertTimes(source.plan, options.nowMs);
-  await removeLeftovers(files, jobDirectory);
-  const identity = JSON.stringify({ format: RETRY_ID_FORMAT, run: retryOf.run, rows: source.identity });
-  const id = planIdInstead(planIdOf(identity), options.isAbandoned);
-  const directory = directories.place(id, options.nowMs);
-  const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
-  await files.remove(scratch);
-  await files.makeDirectory(scratch);
-  try {
-    const problems = new ProblemList('retry the rows');
-    const prices = await loadPrices(job, { deps, problems });
-    const people = await deps.openPeople?.({ job, occurrence, retryOf }, jobDirectory);
+export async function makeRetryPlan<S extends SourceStep>(
+  source: RowsSource<S>,
+  head: PlanHead,
+  { deps, place, task, hint }: { deps: PlanDeps; place: PlanPlace; task: string; hint: string },
+): Promise<MadePlan> {
+  const { job } = head;
+  const stepOf = ({ number }: SourceStep): Step[] => job.steps.slice(number - 1, number);
+  const timed = source.steps.filter(({ counts }) => counts?.planned !== 0);
+  const times = timed.flatMap((planned) => stepOf(planned).map((step) => ({ number: planned.number, step })));
+  assertTimes(job, times, { nowMs: place.nowMs, task, hint });
+  await removeLeftovers(deps.files, place.directories.jobDirectory);
+  const context = { deps, place, problems: new ProblemList(task) };
+  const made = await writeNewPlan(head, context, async (begin) => {
     const steps: PlannedStep[] = [];
-    for (const planned of source.plan.steps) {
-      const step = job.steps[planned.number - 1];
-      if (step !== undefined)
-        steps.push(
-          await planRows(step, planned, {
-            source,
-            deps,
-            problems,
-            id,
-            scratch,
-            prices,
-            had: people?.(),
-            nowMs: options.nowMs,
-          }),
-        );
+    for (const planned of source.steps) {
+      for (const step of stepOf(planned))
+        steps.push(await planRows(step, planned, { source, context: begin(), directory: job.directory }));
     }
-    problems.throwIfAny();
-    const priced = prices === undefined ? {} : { prices: prices.planned };
-    const made = { format: PLAN_FORMAT, id, occurrence, job, steps, retryOf, ...priced, plannedBy: deps.plannedBy };
-    const plan = await keepDraft(files, directory, made);
-    await writePlace(files, scratch, jobDirectory);
-    await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
-    await files.syncDirectory(scratch);
-    // A plan that a guard refuses gets no name: it would seem to have claimed the rows.
-    checkGuards(plan, job.guards);
-    await assertHeld();
-    await replaceDraft(files, scratch, directory);
-    return { plan, directory };
-  } finally {
-    await files.remove(scratch);
-  }
-}
-
-/** Rows whose scheduled time has passed need a job with a new time. */
-function assertTimes({ id, job, steps }: Plan, nowMs: number): void {
-  const faults = listTimeFaults(
-    job,
-    steps.flatMap(({ number, counts }) => {
-      const step = job.steps[number - 1];
-      return step === undefined || counts.planned === 0 ? [] : [{ number, step }];
-    }),
-    nowMs,
-  );
-  const [first] = faults;
-  if (first === undefined) return;
-  throw new UserError('bad-job', `Cannot retry rows of run ${id}: ${first.where}: ${first.message}`, {
-    hint: 'Change it in the job file, and name that with --job. Nothing was sent.',
-    problems: faults,
+    return steps;
   });
+  return made as MadePlan;
 }
 
-async function planRows(
+async function planRows<S extends SourceStep>(
   step: Step,
-  planned: PlannedStep,
-  context: {
-    source: RetrySource;
-    deps: PlanDeps;
-    problems: ProblemList;
-    id: string;
-    scratch: string;
-    prices: LoadedPrices | undefined;
-    had: HadLookup | undefined;
-    nowMs: number;
-  },
+  planned: S,
+  { source, context, directory }: { source: RowsSource<S>; context: PlanStepContext; directory: string },
 ): Promise<PlannedStep> {
-  const { source, deps, problems, id, scratch, prices, had, nowMs } = context;
   const { number } = planned;
-  const about = {
-    planId: id,
-    directory: scratch,
-    problems,
-    prices,
-    had,
-    nowMs,
-    notAfter: source.plan.job.notAfter,
-    refuseTwin: source.refuseTwin,
-  };
+  const { deps } = context;
   if (!isRowStep(step))
-    return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, { ...about, deps });
-  const inputs = planned.inputs.map(({ file, path, sha256, contentSha256, bytes }): DigestedInput => {
+    return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, context);
+  const inputs = planned.inputs.map((input): DigestedInput => {
+    const { file, path = '', sha256 = '', contentSha256 = '', bytes = 0 } = input;
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
   });
   const places = new Map<InputFile, number>(inputs.map(({ file }, index) => [file, index]));
-  const directory = source.plan.job.directory;
-  const suppression = await listCurrentSuppression(step, directory, context);
-  const selection = { step, number, listed: [], inputs, suppression, leftOut: [] };
+  const { replay } = source;
+  // Of a test no list is asked here: it goes to own numbers.
+  const suppression = replay === undefined ? await listCurrentSuppression(step, directory, context) : [];
   const records = new PlannedRecords(planned, () => source.rowsOf(planned));
   const reader: PlanDeps['reader'] = {
     ...deps.reader,
@@ -163,8 +84,75 @@ async function planRows(
     },
   };
   try {
-    return await planStep(selection, { ...about, deps: { ...deps, reader } });
+    return await planStep(
+      { step, number, listed: [], inputs, suppression, leftOut: [] },
+      {
+        ...context,
+        refuseTwin: source.refuseTwin,
+        replay: replay && ((planner) => replay(planned, planner)),
+        deps: { ...deps, reader },
+      },
+    );
   } finally {
     await records.close();
+  }
+}
+
+/**
+ * Rows of a step of another plan as records of its inputs: cells and places as that plan holds them, since the files
+ * may have changed. Read the inputs one after the other, in their order. Where the plan has stages, rows of a file may stand behind those
+ * of later ones: then all rows are read for each input.
+ */
+class PlannedRecords {
+  readonly #planned: SourceStep;
+  readonly #open: () => AsyncGenerator<RowLine>;
+  #rows: AsyncGenerator<RowLine>;
+  /** Lookahead: the first row of a later input. */
+  #ahead: RowLine | undefined;
+
+  constructor(planned: SourceStep, open: () => AsyncGenerator<RowLine>) {
+    this.#planned = planned;
+    this.#open = open;
+    this.#rows = open();
+  }
+
+  readInput(index: number): RecordReader {
+    const { columns = [], sha256 = '' } = this.#planned.inputs[index] ?? {};
+    const none = { ownColumns: [], notices: [], open: async () => {}, close: async () => {} };
+    return { ...none, columns, sha256, batches: () => this.#batches(index) };
+  }
+
+  async close(): Promise<void> {
+    await this.#rows.return(undefined);
+  }
+
+  async *#batches(input: number): AsyncGenerator<readonly InputRecord[]> {
+    let batch: InputRecord[] = [];
+    const isOrdered = this.#planned.stages === undefined;
+    if (!isOrdered) {
+      await this.close();
+      this.#rows = this.#open();
+    }
+    for (let row = await this.#next(); row !== undefined; row = await this.#next()) {
+      if (row.file !== input && !isOrdered) continue;
+      if (row.file !== input) {
+        this.#ahead = row;
+        break;
+      }
+      const { cells, line, row: number, from } = row;
+      batch.push({ cells, line, row: number, fault: undefined, ownId: from });
+      if (batch.length < BATCH_RECORDS) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  async #next(): Promise<RowLine | undefined> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    if (ahead !== undefined) return ahead;
+    const { value, done } = await this.#rows.next();
+    return done === true ? undefined : value;
   }
 }

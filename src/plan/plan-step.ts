@@ -48,6 +48,8 @@ export interface PlanStepContext {
   readonly refusesOptOuts?: true;
   /** Why a row that is retried, by its id, is not sent though it could be: its first fact is that of another row. */
   readonly refuseTwin?: ((step: number, id: string, key: string) => RowRefusal | undefined) | undefined;
+  /** How rows are sent that were planned before; absent: they are planned from their cells. */
+  readonly replay?: ((planner: RowPlanner) => RowReader) | undefined;
 }
 
 /** Reads all rows of a step and writes its two files. Problems are gathered; where there are any, no file is left. */
@@ -59,7 +61,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     step.suppress !== undefined ? await loadSuppression(selection.suppression, step.input, context) : undefined;
   const rows = new RowOrdinals();
   const names = new FoldedNames(deps.reader.findColumn);
-  const planner = createRowPlanner(step, {
+  const created = createRowPlanner(step, {
     planId,
     step: number,
     findColumn: names.find,
@@ -67,6 +69,8 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     findHad: context.had?.find,
     describeRow: (ordinal) => rows.describe(ordinal),
   });
+  const replayed = context.replay?.(created);
+  const planner = replayed === undefined ? created : { ...created, bind: () => replayed };
   const { kind, limits } = step;
   const chooser = createStageChooser(step);
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits, chooser });

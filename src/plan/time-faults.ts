@@ -1,5 +1,5 @@
 import { countOf } from '../domain/count-of.js';
-import type { Problem } from '../domain/errors.js';
+import { type Problem, UserError } from '../domain/errors.js';
 import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
 import { OpeningHours, type Window } from '../hours/window.js';
 import { zonesOf } from '../hours/zone-groups.js';
@@ -20,6 +20,21 @@ export function listTimeFaults(
     return [{ where: `step ${number} (${step.kind})`, at, message: fault.message }];
   });
   return over === undefined ? ofSteps : [over, ...ofSteps];
+}
+
+/** Refuses what would be planned too late, or too far ahead. `task` completes "Cannot …". */
+export function assertTimes(
+  job: Pick<Job, 'notAfter'>,
+  steps: Parameters<typeof listTimeFaults>[1],
+  { nowMs, task, hint }: { nowMs: number; task: string; hint: string },
+): void {
+  const problems = listTimeFaults(job, steps, nowMs);
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new UserError('bad-job', `Cannot ${task}: ${first.where}: ${first.message}`, {
+    hint: `${hint}; nothing was sent.`,
+    problems,
+  });
 }
 
 function findPassed(notAfter: StatedTime, nowMs: number): Problem | undefined {

@@ -8,16 +8,17 @@ import { addRow } from '../journal/row-status/row-ranges.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import type { MadePlan } from '../plan/write-new-plan.js';
 import { listClaimsOn } from '../registry/claim-rows.js';
 import type { Registry } from '../registry/registry.js';
 import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';
-import { type MadeRetry, makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
+import { makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
 
 /** Of the rows that a plan left out. */
 export interface LeftOutEnd {
-  readonly made: MadeRetry | undefined;
-  readonly anew: readonly MadeRetry[];
+  readonly made: MadePlan | undefined;
+  readonly anew: readonly MadePlan[];
   /** Rows that the `where` of now leaves out too: their run keeps them. */
   readonly filtered: number;
   readonly received: number;

@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { isWithheld } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
+import { dropSample } from '../job/stages.js';
 import type { RowRange } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import { formatRowId, type RowId } from '../kinds/ids.js';
+import { formatRowId, planIdInstead, planIdOf, type RowId } from '../kinds/ids.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
 import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import type { MadePlan } from '../plan/write-new-plan.js';
 import { listClaimsOn, rowsOf } from '../registry/claim-rows.js';
 import type { Claim } from '../registry/claims.js';
 import type { PastRun } from '../registry/read-runs.js';
@@ -20,10 +22,8 @@ import { Twins } from '../registry/twins.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
-export interface MadeRetry {
-  readonly plan: Plan;
-  readonly directory: string;
-}
+/** Part of the id, which stays the same for the same rows: not the format of plan.json. */
+const RETRY_ID_FORMAT = 3;
 
 export interface RetryRequest {
   readonly directory: string;
@@ -48,7 +48,7 @@ export async function makePlanOf(
   }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
   { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
   deps: Ports & { readonly plan: PlanDeps },
-): Promise<MadeRetry> {
+): Promise<MadePlan> {
   const of = rowsOf(choice.only);
   const sources = { files: deps.files, registry, history, received };
   const twins = new Twins(sources, { id: anew, job, occurrence: plan.occurrence });
@@ -60,20 +60,29 @@ export async function makePlanOf(
     }
   }
   const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index });
+  const identity = JSON.stringify({
+    format: RETRY_ID_FORMAT,
+    run: plan.id,
+    rows: `${of.isLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
+  });
+  const head = {
+    id: planIdInstead(planIdOf(identity), (id) => registry.abandoned.has(id)),
+    occurrence: plan.occurrence,
+    job: dropSample(job),
+    retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
+  };
   return makeRetryPlan(
     {
-      plan: { ...plan, job },
-      identity: `${of.isLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
+      steps: plan.steps,
       rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, of, isChosen, wasSent }),
       refuseTwin: (step, id, key) => twins.refuse(step, id, key),
     },
-    deps.plan,
+    head,
     {
-      directories,
-      retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
-      isAbandoned: (id) => registry.abandoned.has(id),
-      assertHeld: () => lock.assertHeld(),
-      nowMs: deps.clock.now(),
+      deps: deps.plan,
+      place: { directories, assertHeld: () => lock.assertHeld(), nowMs: deps.clock.now() },
+      task: `retry rows of run ${plan.id}`,
+      hint: 'Change it in the job file, and name that with --job',
     },
   );
 }
@@ -82,8 +91,8 @@ export async function makePlanOf(
  * Makes anew the plans that the same choice made before, and that nobody has begun to send. Their rows are theirs already: only
  * whom the suppression lists leave out may be others by now, and which rows a receipt shows.
  */
-export async function makeAnew(request: RetryRequest, deps: Ports & { readonly plan: PlanDeps }): Promise<MadeRetry[]> {
-  const made: MadeRetry[] = [];
+export async function makeAnew(request: RetryRequest, deps: Ports & { readonly plan: PlanDeps }): Promise<MadePlan[]> {
+  const made: MadePlan[] = [];
   const { registry, choice } = request;
   const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {

@@ -6,6 +6,7 @@ import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import type { MadePlan } from '../plan/write-new-plan.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { noteClaims } from '../registry/claim-rows.js';
 import { readHistory } from '../registry/read-runs.js';
@@ -18,13 +19,13 @@ import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
 import { retryLeftOut } from './retry-left-out.js';
-import { createChooser, GAVE_UP, type MadeRetry, makeAnew, makePlanOf, type RetryChoice } from './retry-plan.js';
+import { createChooser, GAVE_UP, makeAnew, makePlanOf, type RetryChoice } from './retry-plan.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */
-  readonly made: MadeRetry | undefined;
+  readonly made: MadePlan | undefined;
   /** Where no row was chosen: plans that the same choice made before, and that nobody has begun to send; made of the same rows. */
-  readonly anew: readonly MadeRetry[];
+  readonly anew: readonly MadePlan[];
   /** Rows that are not in it, by why. */
   readonly left: {
     readonly refusedInPlan: number;

@@ -123,12 +123,9 @@ async function planTest(
     const known = registry.find(id);
     if (registry.state.pruned.has(id)) continue;
     if (known === undefined && (past === undefined || past.state === 'planned')) {
-      return makeTestPlan(source, deps, {
-        id,
-        directories: registry.directories,
-        assertHeld: () => lock.assertHeld(),
-        nowMs: clock.now(),
-      });
+      const { directories } = registry;
+      const place = { directories, assertHeld: () => lock.assertHeld(), nowMs: clock.now() };
+      return makeTestPlan(source, id, { deps, place });
     }
     if (past === undefined || known?.ended?.state === 'finished') continue;
     log.info(`resuming test ${id}, which had not finished`, { run: id });
@@ -144,7 +141,9 @@ function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSou
     const messages = rows.flatMap(({ row, message }) =>
       row.state === 'planned' && message !== undefined ? [{ row, text: String(message.text ?? '') }] : [],
     );
-    return step?.kind === 'sms' && messages.length > 0 ? [{ step, inputs, messages }] : [];
+    return step?.kind === 'sms' && messages.length > 0
+      ? [{ step, inputs, messages: messages.toSorted((a, b) => a.row.file - b.row.file) }]
+      : [];
   });
   const testedSteps = tested.map(({ step }) => step);
   if (tested.length > 0) return { job: jobOfTest(job, testedSteps), steps: tested };

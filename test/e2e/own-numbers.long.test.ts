@@ -45,10 +45,10 @@ describe('volley test', () => {
     expect([code, summary.testOf, summary.balance.accepted]).toEqual([0, { plan: null, numbers: 2 }, 6]);
     expect((await sentTo(workspace)).map(([, text]) => text)).toEqual([
       'Hi P1',
-      'Hi P2',
-      'Hi P3',
       'Hi P1',
       'Hi P2',
+      'Hi P2',
+      'Hi P3',
       'Hi P3',
     ]);
     workspace.writeJob(aJob(workspace));

@@ -1,23 +1,12 @@
-import { join } from 'node:path';
-import { UserError } from '../../domain/errors.js';
 import type { Job, SmsStep } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
-import { kindOf } from '../../kinds/kinds.js';
-import { joinColumns } from '../columns/join-columns.js';
+import type { PlannedRow } from '../../kinds/step-kind.js';
 import { accountOf } from '../format/account-of.js';
-import { writePlace } from '../format/place.js';
-import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep, type TestOf } from '../format/plan-file.js';
+import type { TestOf } from '../format/plan-file.js';
 import type { PlannedRowLine } from '../format/planned-rows.js';
-import type { RunDirectories } from '../format/run-directories.js';
-import { StepWriter } from '../format/step-writer.js';
-import { checkGuards } from '../guards.js';
-import { removeLeftovers } from '../make-plan.js';
+import { makeRetryPlan, type RowsSource, type SourceStep } from '../make-retry-plan.js';
 import type { PlanDeps } from '../plan-deps.js';
-import { type LoadedPrices, loadPrices } from '../prices/load-prices.js';
-import { createCostTally } from '../prices/missing-prices.js';
-import { ProblemList } from '../problems.js';
-import { replaceDraft } from '../replace-draft.js';
-import { listTimeFaults } from '../time-faults.js';
+import type { MadePlan, PlanPlace } from '../write-new-plan.js';
 
 const TEST_ID_FORMAT = 1;
 
@@ -39,6 +28,7 @@ export interface OwnNumber {
 
 export interface TestedStep {
   readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
+  /** By their files. */
   readonly messages: readonly { readonly row: PlannedRowLine; readonly text: string }[];
 }
 
@@ -67,130 +57,40 @@ export function nameTest({ job, testOf, steps, numbers }: TestSource, nth: numbe
 
 /**
  * Writes a plan of a test into the directory of its id: each message to each number, with ids of its own; nothing is sent. The
- * plan names its rows, and takes neither them nor their files. The caller holds the job's lock.
+ * plan names its rows, and takes neither them nor their files.
  */
-export async function makeTestPlan(
-  source: TestSource,
-  deps: PlanDeps,
-  options: { id: string; directories: RunDirectories; assertHeld: () => Promise<void>; nowMs: number },
-): Promise<{ plan: Plan; directory: string }> {
-  const { files, plannedBy } = deps;
-  const { id, directories } = options;
-  const { jobDirectory } = directories;
-  const { job, testOf } = source;
-  assertTimes(job, options.nowMs);
-  await removeLeftovers(files, jobDirectory);
-  const directory = directories.place(id, options.nowMs);
-  const scratch = join(jobDirectory, `.${id}-${deps.processId}.part`);
-  await files.makeDirectory(scratch);
-  try {
-    const problems = new ProblemList('send a test');
-    const prices = await loadPrices(job, { deps, problems });
-    problems.throwIfAny();
-    const steps: PlannedStep[] = [];
-    for (const [at, step] of job.steps.entries()) {
-      const tested = source.steps[at];
-      if (step.kind !== 'sms' || tested === undefined) continue;
-      steps.push(await planTest(step, tested, { number: at + 1, source, deps, id, scratch, prices }));
-    }
-    const priced = prices === undefined ? {} : { prices: prices.planned };
-    const plan: Plan = { format: PLAN_FORMAT, id, occurrence: '', job, steps, testOf, ...priced, plannedBy };
-    checkGuards(plan, job.guards);
-    await writePlace(files, scratch, jobDirectory);
-    await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
-    await files.syncDirectory(scratch);
-    await options.assertHeld();
-    await replaceDraft(files, scratch, directory);
-    return { plan, directory };
-  } finally {
-    await files.remove(scratch);
-  }
-}
-
-/** `scheduled` is dropped; a message that has expired would reach nobody. */
-function assertTimes(job: Job, nowMs: number): void {
-  const steps = job.steps.map((step, at) => ({ number: at + 1, step }));
-  const problems = listTimeFaults(job, steps, nowMs);
-  const [first] = problems;
-  if (first === undefined) return;
-  throw new UserError('bad-job', `Cannot send a test: ${first.message}`, {
-    hint: 'Change it in the job file; nothing was sent.',
-    problems,
-  });
-}
-
-async function planTest(
-  step: SmsStep,
-  { inputs, messages }: TestedStep,
-  context: {
-    number: number;
-    source: TestSource;
-    deps: PlanDeps;
-    id: string;
-    scratch: string;
-    prices: LoadedPrices | undefined;
-  },
-): Promise<PlannedStep> {
-  const { number, source, deps, id, scratch, prices } = context;
-  const { findColumn } = deps.reader;
-  const { kind, limits } = step;
-  const planner = kindOf(step).createPlanner(step, {
-    planId: id,
-    step: number,
-    findColumn,
-    findSuppressed: () => undefined,
-    describeRow: String,
-  });
-  const sharedText = JSON.parse(`${planner.openBody(1)}${planner.closeBody}`).template.text;
-  const costs = prices && createCostTally(step, prices.list);
-  const writer = await StepWriter.create(deps.files, scratch, { number, kind, planner, limits });
-  const countries: Record<string, number> = {};
-  for (const { e164, country } of source.numbers) {
-    countries[country] = (countries[country] ?? 0) + messages.length;
-    for (const { row, text } of messages) {
-      const [, segments, ...facts] = row.facts;
-      const fragment = JSON.stringify({
-        destination: e164,
-        text: text === sharedText ? undefined : text,
-      }).slice(0, -1);
-      const parts = Number(segments);
-      const digits = Number(e164.slice(1));
-      const costGroup = costs?.add({ country, number: digits, parts, extraParts: 0, characters: undefined });
-      writer.addPlanned(
-        { file: row.file, line: row.line, row: row.row, costGroup },
-        { fragment, facts: [e164, `${parts}`, ...facts], messages: 1, segments: parts },
-        JSON.stringify(row.cells),
-      );
-    }
-  }
-  await writer.finish().catch(async (error: unknown) => {
-    await writer.discard();
-    throw error;
-  });
-  const { planned, requests, segments, seconds, files } = writer;
-  const { columns, maps } = joinColumns(
-    inputs.map((input) => input.columns),
-    findColumn,
-  );
-  return {
-    number,
-    kind,
-    inputs: inputs.map((input, at) => ({ ...NOT_TAKEN, ...input, columnMap: maps[at] ?? [] })),
-    columns,
-    suppression: [],
-    counts: { read: planned, planned, rejected: 0, skipped: 0, requests, messages: writer.messages, segments },
-    rejections: {},
-    skips: {},
-    countries,
-    ucs2: {},
-    examples: messages
-      .slice(0, 1)
-      .flatMap(({ text }) => source.numbers.slice(0, 1).map(({ e164 }) => ({ to: e164, text }))),
-    estimateSeconds: Math.ceil(seconds),
-    files,
-    ...(costs === undefined ? {} : { cost: costs.figures() }),
+export function makeTestPlan(
+  { job, testOf, steps, numbers }: TestSource,
+  id: string,
+  about: { deps: PlanDeps; place: PlanPlace },
+): Promise<MadePlan> {
+  const source: RowsSource<TestedStep & SourceStep> = {
+    steps: steps.map((step, at) => ({ ...step, number: at + 1 })),
+    rowsOf: async function* ({ messages }) {
+      for (const { row } of messages) for (const _ of numbers) yield row;
+    },
+    replay: ({ messages }, { openBody, closeBody }) => {
+      const sharedText = JSON.parse(`${openBody(1)}${closeBody}`).template.text;
+      return (_, ordinal) => {
+        const { e164, country } = numbers[ordinal % numbers.length] as OwnNumber;
+        const { row, text } = messages[Math.floor(ordinal / numbers.length)] as TestedStep['messages'][number];
+        const [, segments, ...facts] = row.facts;
+        const own = { destination: e164, text: text === sharedText ? undefined : text };
+        const sent: PlannedRow = {
+          fragment: JSON.stringify(own).slice(0, -1),
+          facts: [e164, `${segments}`, ...facts],
+          messages: 1,
+          segments: Number(segments),
+          number: Number(e164.slice(1)),
+          country,
+          extraParts: 0,
+          forcesUcs2: undefined,
+          preview: () => ({ to: e164, text }),
+        };
+        return { kind: 'planned', row: sent };
+      };
+    },
   };
+  const hint = 'Change it in the job file';
+  return makeRetryPlan(source, { id, occurrence: '', job, testOf }, { ...about, task: 'send a test', hint });
 }
-
-/** Of a file that a test names as the place of its rows: it is neither read nor taken. */
-const NOT_TAKEN = { path: '', sha256: '', contentSha256: '', bytes: 0, rows: 0, notices: [] } as const;
