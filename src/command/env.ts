@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
+import { promisify } from 'node:util';
 import type { Store } from '../cluster/store.js';
 import type { Timeouts } from '../job/job.js';
+import type { PackerDeps } from '../plan/format/plan-packer.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -22,6 +24,8 @@ export interface Env {
   readonly owner: Owner;
   readonly snapshotEveryBytes?: number | undefined;
   readonly packFromBytes?: number | undefined;
+  /** Packs a piece of a plan on another thread. Absent: on this one. */
+  readonly gzip?: PackerDeps['gzip'];
   /** Of the disk of a directory, for this user. */
   readonly freeBytes?: (directory: string) => Promise<number>;
   /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */
@@ -68,6 +72,7 @@ export const nodeEnv: Env = {
     return bavail * bsize;
   },
   createBusyMeter,
+  gzip: async (piece, options) => promisify((await import('node:zlib')).gzip)(piece, options),
   isProcessAlive,
   loadReader: async () => {
     const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =

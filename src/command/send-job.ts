@@ -7,7 +7,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { beginPeople, notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
-import { PlanPacker } from '../plan/format/plan-packer.js';
+import { packPlan } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
@@ -147,22 +147,12 @@ interface Sent {
  */
 async function applyThenReport(context: Context, access: Access, sent: Sent): Promise<Summary> {
   const { env, log } = context;
-  const packer = new PlanPacker(sent, { ...env, onNotice: (notice) => log.warn(notice) });
-  try {
-    const summary = await applyAndWrite(context, access, sent, packer);
-    if (summary.state === 'finished') await packer.finish();
-    return summary;
-  } finally {
-    await packer.close();
-  }
+  const summary = await applyAndWrite(context, access, sent);
+  if (summary.state === 'finished') await packPlan(sent, { ...env, onNotice: (notice) => log.warn(notice) });
+  return summary;
 }
 
-async function applyAndWrite(
-  context: Context,
-  { service, cluster }: Access,
-  sent: Sent,
-  packer: PlanPacker,
-): Promise<Summary> {
+async function applyAndWrite(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
   const { directory, plan, registry } = sent;
   const { files, clock, freeBytes, createBusyMeter } = context.env;
   const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
@@ -179,7 +169,6 @@ async function applyAndWrite(
   const leader = cluster?.leaderOf(plan, settings, lock);
   let early: EarlyOutputs | undefined;
   const onBegun = (journal: { readonly durableBytes: number }) => {
-    packer.begin();
     const busyShare = createBusyMeter?.();
     const about = { files: whileHeld, directory, plan, journal, monotonicMs: () => clock.monotonicMs() };
     if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });

@@ -39,15 +39,15 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a plain file of a plan is removed before the packed one is whole',
     file: 'src/plan/format/plan-packer.ts',
-    find: 'of (await this.#packing) ?? []) {',
-    replace: 'of (await this.#listPlain()).map((file) => file.path)) {',
+    find: '  await writePacked(path, lock, deps);\n',
+    replace: '  const writing = writePacked(path, lock, deps);\n  await files.remove(path);\n  await writing;\n',
     tests: ['test/plan/format/plan-packer.test.ts'],
   },
   {
     name: 'a packed file is not read back before the plain one is removed',
     file: 'src/plan/format/plan-packer.ts',
-    find: '    yield* readPlanned(packed, planned);\n',
-    replace: '    void planned;\n',
+    find: '    for await (const _read of readPlanned(packed, planned));\n',
+    replace: '',
     tests: ['test/plan/format/plan-packer.test.ts'],
   },
   {

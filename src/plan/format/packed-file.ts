@@ -1,4 +1,4 @@
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
 import { PROGRAM } from '../../domain/program.js';
 import type { ReadFile } from '../../storage/files.js';
 import { planDamaged } from './plan-damaged.js';
@@ -7,54 +7,47 @@ export const PACKED_FORMAT: number = PROGRAM.formats.packed;
 
 /**
  * A file of a plan, packed: format 1. A gzip file (RFC 1952), which `zcat` reads as any other. Each of its members has PIECE_BYTES of
- * the file, the last one what is left of it, and says in an extra field how long it is itself, so that any part can be read without
- * those before it:
- *
- *   1f 8b 08 04 00 00 00 00 00 ff   gzip: deflated, with an extra field, no time, no name
- *   08 00                           length of the extra fields
- *   56 01 04 00                     'V', the format, length of what follows
- *   n n n n                         bytes of the member, from its 1f to the end
- *   …                               the deflated piece, its CRC-32, its length
- *
- * Numbers begin with their lowest byte. A name ends in .gz only where the file is whole.
+ * the file, the last one what is left of it, and a head of 10 bytes. It is read from start to end; only what was passed can be read
+ * again. A name ends in .gz only where the file is whole.
  */
-const HEAD = Buffer.from([0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 8, 0, 0x56, PACKED_FORMAT, 4, 0]);
-const BODY_AT = HEAD.length + 4;
-const TAIL_BYTES = 8;
-
 export const PIECE_BYTES = 1 << 18;
 /** Level 2 takes no longer than 1 for what plans hold, and less room. */
-const LEVEL = 2;
+export const PACKING = { level: 2 } as const;
+const HEAD = gzipSync('', PACKING).subarray(0, 10);
+/** Of a member, its CRC-32 and the length of the piece. */
+const TAIL_BYTES = 8;
+/** Where nothing can be deflated, a member is hardly longer than the piece. */
+const MOST_MEMBER_BYTES = PIECE_BYTES + (1 << 10);
 
 export function packedFile(path: string): string {
   return `${path}.gz`;
 }
 
-/** A member of a packed file. */
-export function packPiece(piece: Buffer): Buffer {
-  const body = deflateRawSync(piece, { level: LEVEL });
-  const member = Buffer.alloc(BODY_AT + body.length + TAIL_BYTES);
-  HEAD.copy(member);
-  member.writeUInt32LE(member.length, HEAD.length);
-  body.copy(member, BODY_AT);
-  member.writeUInt32LE(crc32(piece), BODY_AT + body.length);
-  member.writeUInt32LE(piece.length, BODY_AT + body.length + 4);
-  return member;
-}
-
-/** A packed file as the file that was packed. Throws UserError 'plan-damaged' where it is no such file, and at the first piece that is damaged. */
-export async function openUnpacked(packed: ReadFile, path: string): Promise<ReadFile> {
-  const starts = await findMembers(packed, path);
-  const bytes = await countBytes(packed, starts);
+/**
+ * A packed file as the file of so many bytes that was packed. Throws UserError 'plan-damaged', at the first piece that is damaged or
+ * missing, and at the last one where more follows.
+ */
+export function openUnpacked(packed: ReadFile, path: string, bytes: number): ReadFile {
+  const starts = [0];
   let last: { readonly index: number; readonly piece: Buffer } | undefined;
 
   const unpack = async (index: number): Promise<Buffer> => {
     if (last?.index === index) return last.piece;
-    const [start = 0, end = 0] = starts.slice(index);
-    const piece = unpackPiece(await packed.read(start, end - start));
-    if (piece?.length !== Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES)) throw damaged(path);
-    last = { index, piece };
-    return piece;
+    for (let at = Math.min(index, starts.length - 1); ; at += 1) {
+      const start = starts[at] ?? 0;
+      const [piece, length] = unpackMember(await packed.read(start, MOST_MEMBER_BYTES)) ?? [undefined, 0];
+      const left = bytes - at * PIECE_BYTES;
+      const isLast = left <= PIECE_BYTES;
+      if (piece?.length !== Math.min(PIECE_BYTES, left) || (isLast && start + length !== packed.bytes))
+        throw planDamaged(
+          path,
+          'it is damaged',
+          'expected it as Volley packed it (if you packed it yourself, unpack it)',
+        );
+      starts[at + 1] = start + length;
+      last = { index: at, piece };
+      if (at === index) return piece;
+    }
   };
 
   return {
@@ -75,35 +68,21 @@ export async function openUnpacked(packed: ReadFile, path: string): Promise<Read
   };
 }
 
-/** Where members begin, and where the last one ends. */
-async function findMembers(packed: ReadFile, path: string): Promise<number[]> {
-  const starts = [0];
-  for (let at = 0; at < packed.bytes; starts.push(at)) {
-    const head = await packed.read(at, BODY_AT);
-    if (head.length < BODY_AT || !head.subarray(0, HEAD.length).equals(HEAD)) throw damaged(path);
-    const length = head.readUInt32LE(HEAD.length);
-    at += length;
-    if (length <= BODY_AT + TAIL_BYTES || at > packed.bytes) throw damaged(path);
-  }
-  return starts;
-}
-
-async function countBytes(packed: ReadFile, starts: readonly number[]): Promise<number> {
-  const members = starts.length - 1;
-  if (members === 0) return 0;
-  return (members - 1) * PIECE_BYTES + (await packed.read(packed.bytes - 4, 4)).readUInt32LE();
-}
-
-/** Undefined for a damaged member. */
-function unpackPiece(member: Buffer): Buffer | undefined {
+/** The piece of the member that these bytes begin with, and how many of them are its own; undefined where it is damaged. */
+function unpackMember(bytes: Buffer): [Buffer, number] | undefined {
   try {
-    const piece = inflateRawSync(member.subarray(BODY_AT, -TAIL_BYTES), { maxOutputLength: PIECE_BYTES });
-    return crc32(piece) === member.readUInt32LE(member.length - TAIL_BYTES) ? piece : undefined;
+    const options = { info: true, maxOutputLength: PIECE_BYTES } as const;
+    const { buffer: piece, engine } = inflateRawSync(bytes.subarray(HEAD.length), options) as unknown as Inflated;
+    const end = HEAD.length + engine.bytesWritten;
+    const isWhole = bytes.readUInt32LE(end) === crc32(piece) && bytes.readUInt32LE(end + 4) === piece.length;
+    return isWhole && bytes.subarray(0, HEAD.length).equals(HEAD) ? [piece, end + TAIL_BYTES] : undefined;
   } catch {
     return undefined;
   }
 }
 
-function damaged(path: string) {
-  return planDamaged(path, 'it is damaged', 'expected it as Volley packed it (if you packed it yourself, unpack it)');
+/** What `info` gives; its type does not say so. */
+interface Inflated {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
 }

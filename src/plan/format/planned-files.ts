@@ -22,7 +22,7 @@ const CHUNK_BYTES = 1 << 20;
  * that.
  */
 export async function* readRowLines(files: Files, directory: string, step: PlannedStep): AsyncGenerator<Buffer> {
-  const file = await openPlanned(files, rowsFile(directory, step));
+  const file = await openPlanned(files, rowsFile(directory, step), step.files?.rows);
   try {
     for await (const { bytes } of splitLines(checkAtEnd(file, step.files?.rows))) yield bytes;
   } finally {
@@ -32,7 +32,7 @@ export async function* readRowLines(files: Files, directory: string, step: Plann
 
 /** The same as rows, in batches: in less than half the time of one by one. */
 export async function* readRowBatches(files: Files, directory: string, step: PlannedStep): AsyncGenerator<RowLine[]> {
-  const file = await openPlanned(files, rowsFile(directory, step));
+  const file = await openPlanned(files, rowsFile(directory, step), step.files?.rows);
   try {
     for await (const lines of readWholeLines(checkAtEnd(file, step.files?.rows))) {
       yield decodeRowLines(lines.toString('utf8'), file.path);
@@ -67,13 +67,14 @@ export interface PlannedFile extends ReadFile {
 export async function openPlanned(
   files: Files,
   path: string,
-  planned?: { readonly bytes: number },
+  planned: { readonly bytes: number } | undefined,
 ): Promise<PlannedFile> {
-  const file = (await openPlain(files, path)) ?? (await openPacked(files, packedFile(path)));
+  const bytes = planned?.bytes ?? 0;
+  const file = (await openPlain(files, path)) ?? (await openPacked(files, packedFile(path), bytes));
   if (file === undefined) throw planDamaged(path, 'it does not exist');
-  if (planned === undefined || file.bytes === planned.bytes) return file;
+  if (file.bytes === bytes) return file;
   await file.close();
-  throw planDamaged(file.path, `it has ${file.bytes} bytes`, `expected ${planned.bytes}`);
+  throw planDamaged(file.path, `it has ${file.bytes} bytes`, `expected ${bytes}`);
 }
 
 /** It counts where both are there. Undefined where it is not there, or was packed just now. */
@@ -87,15 +88,9 @@ async function openPlain(files: Files, path: string): Promise<PlannedFile | unde
   }
 }
 
-export async function openPacked(files: Files, path: string): Promise<PlannedFile | undefined> {
+export async function openPacked(files: Files, path: string, bytes: number): Promise<PlannedFile | undefined> {
   if ((await files.stat(path)) === undefined) return undefined;
-  const packed = await files.openRead(path);
-  try {
-    return { ...(await openUnpacked(packed, path)), path };
-  } catch (error) {
-    await packed.close();
-    throw error;
-  }
+  return { ...openUnpacked(await files.openRead(path), path, bytes), path };
 }
 
 /** Verifies that the files of a plan are those that its plan.json names, byte for byte. */

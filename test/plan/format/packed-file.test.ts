@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openUnpacked, PIECE_BYTES, packPiece } from '../../../src/plan/format/packed-file.js';
+import { openUnpacked, PACKING, PIECE_BYTES } from '../../../src/plan/format/packed-file.js';
 import { createRandom } from '../../../src/sandbox/random.js';
 import type { ReadFile } from '../../../src/storage/files.js';
 
 function pack(plain: Buffer): Buffer {
   const pieces: Buffer[] = [];
-  for (let at = 0; at < plain.length; at += PIECE_BYTES) pieces.push(packPiece(plain.subarray(at, at + PIECE_BYTES)));
+  for (let at = 0; at < plain.length; at += PIECE_BYTES)
+    pieces.push(gzipSync(plain.subarray(at, at + PIECE_BYTES), PACKING));
   return Buffer.concat(pieces);
 }
 
@@ -25,8 +26,8 @@ function aText(bytes: number, seed: number): Buffer {
   return Buffer.from(lines.join('').slice(0, bytes));
 }
 
-const open = (packed: Buffer) => openUnpacked(aFileOf(packed), '/run/1-sms.rows.ndjson.gz');
-const readAll = async (packed: Buffer) => (await open(packed)).read(0, Number.MAX_SAFE_INTEGER);
+const open = (packed: Buffer, bytes: number) => openUnpacked(aFileOf(packed), '/run/1-sms.rows.ndjson.gz', bytes);
+const readAll = (packed: Buffer, bytes: number) => open(packed, bytes).read(0, Number.MAX_SAFE_INTEGER);
 const refusal = expect.objectContaining({
   code: 'plan-damaged',
   message: expect.stringContaining('Cannot use /run/1-sms.rows.ndjson.gz: '),
@@ -45,7 +46,7 @@ describe('a packed file', () => {
     await fc.assert(
       fc.asyncProperty(lengths, places, fc.nat(), async (length, chosen, seed) => {
         const plain = aText(length, seed);
-        const file = await open(pack(plain));
+        const file = open(pack(plain), length);
         expect(file.bytes).toBe(length);
         for (const { at, bytes } of [{ at: 0, bytes: length + 1 }, ...chosen]) {
           expect((await file.read(at, bytes)).equals(plain.subarray(at, at + bytes))).toBe(true);
@@ -67,7 +68,7 @@ describe('a packed file', () => {
     for (let bit = 0; bit < packed.length * 8; bit++) {
       const damaged = Buffer.from(packed);
       damaged[bit >> 3]! ^= 1 << (bit & 7);
-      const read = await readAll(damaged).catch((error: unknown) => error);
+      const read = await readAll(damaged, plain.length).catch((error: unknown) => error);
       if (read instanceof Buffer) expect(read.equals(plain), `bit ${bit}`).toBe(true);
       else expect(read).toEqual(refusal);
       if (!(read instanceof Buffer)) refused += 1;
@@ -76,19 +77,19 @@ describe('a packed file', () => {
     expect(refused).toBeGreaterThan(packed.length * 8 - 8);
   });
 
-  it('is refused if it is cut off anywhere', async () => {
-    const packed = pack(aText(PIECE_BYTES + 500, 3));
+  it('is refused if it is cut off anywhere, or something follows', async () => {
+    const bytes = PIECE_BYTES + 500;
+    const packed = pack(aText(bytes, 3));
     const last = pack(aText(500, 3)).length;
-    for (let length = packed.length - last - 50; length < packed.length; length++) {
-      const read = await readAll(packed.subarray(0, length)).catch((error: unknown) => error);
-      // Between pieces: its length is not that of the plan.
-      if (read instanceof Buffer) expect(read.length).toBe(PIECE_BYTES);
-      else expect(read).toEqual(refusal);
-    }
+    for (let length = packed.length - last - 50; length < packed.length; length++)
+      await expect(readAll(packed.subarray(0, length), bytes), `${length}`).rejects.toEqual(refusal);
+    await expect(readAll(Buffer.concat([packed, Buffer.from('x')]), bytes)).rejects.toEqual(refusal);
+    await expect(readAll(packed, bytes - 1)).rejects.toEqual(refusal);
+    await expect(readAll(packed, bytes + 1)).rejects.toEqual(refusal);
   });
 
   it('is refused if another program packed it, with what to do', async () => {
-    await expect(open(gzipSync(aText(500, 4)))).rejects.toThrow(
+    await expect(readAll(gzipSync(aText(PIECE_BYTES + 9, 4)), PIECE_BYTES + 9)).rejects.toThrow(
       'Cannot use /run/1-sms.rows.ndjson.gz: it is damaged, expected it as Volley packed it (if you packed it yourself, unpack it)',
     );
   });
