@@ -28,8 +28,8 @@ export async function assertStagePassed(
   const waiting = findWaitingStage(plan, state);
   if (waiting === undefined) {
     // A process that let it pass may have died since.
-    const isPassed = [...state.steps.values()].some(({ stage }) => stage.passed > 0);
-    if (pass === undefined || (pass.stage === 'sample' && isPassed)) return;
+    const passed = Math.max(0, ...[...state.steps.values()].map(({ stage }) => stage.passed));
+    if (pass === undefined || passed >= (pass.stage === 'sample' ? 1 : pass.stage)) return;
     const what = pass.stage === 'sample' ? 'no sample of it waits' : `its stage ${pass.stage} does not wait`;
     throw new UserError('bad-plan', `Cannot resume run ${plan.id}: ${what} for a decision`, {
       hint: `Nothing was sent. \`volley status ${quoteWord(directory)}\` says how far it is.`,

@@ -55,6 +55,7 @@ export function applyRun(
     readonly run: string;
     readonly confirm?: string | undefined;
     readonly ignoreChangedInputs?: boolean;
+    readonly passStage?: number;
   },
   host: Terminal,
 ): Promise<number> {

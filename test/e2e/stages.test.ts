@@ -73,7 +73,7 @@ test('a sample that is all there is leaves nothing to decide', async () => {
   expect([code, summary.state]).toEqual([0, 'finished']);
 });
 
-test('apply lets the stage pass of just the plan that was looked at', async () => {
+test('apply lets the stage pass of just the plan that was looked at, also where the process that did so has sent nothing', async () => {
   const workspace = await aJobOf(40);
   const { summary } = await workspace.volley(...FIRST);
   const apply = (...flags: string[]) => workspace.volley('apply', summary.directory, ...flags);
@@ -81,6 +81,9 @@ test('apply lets the stage pass of just the plan that was looked at', async () =
   expect((await apply('--pass-stage', '1')).code).toBe(2);
   expect(readFailure(await apply('--pass-stage', '2', '--confirm', summary.plan)).error.code).toBe('guard');
   expect(readFailure(await apply('--pass-stage', '1', '--confirm', 'aaaaaaaaaaaa')).error.code).toBe('plan-mismatch');
+  expect((await workspace.destinations()).length).toBe(2);
+  workspace.setFaults({ kind: 'status-401', nth: 1 });
+  expect((await apply('--pass-stage', '1', '--confirm', summary.plan)).code).toBe(4);
   expect((await workspace.destinations()).length).toBe(2);
   expect((await apply('--pass-stage', '1', '--confirm', summary.plan)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(40));

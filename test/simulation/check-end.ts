@@ -17,18 +17,12 @@ export function checkEnd(
     isDiskError(error, 'ENOSPC') ||
     // A process that was ousted may find that its unfinished files were cleared away.
     (scenario.rival !== undefined && isDiskError(error, 'ENOENT')) ||
-    // A process that was stopped meanwhile may find that another one has sent the sample, which now waits for a person.
-    (isContested(scenario) && error instanceof UserError && error.code === 'guard') ||
     mayFail(error);
   if (!isExpected) throw new Violation(`${name} fails: ${error instanceof Error ? error.stack : error}`);
   if (exitCode === undefined || error !== undefined) return;
   const expected = exitCodeOfPrinted(stdout, scenario);
   if (exitCode !== expected)
     throw new Violation(`${name} ends with ${exitCode}, and prints what calls for ${expected}`);
-}
-
-function isContested({ rival, sample }: Scenario): boolean {
-  return rival !== undefined && sample !== undefined;
 }
 
 /** A finished run that is repeated says so, and how many rows are in doubt. */

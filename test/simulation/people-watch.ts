@@ -1,4 +1,4 @@
-import { OPT_OUT_COLUMNS } from '../../src/domain/opt-out-line.js';
+import { OPT_OUT_COLUMNS, type OptOut } from '../../src/domain/opt-out-line.js';
 import type { Window } from '../../src/hours/window.js';
 import { isRowStep, type Job } from '../../src/job/job.js';
 import { OptOutFile } from '../../src/listen/opt-out-file.js';
@@ -9,11 +9,15 @@ import { createSimFiles } from '../world/sim-files.js';
 import { NOON } from '../world/timeline.js';
 import { Violation } from '../world/violation.js';
 import type { World } from '../world/world.js';
+import { readStep, stepsOf } from './account.js';
 import type { Subject } from './run-watch.js';
+import type { Scenario } from './scenario.js';
 
 export const OPT_OUTS = '/in/opt-outs.csv';
 /** From the last look at a list to the first byte, of a process that is not stopped meanwhile. */
 const LOOK_MS = 100;
+/** All five cells of a line, also where its end is lost. */
+const WHOLE_LINE = /^\+\d{10},(?:in|out),[^,]*,[^,]*,[^,]*$/;
 const SINGAPORE_MS = 8 * 3_600_000;
 /** Clocks differ. */
 const SPAN_ROOM_MS = 10 * 60_000;
@@ -31,8 +35,13 @@ interface Had {
 export class PeopleWatch {
   readonly #world: World;
   readonly #rows: readonly Row[];
-  /** Since when the line of a number is durable. */
-  readonly #outSinceMs = new Map<string, number>();
+  /** Since when the line of a number is durable, of those whose latest line says out. */
+  #outSinceMs = new Map<string, number>();
+  /** Whom a job may leave out: their line was begun, durable or not, since they last opted in before any job. */
+  readonly #mayBeOut = new Set<string>();
+  #isTorn = false;
+  /** When a person last put the list right. */
+  #fixedMs = Number.NEGATIVE_INFINITY;
   readonly #had = new Map<string, Had[]>();
 
   constructor(world: World, rows: readonly Row[]) {
@@ -56,18 +65,97 @@ export class PeopleWatch {
     });
   }
 
-  /** Another process takes down that someone opted out, or begins the list. */
-  async optOut(number?: string): Promise<void> {
-    const { disk, timeline, trace } = this.#world;
-    const nowMs = () => NOON + timeline.nowMs;
-    const files = createSimFiles(disk, async (_name, act) => act(), { pid: 1, nowMs });
-    const list = await OptOutFile.open(OPT_OUTS, { files });
-    if (number !== undefined) {
-      await list.add({ number, what: 'out', at: new Date(nowMs()).toISOString(), by: 'ann', word: '' });
-      if (!this.#outSinceMs.has(number)) this.#outSinceMs.set(number, timeline.nowMs);
-      trace(`${number} opted out`);
+  /** Before any job there is a list, on which some opted out, and of these some in again. */
+  async begin({ optOuts }: Job): Promise<void> {
+    const { random } = this.#world;
+    await this.#open().then((list) => list.close());
+    if (optOuts === undefined || random() < 0.5) return;
+    for (const { mobile } of this.#rows) {
+      if (!mobile.startsWith('+') || random() < 0.8) continue;
+      await this.decide(mobile, 'out');
+      if (random() < 0.5) continue;
+      await this.decide(mobile, 'in');
+      this.#mayBeOut.delete(mobile);
     }
+  }
+
+  /** Another process takes down that someone opted out, or in again; `isCut`: the power fails before the line is durable. */
+  async decide(number: string, what: OptOut['what'], isCut = false): Promise<void> {
+    const { timeline, trace } = this.#world;
+    if (what === 'out') this.#mayBeOut.add(number);
+    const list = await this.#open(isCut);
+    await list.add({ number, what, at: new Date(NOON + timeline.nowMs).toISOString(), by: 'ann', word: '' });
+    if (what === 'in') this.#outSinceMs.delete(number);
+    else if (!this.#outSinceMs.has(number)) this.#outSinceMs.set(number, timeline.nowMs);
+    trace(`${number} opted ${what}`);
     await list.close();
+  }
+
+  #open(isCut = false): Promise<OptOutFile> {
+    const world = this.#world;
+    const nowMs = () => NOON + world.timeline.nowMs;
+    let isAdding = false;
+    const perform = async <T>(name: string, act: () => T): Promise<T> => {
+      if (!isCut || !isAdding || !/sync/.test(name)) {
+        const done = act();
+        isAdding ||= name === `write ${OPT_OUTS}`;
+        return done;
+      }
+      world.cutPower();
+      this.#readWhatIsLeft();
+      return new Promise(() => {});
+    };
+    const files = createSimFiles(world.disk, perform, { pid: 1, nowMs });
+    return OptOutFile.open(OPT_OUTS, { files });
+  }
+
+  /** What stands in the list holds, acknowledged or not. */
+  #readWhatIsLeft(): void {
+    const { timeline, trace } = this.#world;
+    const { whole, torn } = this.#readLines();
+    const latest = new Map(whole.map((line) => [line.split(',')[0] ?? '', line.split(',')[1]]));
+    const isOut = [...latest].flatMap(([number, what]) => (what === 'out' ? [number] : []));
+    const { nowMs } = timeline;
+    this.#outSinceMs = new Map(isOut.map((number) => [number, this.#outSinceMs.get(number) ?? nowMs]));
+    this.#isTorn = torn.length > 0;
+    trace(`the list of opt-outs ends with ${JSON.stringify(torn[0] ?? whole.at(-1))}`);
+  }
+
+  #readLines(): { whole: string[]; torn: string[] } {
+    const text = String(this.#world.disk.volume.readFileSync(OPT_OUTS, 'utf8'));
+    const lines = text.split('\n').slice(1);
+    const whole = lines.filter((line) => WHOLE_LINE.test(line));
+    return { whole, torn: lines.filter((line) => line !== '' && !WHOLE_LINE.test(line)) };
+  }
+
+  /** A person looks at the list. */
+  fixList(): void {
+    if (!this.#isTorn) return;
+    const { disk, timeline, trace } = this.#world;
+    const bytes = Buffer.from([OPT_OUT_COLUMNS.join(','), ...this.#readLines().whole, ''].join('\n'));
+    const inode = disk.inodeOf(OPT_OUTS);
+    disk.volume.writeFileSync(OPT_OUTS, bytes);
+    disk.syncFile(inode, bytes);
+    disk.noteModified(inode, NOON + timeline.nowMs);
+    this.#isTorn = false;
+    this.#fixedMs = timeline.nowMs;
+    trace('a person puts the list of opt-outs right');
+  }
+
+  /** Whether a process may be refused since it found a line in the list that cannot be read. */
+  wasTorn({ bornMs }: Process): boolean {
+    return this.#isTorn || bornMs <= this.#fixedMs;
+  }
+
+  /** No one is left out of a finished job who opted in again before it, or never opted out. */
+  checkLeftOut(scenario: Scenario, directory: string): void {
+    for (const step of stepsOf(scenario)) {
+      for (const [row, { cells }] of readStep(this.#world.disk, directory, step)) {
+        const { mobile = '' } = step.rows[row - 1] ?? {};
+        if (cells._code === 'opted-out' && !this.#mayBeOut.has(mobile))
+          throw new Violation(`${step.kind} row ${row} is left out, and ${mobile} did not opt out, or opted in again`);
+      }
+    }
   }
 
   /** Rows leave: not at a closed instant by the clock of their process, nor to who had opted out when that last looked. */
@@ -80,6 +168,7 @@ export class PeopleWatch {
         `sms ${subject.rows.join(', ')} leaves at ${new Date(process.clockMs).toISOString()}, at night`,
       );
     if (optOuts === undefined || step === undefined || !isRowStep(step) || step.suppress === undefined) return;
+    if (this.#isTorn) throw new Violation(`${subject.kind} leave, and the list of opt-outs cannot be read`);
     // One that was stopped looks again before it sends, or had looked before.
     for (const row of subject.rows) {
       const number = this.#rows.find(({ mobile, name }) => row === mobile || row === name)?.mobile ?? '';

@@ -112,6 +112,8 @@ export class RunRecord {
 
   #judgeStage(entry: StageEntry, fail: Fail): void {
     if (entry.number !== this.passedOf(entry.step) + 1) throw fail(`stage ${entry.number} is not the next one`);
+    const waits = this.stages.get(entry.step)?.number === entry.number;
+    if (waits !== entry.by.startsWith('person ')) throw fail(`${entry.by} may not judge stage ${entry.number}`);
     this.stages.set(entry.step, entry);
   }
 

@@ -1,15 +1,17 @@
 import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import { isRowStep } from '../../src/job/job.js';
-import type { JournalLine } from '../../src/journal/entry-format.js';
+import type { JournalLine, StageEntry } from '../../src/journal/entry-format.js';
 import { ACTION_EXAMPLES, type Arrived, EXAMPLES } from '../kinds/examples.js';
 import type { CrashDisk } from '../world/crash-disk.js';
 import { type Done, Kept, type Service } from '../world/service.js';
 import type { SimProcess } from '../world/timeline.js';
 import { Violation } from '../world/violation.js';
+import type { World } from '../world/world.js';
 import { JournalView } from './journal-view.js';
 import { findRunDirectory, readPlannedRows, type StepRows } from './planned-rows.js';
 import { RunRecord } from './run-record.js';
 import type { Scenario } from './scenario.js';
+import type { SimReceipts } from './sim-receipts.js';
 
 /** What a request is about. */
 export type Subject =
@@ -64,6 +66,7 @@ export class RunWatch {
   readonly #disk: CrashDisk;
   readonly #scenario: Scenario;
   readonly #service: Service;
+  readonly #receipts: SimReceipts;
   readonly #view = new JournalView();
   #directory: string | undefined;
   #rows: readonly StepRows[] = [];
@@ -73,10 +76,11 @@ export class RunWatch {
   readonly #used = new Set<string>();
   readonly #done = new Set<string>();
 
-  constructor(disk: CrashDisk, scenario: Scenario, service: Service) {
+  constructor(scenario: Scenario, { disk, service }: World, receipts: SimReceipts) {
     this.#disk = disk;
     this.#scenario = scenario;
-    this.#service = service;
+    this.#service = service.service;
+    this.#receipts = receipts;
   }
 
   /** Of each step, what the plan says of its rows; none before there is a plan. */
@@ -171,6 +175,7 @@ export class RunWatch {
       const strange = entry.ids.find((id) => !this.#service.made.includes(id));
       if (strange !== undefined) throw new Violation(`${strange} is noted as made, and was not`);
     }
+    if (entry.type === 'stage') this.#checkJudgement(entry);
     if (entry.type !== 'outcome' && entry.type !== 'settle') return;
     const { kind, planned = [] } = this.#rows[entry.step - 1] ?? {};
     if (kind === undefined) throw new Violation(`step ${entry.step} has no rows, and an outcome of some`);
@@ -180,6 +185,35 @@ export class RunWatch {
       if (status !== 'in-doubt' && this.kept.isTaken(kind, key) !== (status === 'accepted'))
         throw new Violation(`${kind} ${key} is ${status}, and the service knows otherwise`);
     }
+  }
+
+  /** A stage passes by itself only if it went as well as the job asks, by the verdicts of its rows and by receipts that came in time. */
+  #checkJudgement({ step: number, number: stage, by, verdict, figures, receipts }: StageEntry): void {
+    const { planned = [], stages = [] } = this.#rows[number - 1] ?? {};
+    const rows = stages.flatMap((each, row) => (each === stage ? [row] : []));
+    const statuses = rows.map((row) => this.record.verdicts.get(`${number}-${row}`)?.status);
+    const count = (...of: (string | undefined)[]) => statuses.filter((status) => of.includes(status)).length;
+    const what = `stage ${stage} of step ${number}`;
+    const wrong = (Object.keys(figures) as (keyof typeof figures)[]).find(
+      (status) => figures[status] !== count(status),
+    );
+    if (wrong !== undefined)
+      throw new Violation(`${what} is judged by ${figures[wrong]} rows ${wrong}, not ${count(wrong)}`);
+    if (count(undefined) > 0) throw new Violation(`${what} is judged, and ${count(undefined)} of its rows are open`);
+    const step = this.#scenario.job.steps[number - 1];
+    const { stopAbove, needReceiptsPercent } = (step?.kind === 'sms' ? step.ramp?.[stage - 1] : undefined) ?? {};
+    if (by !== 'ramp' || verdict !== 'passed' || rows.length === 0 || stopAbove === undefined) return;
+    const sent = count('accepted', 'rejected', 'in-doubt');
+    const isBad = sent === 0 || count('rejected', 'in-doubt') * 100 > stopAbove.rejectedPercent * sent;
+    if (isBad) throw new Violation(`${what} passes, and of ${sent} only ${count('accepted')} were accepted`);
+    const most = stopAbove.undeliveredPercent;
+    if (most === undefined && needReceiptsPercent === undefined) return;
+    const fault = this.#receipts.judge(
+      rows.map((row) => planned[row] ?? ''),
+      receipts,
+      { most, least: needReceiptsPercent, expected: count('accepted', 'in-doubt') },
+    );
+    if (fault !== undefined) throw new Violation(`${what} passes, and ${fault}`);
   }
 
   #entryOf(subject: Exclude<Subject, { type: 'read' }>, process: SimProcess): string | undefined {

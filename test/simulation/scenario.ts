@@ -27,7 +27,7 @@ export interface Scenario {
   readonly skewMs: Readonly<Record<Host, number>>;
   /** What is planned may be another thing later: a list grows, or others write to the same people. */
   readonly isChanging?: boolean;
-  /** Of its SMS a share is sent first, and a person lets the rest pass. */
+  /** Of its SMS a part is sent first, and a person lets the rest pass. */
   readonly sample?: RampStage['size'] | undefined;
   /** How long a request waits for its turn. */
   readonly turnMs?: number;
@@ -60,13 +60,13 @@ const KINDS: readonly Mishap['kind'][] = ['kill', 'kill', 'power', 'power', 'sig
 /** `written`: more keys of the job, and more limits of its steps. */
 export function createScenario(
   random: Random,
-  { most = 26, written = {}, limits = () => ({}) }: { most?: number; written?: object; limits?: () => object } = {},
+  { most = 26, ...more }: { most?: number; written?: object; sms?: object; limits?: () => object } = {},
 ): Scenario {
   const rows = createRows(1 + pick(random, most), random);
   const isFaulty = random() < 0.8;
   const lives = pick(random, 6);
   return {
-    job: createJob(random, { written, limits }),
+    job: createJob(random, { written: {}, sms: {}, limits: () => ({}), ...more }),
     rows,
     faults: isFaulty ? createFaults(random) : {},
     mishaps: Array.from({ length: lives }, () => createMishap(random)),
@@ -90,10 +90,14 @@ export function createCampaign(random: Random, randomOfRules: Random): Campaign 
   const optOuts = hasRules && randomOfRules() < 0.6 ? { optOuts: OPT_OUTS } : {};
   const createRules = () => (hasRules ? { ...optOuts, ...createRulesOfPeople(randomOfRules) } : {});
   const isChanging = hasRules;
-  const plain = createScenario(random, { written: createRules() });
+  const inParts = hasRules
+    ? ([undefined, undefined, 'sample', 'ramp', 'ramp'] as const)[pick(randomOfRules, 5)]
+    : undefined;
+  const sms = inParts === 'ramp' ? { ramp: createRamp(randomOfRules) } : {};
+  const plain = createScenario(random, { written: createRules(), sms });
   const turnMs = hasRules ? [1, 300, 5000][pick(randomOfRules, 3)]! : 1;
-  const isSampled = hasRules && randomOfRules() < 0.4;
-  const first = { ...plain, isChanging, turnMs, sample: isSampled ? { percent: 30 } : undefined };
+  const size = randomOfRules() < 0.5 ? { percent: 30 } : { rows: 1 + pick(randomOfRules, 6) };
+  const first = { ...plain, isChanging, turnMs, sample: inParts === 'sample' ? size : undefined };
   const { rows, faults, skewMs, job } = first;
   const others = Array.from({ length: count }, (_, index): Scenario => {
     const steps = job.steps.filter(({ kind }) => kind === 'sms').map(() => createSmsStep(randomOfRules));
@@ -118,6 +122,28 @@ function createRulesOfPeople(random: Random): object {
     ...(random() < 0.3 && { sameTextWithin: '1h' }),
     ...(random() < 0.3 && { frequency: { max: 1 + pick(random, 2), per: '7d' } }),
   };
+}
+
+/** Of those that are judged. */
+export function countStages({ job: { steps } }: Pick<Scenario, 'job'>): number {
+  return Math.max(0, ...steps.map((step) => (step.kind === 'sms' ? (step.ramp?.length ?? 0) : 0)));
+}
+
+/** One to three stages, of which some wait for receipts. */
+function createRamp(random: Random): object[] {
+  return Array.from({ length: 1 + pick(random, 3) }, () => {
+    const pause = [undefined, '1m', '10m', '10m'][pick(random, 4)];
+    const isByReceipts = pause !== undefined && random() < 0.6;
+    return {
+      share: `${10 + pick(random, 20)}%`,
+      ...(pause !== undefined && { pause }),
+      stopAbove: {
+        rejectedPercent: [0, 40, 60, 100][pick(random, 4)],
+        ...(isByReceipts && random() < 0.7 && { undeliveredPercent: [0, 30, 60][pick(random, 3)] }),
+      },
+      ...(isByReceipts && random() < 0.7 && { needReceiptsPercent: [1, 30, 80][pick(random, 3)] }),
+    };
+  });
 }
 
 /** In Singapore, where it begins at eight in the evening. */
@@ -178,7 +204,10 @@ function createSmsStep(random: Random): object {
 
 const INPUT = { files: '/in/people.csv' };
 
-function createJob(random: Random, more: { readonly written: object; readonly limits: () => object }): Job {
+function createJob(
+  random: Random,
+  more: { readonly written: object; readonly sms: object; readonly limits: () => object },
+): Job {
   const base = 'http://127.0.0.1:1';
   const key = { apiKey: { env: 'KEY' } };
   const limits = (most: number) => ({ concurrency: 1 + pick(random, most), ...more.limits() });
@@ -187,7 +216,8 @@ function createJob(random: Random, more: { readonly written: object; readonly li
     const { step, making, batchKey } = EXAMPLES[kind];
     if (batchKey === undefined && random() >= 0.25) return [];
     const batch = batchKey === undefined ? {} : { [batchKey]: 1 + pick(random, 7) };
-    return [{ kind, input: INPUT, ...step(COLUMNS), ...making, ...batch, limits: limits(4) }];
+    const own = kind === 'sms' ? more.sms : {};
+    return [{ kind, input: INPUT, ...step(COLUMNS), ...making, ...batch, limits: limits(4), ...own }];
   });
   const campaign = { kind: 'campaign', campaign: 101 };
   const isWindow = random() < 0.25;

@@ -1,8 +1,9 @@
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
+import { UserError } from '../../src/domain/errors.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { prune } from '../../src/verbs/prune.js';
-import { runLoadedJob, type Sampling } from '../command/give-verb.js';
+import { applyRun, runLoadedJob, type Sampling } from '../command/give-verb.js';
 import { COLUMNS } from '../kinds/examples.js';
 import type { Mishap, Process } from '../world/process.js';
 import { NOON } from '../world/timeline.js';
@@ -14,7 +15,17 @@ import { checkPrinted, parsePrinted } from './life-account.js';
 import { isOpen, PeopleWatch } from './people-watch.js';
 import { readPlannedRows } from './planned-rows.js';
 import { RunWatch, subjectOf } from './run-watch.js';
-import { createCampaign, createMishap, type Host, MAX_SKEW_MS, pick, refuseNumber, type Scenario } from './scenario.js';
+import {
+  countStages,
+  createCampaign,
+  createMishap,
+  type Host,
+  MAX_SKEW_MS,
+  pick,
+  refuseNumber,
+  type Scenario,
+} from './scenario.js';
+import { SimReceipts } from './sim-receipts.js';
 import { checkSnapshots } from './snapshots.js';
 
 export interface Simulated {
@@ -61,6 +72,8 @@ export class Simulation {
   readonly #others: readonly Simulation[];
   /** Of the first job of a world. */
   readonly #people: PeopleWatch | undefined;
+  readonly #receipts: SimReceipts;
+  readonly #stages: number;
   protected last: Process | undefined;
   #isCalm = false;
 
@@ -68,8 +81,10 @@ export class Simulation {
   constructor(scenario: Scenario, world: World, others?: readonly Scenario[]) {
     this.world = world;
     this.scenario = scenario;
-    const { disk, service, timeline } = world;
-    this.watch = new RunWatch(disk, scenario, service.service);
+    this.#stages = countStages(scenario);
+    const { service, timeline } = world;
+    this.#receipts = new SimReceipts(world);
+    this.watch = new RunWatch(scenario, world, this.#receipts);
     this.#others = (others ?? []).map((other) => new Simulation(other, world));
     if (others === undefined) return;
     const jobs = [this, ...this.#others];
@@ -110,7 +125,7 @@ export class Simulation {
 
   async run(): Promise<Simulated> {
     const { service, lines: trace } = this.world;
-    await this.#people?.optOut();
+    if (this.#people !== undefined) await this.#people.begin(this.scenario.job);
     await this.#awaitHours();
     let lives = 0;
     for (const [index, mishap] of this.scenario.mishaps.entries()) {
@@ -122,7 +137,8 @@ export class Simulation {
     this.#isCalm = true;
     for (let more = 0; !this.#isDone; more++) {
       const { exitCode, error, stdout } = this.last ?? {};
-      if (more === this.livesToFinish) throw new Violation(`the run does not end: ${exitCode} ${error} ${stdout}`);
+      if (more === this.livesToFinish + 2 * this.#stages)
+        throw new Violation(`the run does not end: ${exitCode} ${error} ${stdout}`);
       lives += 1;
       await this.live(undefined, false);
     }
@@ -132,6 +148,7 @@ export class Simulation {
     await this.end();
     const inDoubt = checkAccount(this.world.disk, this.scenario, service.service, this.watch.kept);
     checkRepeated(again, inDoubt);
+    this.#people?.checkLeftOut(this.scenario, this.watch.directory ?? '');
     const known = inDoubt.filter((row) => !service.unknowable.has(row));
     if (known.length > 0 && !this.mayLoseCauses) throw new Violation(`in doubt without a cause: ${known.join(', ')}`);
     await this.#prune();
@@ -148,14 +165,8 @@ export class Simulation {
   async #prune(): Promise<void> {
     const { world, scenario } = this;
     if (scenario.isChanging !== true || world.random() < 0.5) return;
-    const flags = {
-      job: `/out/${scenario.job.name}`,
-      olderThan: 0,
-      keepLast: 0,
-      dryRun: false,
-      adopt: false,
-      json: true,
-    };
+    const none = { olderThan: 0, keepLast: 0, dryRun: false, adopt: false };
+    const flags = { job: `/out/${scenario.job.name}`, ...none, json: true };
     for (const mishap of [createMishap(world.random), undefined]) {
       const pruning = this.#start('node-a', mishap, (terminal) => runVerb('prune', prune, flags, terminal));
       await world.runUntil(() => pruning.isOver);
@@ -201,8 +212,21 @@ export class Simulation {
     return looks.some(({ verdict }) => verdict === 'asked') ? { rest: true } : { first: sample };
   }
 
+  /** What a person types: mostly that a stage passes, once it waits for them; else the job again. */
+  #chooseCommand(): (terminal: Terminal) => Promise<number> {
+    const { scenario, watch, world } = this;
+    const { directory = '', record } = watch;
+    const held = [...record.stages.values()].find(({ verdict }) => verdict === 'held');
+    if (held === undefined || !(this.#isCalm || world.random() < 0.7))
+      return (terminal) => runLoadedJob(scenario.job, { json: true, ...this.#sampling }, terminal);
+    const confirm = directory.slice(directory.lastIndexOf('-') + 1);
+    const flags = { run: directory, passStage: held.number, confirm, json: true };
+    return (terminal) => applyRun(flags, terminal);
+  }
+
   /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
   protected async live(mishap: Mishap | undefined, hasRival: boolean, _index?: number): Promise<Process> {
+    if (this.#isCalm || this.world.random() < 0.6) this.#people?.fixList();
     const first = this.#start('node-a', mishap);
     const others = hasRival ? this.#scheduleRivals(first) : [];
     const beside = hasRival ? this.#scheduleOthers(first) : [];
@@ -235,7 +259,7 @@ export class Simulation {
     await world.pass(endMs - clockMs() - 1000 - world.random() * 9000);
   }
 
-  /** As long as the first process lives, others of its campaign begin or go on, and people opt out. */
+  /** As long as the first process lives, others of its campaign begin or go on, people opt out and in, and receipts come. */
   #scheduleOthers(first: Process): readonly Process[] {
     const started: Process[] = [];
     const { random, timeline } = this.world;
@@ -248,10 +272,16 @@ export class Simulation {
         started.push(other.last);
       });
     }
+    // In its first seconds, or while it waits before a stage is judged.
+    const soon = () => (this.#stages > 0 ? [9000, 60_000, 600_000][pick(random, 3)]! : 9000);
+    for (let left = this.#stages > 0 ? pick(random, 9) : 0; left > 0; left -= 1)
+      within(soon(), () => void this.#receipts.come(this.watch.directory));
     if (this.scenario.job.optOuts === undefined) return started;
-    for (let left = pick(random, 4); left > 0; left -= 1) {
+    for (let left = pick(random, 8); left > 0; left -= 1) {
       const { mobile } = this.scenario.rows[pick(random, this.scenario.rows.length)]!;
-      if (mobile.startsWith('+')) within(9000, () => void this.#people?.optOut(mobile));
+      const what = random() < 0.7 ? 'out' : 'in';
+      const isCut = random() < 0.2;
+      if (mobile.startsWith('+')) within(soon(), () => void this.#people?.decide(mobile, what, isCut));
     }
     return started;
   }
@@ -270,11 +300,7 @@ export class Simulation {
     return started;
   }
 
-  #start(
-    host: Host,
-    mishap: Mishap | undefined,
-    command = (terminal: Terminal) => runLoadedJob(this.scenario.job, { json: true, ...this.#sampling }, terminal),
-  ): Process {
+  #start(host: Host, mishap: Mishap | undefined, command = this.#chooseCommand()): Process {
     const others = [...this.#own].filter(({ isAlive }) => isAlive);
     const process = this.world.start({ host, mishap, skewMs: this.scenario.skewMs[host] }, command);
     this.#own.add(process);
@@ -283,8 +309,17 @@ export class Simulation {
   }
 
   protected noteEnd(process: Process): void {
-    checkEnd(process, this.scenario);
+    checkEnd(process, this.scenario, (error) => error instanceof UserError && this.#mayRefuse(error, process));
     this.#noteOpenRows();
+  }
+
+  /** A list that cannot be read refuses; so does a stage that waits for a person, or that another process has let pass meanwhile. */
+  #mayRefuse({ code }: UserError, process: Process): boolean {
+    if (code === 'bad-input') return this.#people?.wasTorn(process) === true;
+    const { scenario, watch } = this;
+    const isStaged = this.#stages > 0 || scenario.sample !== undefined;
+    if (isStaged && scenario.rival !== undefined) return code === 'guard' || code === 'bad-plan';
+    return code === 'guard' && [...watch.record.stages.values()].some(({ verdict }) => verdict === 'held');
   }
 
   /** Rows of intents without an outcome when a process is gone: they may have been sent. */
