@@ -194,8 +194,8 @@ export function createSharedLane(options: {
       said.succeeded = true;
     },
     close: () => slots.close(),
-    get state() {
-      return { share };
+    get share() {
+      return share;
     },
   };
 }

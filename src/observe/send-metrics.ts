@@ -50,7 +50,7 @@ export class SendMetrics {
     labelNames: ['job_name', 'area'],
     registers: [this.registry],
     collect: () => {
-      for (const { labels, lane } of this.#lanes.values()) this.#laneShare.set(labels, lane.state?.share ?? 1);
+      for (const { labels, lane } of this.#lanes.values()) this.#laneShare.set(labels, lane.share ?? 1);
     },
   });
   readonly #requestLimit = new Gauge({

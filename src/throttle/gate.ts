@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.js';
 import type { Cost, Rate } from './rate.js';
 import type { SlidingSecond } from './sliding-second.js';
 
-/** Longest sleep before a wait is computed again, since limits and pauses may change. */
+/** Longest sleep before a wait is computed again, since pauses may change. */
 export const MAX_SLEEP_MS = 250;
 
 /** Microtask turns for a request to leave before the clock is read for the next one. */
@@ -11,22 +11,16 @@ const TURNS_TO_LEAVE = 8;
 /** Runs right before a request leaves; if it rejects, the request does not leave. */
 export type PreSendCheck = () => Promise<void>;
 
-interface Waiting {
-  readonly cost: Cost;
-  readonly askedMs: number;
-  readonly preSendCheck: PreSendCheck | undefined;
-  readonly pass: () => void;
-  readonly refuse: (reason: unknown) => void;
-}
-
 /** The last stage before the network: releases requests in order of arrival, each at its turn. */
 export class Gate {
   readonly #clock: Clock;
   readonly #slidingSecond: SlidingSecond;
   readonly #rate: Rate;
   readonly #signal: AbortSignal;
-  readonly #queue: Waiting[] = [];
-  #isPumping = false;
+  #before: Promise<void> = Promise.resolve();
+  #asked = 0;
+  /** Requests up to this one are covered by the last check: they waited when it began, with no sleep since. */
+  #checkedTo = 0;
 
   constructor(deps: { clock: Clock; slidingSecond: SlidingSecond; rate: Rate; signal: AbortSignal }) {
     this.#clock = deps.clock;
@@ -42,43 +36,36 @@ export class Gate {
    * a lane must be equivalent.
    */
   pass(cost: Cost, askedMs: number, preSendCheck?: PreSendCheck): Promise<void> {
-    return new Promise((pass, refuse) => {
-      this.#queue.push({ cost, askedMs, preSendCheck, pass, refuse });
-      if (!this.#isPumping) void this.#pump();
+    this.#asked += 1;
+    const number = this.#asked;
+    const passed = this.#before.then(async () => {
+      const nowMs = await this.#awaitTurn(number, preSendCheck);
+      this.#slidingSecond.pass(nowMs, askedMs, this.#rate.costMs(cost));
+      this.#rate.noteSent();
     });
+    this.#before = passed.then(leave, leave);
+    return passed;
   }
 
-  async #pump(): Promise<void> {
-    this.#isPumping = true;
-    /** Requests at the head of the queue that the last check covers: they waited when it began, with no sleep since. */
-    let checkedFor = 0;
-    for (let head = this.#queue[0]; head !== undefined; head = this.#queue[0]) {
+  async #awaitTurn(number: number, preSendCheck: PreSendCheck | undefined): Promise<number> {
+    for (;;) {
       const nowMs = this.#clock.monotonicMs();
       const waitMs = this.#slidingSecond.nextMs(nowMs) - nowMs;
-      if (this.#signal.aborted) {
-        this.#queue.shift();
-        head.refuse(new LaneStopped());
-      } else if (waitMs > 0) {
-        checkedFor = 0;
+      if (this.#signal.aborted) throw new LaneStopped();
+      if (waitMs > 0) {
+        this.#checkedTo = 0;
         await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
-      } else if (head.preSendCheck !== undefined && checkedFor === 0) {
-        checkedFor = this.#queue.length;
-        await head.preSendCheck().catch((reason: unknown) => {
-          checkedFor = 0;
-          this.#queue.shift();
-          head.refuse(reason);
-        });
-      } else {
-        this.#slidingSecond.pass(nowMs, head.askedMs, this.#rate.costMs(head.cost));
-        this.#rate.noteSent();
-        this.#queue.shift();
-        checkedFor = Math.max(0, checkedFor - 1);
-        head.pass();
-        for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await undefined;
-      }
+      } else if (preSendCheck !== undefined && this.#checkedTo < number) {
+        const asked = this.#asked;
+        await preSendCheck();
+        this.#checkedTo = asked;
+      } else return nowMs;
     }
-    this.#isPumping = false;
   }
+}
+
+async function leave(): Promise<void> {
+  for (let turn = 0; turn < TURNS_TO_LEAVE; turn++) await undefined;
 }
 
 /**

@@ -4,36 +4,19 @@ import { LaneStopped } from './gate.js';
 
 /** The tasks of a lane: so many at once, until it is stopped; then those without a slot are rejected with `LaneStopped`. */
 export class LaneSlots {
+  /** Aborts when the lane is stopped. */
+  readonly stopped: AbortSignal;
   readonly #limit: LimitFunction;
-  readonly #stopping = new AbortController();
+  readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #signal: AbortSignal | undefined;
 
   /** `signal`: stops the lane, as `close` does. */
   constructor({ concurrency, signal }: { concurrency: number; signal: AbortSignal | undefined }) {
     this.#limit = pLimit({ concurrency, rejectOnClear: true });
-    this.#signal = signal;
+    this.stopped = signal === undefined ? this.#closing.signal : AbortSignal.any([this.#closing.signal, signal]);
     // Each task that has a slot may wait for its turn: not a leak.
     setMaxListeners(0, this.stopped);
-    if (signal?.aborted) this.#stop();
-    else signal?.addEventListener('abort', this.#stop, { once: true });
-  }
-
-  /** Aborts when the lane is stopped. */
-  get stopped(): AbortSignal {
-    return this.#stopping.signal;
-  }
-
-  set concurrency(count: number) {
-    this.#limit.concurrency = count;
-  }
-
-  get inUse(): number {
-    return this.#limit.activeCount;
-  }
-
-  get waiting(): number {
-    return this.#limit.pendingCount;
+    this.stopped.addEventListener('abort', () => this.#limit.clearQueue(), { once: true });
   }
 
   async run<T>(task: () => Promise<T>): Promise<T> {
@@ -56,13 +39,7 @@ export class LaneSlots {
 
   /** Stops the lane; resolves when the tasks that have a slot have ended. */
   async close(): Promise<void> {
-    this.#stop();
+    this.#closing.abort();
     await Promise.allSettled(this.#running);
   }
-
-  readonly #stop = (): void => {
-    this.#stopping.abort();
-    this.#limit.clearQueue();
-    this.#signal?.removeEventListener('abort', this.#stop);
-  };
 }

@@ -38,8 +38,8 @@ export interface Lane {
   noteSuccess(): void;
   /** Stops the lane; resolves when the tasks that have passed the gate have ended. */
   close(): Promise<void>;
-  /** What the lane does just now; absent where a stand-in does not say. */
-  readonly state?: Pick<LaneState, 'share'>;
+  /** In (0, 1]: 1 when the lane uses all of its limits; absent where a stand-in does not say. */
+  readonly share?: number;
 }
 
 /** Why a lane pauses. */
@@ -47,29 +47,11 @@ export interface PauseCause {
   readonly isOwn: boolean;
 }
 
-/** A lane whose limits may change while it is open. */
-export interface AdjustableLane extends Lane {
-  setLimits(limits: Limits): void;
-  readonly state: LaneState;
-}
-
 /** Resolves when a request may leave at once; rejects with the error of `preSendCheck`, and then nothing may leave. */
 export type PassGate = (preSendCheck?: PreSendCheck) => Promise<ReportConnectDelay | undefined>;
 
 /** Call it when the first byte leaves, with the time that it waited for a new connection. */
 export type ReportConnectDelay = (connectDelayMs: number) => void;
-
-export interface LaneState {
-  /** The current rate: the limit, reduced after refusals. */
-  readonly requestsPerSecond: number;
-  /** In (0, 1]: 1 when the lane uses all of its limits. */
-  readonly share: number;
-  /** Tasks that have begun and not ended. */
-  readonly inFlight: number;
-  readonly waiting: number;
-  /** Zero when the lane is not paused. */
-  readonly pausedForMs: number;
-}
 
 export interface LaneOptions {
   readonly limits: Limits;
@@ -88,7 +70,7 @@ const ONE_MESSAGE: Cost = { messages: 1, segments: 1 };
 const MAX_JITTER_SHARE = 0.25;
 const MAX_JITTER_MS = 5000;
 
-export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, signal }: LaneOptions): AdjustableLane {
+export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, signal }: LaneOptions): Lane {
   const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const rate = new Rate(limits);
   const startMs = clock.monotonicMs();
@@ -98,27 +80,21 @@ export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, sig
     slidingSecond.holdUntil(startMs + spanMs - Math.max(0, lastSentMsAgo));
   }
   const deps = { clock, slidingSecond, rate, signal: slots.stopped };
-  const pace = new Pacer(deps);
+  const pacer = new Pacer(deps);
   const gate = new Gate(deps);
-  let pausedUntilMs = startMs;
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
-    const begun = await pace.enter(cost);
-    let hasLeft = false;
-    const leave = (hasPassed: boolean) => {
-      if (!hasLeft) pace.leave(begun, hasPassed);
-      hasLeft = true;
-    };
+    const begun = await pacer.enter(cost);
     try {
       return await task(async (preSendCheck) => {
-        if (!hasLeft) pace.noteReady(begun);
-        await gate.pass(cost, hasLeft ? clock.monotonicMs() : begun.askedMs, preSendCheck);
-        leave(true);
+        const askedMs = begun.ready();
+        await gate.pass(cost, askedMs, preSendCheck);
+        begun.leave(true);
         return (connectDelayMs) =>
           slidingSecond.reportConnectDelay(clock.monotonicMs(), connectDelayMs, rate.costMs(cost));
       });
     } finally {
-      leave(false);
+      begun.leave(false);
     }
   };
 
@@ -126,26 +102,13 @@ export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, sig
     run: (cost, task) => slots.run(() => runInSlot(cost, task)),
     pauseFor: (delayMs) => {
       const jitterMs = random() * Math.min(delayMs * MAX_JITTER_SHARE, MAX_JITTER_MS);
-      pausedUntilMs = Math.max(pausedUntilMs, clock.monotonicMs() + delayMs + jitterMs);
-      slidingSecond.holdUntil(pausedUntilMs);
+      slidingSecond.holdUntil(clock.monotonicMs() + delayMs + jitterMs);
     },
     slowDown: () => rate.slowDown(clock.monotonicMs()),
     noteSuccess: () => rate.noteSuccess(clock.monotonicMs()),
-    setLimits: (changed) => {
-      rate.setLimits(changed);
-      pace.restart();
-      slots.concurrency = changed.concurrency;
-    },
     close: () => slots.close(),
-    get state() {
-      const waiting = slots.waiting + pace.waiting;
-      return {
-        requestsPerSecond: rate.requestsPerSecond,
-        share: rate.share,
-        inFlight: slots.inUse - pace.waiting,
-        waiting,
-        pausedForMs: Math.max(0, pausedUntilMs - clock.monotonicMs()),
-      };
+    get share() {
+      return rate.share;
     },
   };
 }

@@ -16,7 +16,7 @@ const SECOND_MS = 1000;
 
 /** How much of its limits a lane uses: all of it, halved by each refusal, won back by success. Limits are never exceeded. */
 export class Rate {
-  #limits: Limits;
+  readonly #limits: Limits;
   #share = 1;
   #sentSinceSlowed = true;
   #slowedAtMs = Number.NEGATIVE_INFINITY;
@@ -26,22 +26,8 @@ export class Rate {
     this.#limits = limits;
   }
 
-  get requestsPerSecond(): number {
-    return this.#limits.requestsPerSecond * this.#share;
-  }
-
   get share(): number {
     return this.#share;
-  }
-
-  setLimits(limits: Limits): void {
-    this.#limits = limits;
-    this.#share = Math.max(this.#share, this.#leastShare());
-  }
-
-  /** Cost of a request with no messages or segments. */
-  get requestMs(): number {
-    return PERIOD_MS / this.requestsPerSecond;
   }
 
   /** Milliseconds that must lie between a request and the next: the limit that it uses up most of decides. */

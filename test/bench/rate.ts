@@ -18,16 +18,16 @@ interface Setting {
 
 const SERVER = fileURLToPath(new URL('./arrival-server.js', import.meta.url));
 const HELD_SECONDS = 20;
-/** The lane begins blocks of requests so far apart (throttle/pace.ts). */
+/** The lane begins blocks of requests so far apart (throttle/pacer.ts). */
 const BLOCK_SECONDS = 0.01;
 /** A run is as long as it is, and does not vary as work does. */
 const MOST_RUNS = 3;
 
 const SETTINGS: readonly Setting[] = [
-  ofRequests(5),
-  ofRequests(50),
-  ofRequests(500),
-  ofRequests(1500),
+  ofRequests(10),
+  ofRequests(100),
+  ofRequests(1000),
+  ofRequests(1800),
   {
     name: '10,000 messages/s, batches of 1,000',
     perSecond: 10_000,

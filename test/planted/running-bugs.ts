@@ -47,8 +47,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'bottleneck does not pace',
     file: 'src/throttle/pacer.ts',
-    find: 'this.#limiter.schedule(handOut)',
-    replace: 'this.#clock.sleep(0).then(handOut)',
+    find: 'this.#limiter.schedule(job)',
+    replace: 'job()',
     tests: ['test/throttle/pacer.test.ts'],
   },
   {
@@ -90,7 +90,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'the lane does not wait as long as Retry-After says',
     file: 'src/throttle/lane.ts',
-    find: '      slidingSecond.holdUntil(pausedUntilMs);\n',
+    find: '      slidingSecond.holdUntil(clock.monotonicMs() + delayMs + jitterMs);\n',
     replace: '',
     tests: ['test/throttle'],
   },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, vi } from 'vitest';
 import type { Limits } from '../../src/job/limits.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
-import { type AdjustableLane, createLane, type LaneOptions } from '../../src/throttle/lane.js';
+import { createLane, type Lane, type LaneOptions } from '../../src/throttle/lane.js';
 
 // Date, performance and setTimeout are faked: time passes only by advanceTimersByTimeAsync.
 beforeEach(() => {
@@ -13,10 +13,10 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-const lanes: AdjustableLane[] = [];
+const lanes: Lane[] = [];
 
 /** Tasks in flight end while time goes on. */
-export async function close(lane: AdjustableLane): Promise<void> {
+export async function close(lane: Lane): Promise<void> {
   const closed = lane.close();
   await vi.advanceTimersByTimeAsync(1000);
   await closed;
@@ -34,7 +34,7 @@ export function aLimits(limits: Partial<Limits> = {}): Limits {
   };
 }
 
-export function aLane(limits: Partial<Limits> = {}, options: Partial<LaneOptions> = {}): AdjustableLane {
+export function aLane(limits: Partial<Limits> = {}, options: Partial<LaneOptions> = {}): Lane {
   const lane = createLane({ limits: aLimits(limits), clock: systemClock, random: () => 0, ...options });
   lanes.push(lane);
   return lane;
@@ -56,7 +56,7 @@ export interface Load {
 }
 
 /** Sends through the lane and notes what passed the gate and when. */
-export function aSender(lane: AdjustableLane, { messages = 1, prepareMs = () => 1, connectMs = () => 0 }: Load = {}) {
+export function aSender(lane: Lane, { messages = 1, prepareMs = () => 1, connectMs = () => 0 }: Load = {}) {
   const startMs = performance.now();
   const sent: Sent[] = [];
   const begun: number[] = [];

@@ -1,11 +1,15 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aLane, aLimits, aSender, close, mostInASecond, rateOf, unevenDisk } from './a-lane.js';
+import { aLane, aSender, close, mostInASecond, rateOf, unevenDisk } from './a-lane.js';
 
 describe('the rate of a lane', () => {
   test.each([
     [5, 1, 5],
+    [10, 1, 5],
+    [100, 1, 4],
     [500, 1, 4],
+    [1000, 1, 3],
+    [1800, 1, 3],
     [1800, 1000, 3],
   ])(
     'of %d requests a second with %d messages each is reached and never exceeded in any second',
@@ -76,32 +80,7 @@ describe('the rate of a lane', () => {
       .slice(1)
       .map((atMs, index) => atMs - (times()[index] ?? 0));
     expect(gaps).toHaveLength(5);
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(100);
-  });
-
-  test('follows changed limits, down and up, without exceeding the higher one in between', async () => {
-    const lane = aLane({ requestsPerSecond: 50 });
-    const { sent, times, sendMany } = aSender(lane);
-    void sendMany(400);
-    await vi.advanceTimersByTimeAsync(2000);
-    lane.setLimits(aLimits({ requestsPerSecond: 5 }));
-    await vi.advanceTimersByTimeAsync(4000);
-    lane.setLimits(aLimits({ requestsPerSecond: 50 }));
-    await vi.advanceTimersByTimeAsync(2000);
-    expect(mostInASecond(sent)).toBeLessThanOrEqual(50);
-    expect(mostInASecond(sent.filter(({ atMs }) => atMs >= 2000 && atMs < 6000))).toBeLessThanOrEqual(6);
-    expect(times().filter((atMs) => atMs >= 6300).length).toBeGreaterThan(80);
-  });
-
-  test('is reached with more in flight when the limits raise the concurrency', async () => {
-    const lane = aLane({ requestsPerSecond: 200, concurrency: 1 });
-    const { times, sendMany } = aSender(lane);
-    void sendMany(600);
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(times().length).toBeLessThan(60);
-    lane.setLimits(aLimits({ requestsPerSecond: 200, concurrency: 32 }));
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(times().filter((atMs) => atMs >= 1000).length).toBeGreaterThan(180);
+    expect(Math.min(...gaps)).toBeGreaterThan(95);
   });
 
   test('of a lane that was slowed down is half, and comes back with success', async () => {
@@ -111,14 +90,14 @@ describe('the rate of a lane', () => {
     await vi.advanceTimersByTimeAsync(1000);
     lane.slowDown();
     lane.slowDown();
-    expect(lane.state).toMatchObject({ share: 0.5, requestsPerSecond: 10 });
+    expect(lane.share).toBe(0.5);
     await vi.advanceTimersByTimeAsync(3000);
     expect(mostInASecond(sent.filter(({ atMs }) => atMs > 1100))).toBe(10);
     for (let second = 0; second < 15; second++) {
       await vi.advanceTimersByTimeAsync(1000);
       lane.noteSuccess();
     }
-    expect(lane.state.share).toBe(1);
+    expect(lane.share).toBe(1);
     const before = times().length;
     await vi.advanceTimersByTimeAsync(1000);
     expect(times().length - before).toBeGreaterThanOrEqual(19);
@@ -147,13 +126,5 @@ describe('a lane on a machine', () => {
     expect(times().length - before).toBeGreaterThan(40);
     await close(lane);
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('shows what it does in its state', async () => {
-    const lane = aLane({ requestsPerSecond: 10, concurrency: 4 });
-    const { sendMany } = aSender(lane);
-    void sendMany(10);
-    await vi.advanceTimersByTimeAsync(10);
-    expect(lane.state).toEqual({ requestsPerSecond: 10, share: 1, inFlight: 1, waiting: 9, pausedForMs: 0 });
   });
 });
