@@ -146,10 +146,16 @@ export interface PlannerContext {
   readonly findColumn: FindColumn;
   /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
   readonly findSuppressed: (e164: Digits) => Skip | undefined;
-  /** Why a row is skipped whose number had its text already, or too many; absent where nothing is known of any. */
-  readonly findHad?: FindHad | undefined;
+  /** Absent where nothing is known of any number. */
+  readonly had?: HadRows | undefined;
   /** Where the row with this ordinal (over all files of the step) stands, for people. */
   readonly describeRow: (ordinal: number) => string;
+}
+
+/** Why a row is skipped whose number had its text already, or too many; `note`: the row is planned. */
+export interface HadRows {
+  readonly find: FindHad;
+  note(number: number): void;
 }
 
 /** `textOf`: the digest of sender and text, asked for where the number is known. */

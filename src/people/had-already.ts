@@ -9,9 +9,18 @@ import type { PeopleTable } from './people-table.js';
 /** What a job says of people who had something already. */
 export type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & { readonly sameText: HadFigures['rule'] };
 
-/** Which rows of a step are skipped since their number had the same text, or too many. The step's own rows count for nothing. */
+/** What is known of people. `counts`: how messages of the plan itself count for `frequency`; of one that is planned those before a row, later all others. */
+export interface KnownPeople {
+  readonly table: PeopleTable;
+  readonly runs: readonly PeopleHead[];
+  readonly counts: 'none' | 'those before' | 'all others';
+  /** The run whose rows are retried: what it sent counts for `frequency` alone. */
+  readonly retried: string | undefined;
+}
+
+/** Which rows of a step are skipped since their number had the same text, or too many. */
 export function createHadLookup(
-  { table, runs }: { table: PeopleTable; runs: readonly PeopleHead[] },
+  { table, runs, counts: own, retried }: KnownPeople,
   { sameText, sameTextWithin, frequency }: HadRules,
   nowMs: number,
 ): HadLookup {
@@ -25,7 +34,10 @@ export function createHadLookup(
     return known;
   };
   const findSame = (number: number, wanted: number) =>
-    table.findRun(number, (text, run) => text === wanted && isWithin(runs[run], sameTextWithin));
+    table.findRun(
+      number,
+      (text, run) => text === wanted && runs[run]?.plan !== retried && isWithin(runs[run], sameTextWithin),
+    );
   const refuseOften = (number: number): HadSkip | undefined => {
     if (frequency === undefined) return undefined;
     const { max, per, group } = frequency;
@@ -34,7 +46,8 @@ export function createHadLookup(
       if ((group === undefined || group === runs[run]?.group) && isWithin(runs[run], per)) recent += 1;
       return false;
     });
-    return recent < max ? undefined : describeTooOften(recent, frequency);
+    const before = Math.max(0, table.ownOf(number) - (own === 'all others' ? 1 : 0));
+    return recent + before < max ? undefined : describeTooOften(recent, before, frequency);
   };
   return {
     find: (number, textOf) => {
@@ -42,6 +55,9 @@ export function createHadLookup(
       const had = findSame(number, textOf());
       if (had !== undefined) counts.set(had, (counts.get(had) ?? 0) + 1);
       return had !== undefined && sameText !== 'send' ? skipAsHad(had) : refuseOften(number);
+    },
+    note: (number) => {
+      if (own === 'those before') table.addOwn(number);
     },
     figures: () => {
       const found = [...counts].map(([index, rows]) => ({ rows, ...nameRun(runs[index]) }));
@@ -59,10 +75,18 @@ function describeHad(run: PeopleHead | undefined): string {
   return `The number had exactly this text from run ${run?.plan} of job ${run?.job}, ${when}`;
 }
 
-function describeTooOften(recent: number, { max, per, group }: NonNullable<HadRules['frequency']>): HadSkip {
+function describeTooOften(
+  recent: number,
+  own: number,
+  { max, per, group }: NonNullable<HadRules['frequency']>,
+): HadSkip {
   const span = per % DAY_MS === 0 ? `${per / DAY_MS} days` : `${per / HOUR_MS} hours`;
   const what = group === undefined ? 'messages' : `messages of group ${group}`;
-  return { code: 'too-often', reason: `The number had ${recent} ${what} within ${span}; frequency allows ${max}` };
+  const more = own === 0 ? '' : `, and gets ${own} more from this plan`;
+  return {
+    code: 'too-often',
+    reason: `The number had ${recent} ${what} within ${span}${more}; frequency allows ${max}`,
+  };
 }
 
 const HOUR_MS = 3_600_000;

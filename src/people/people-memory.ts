@@ -13,7 +13,7 @@ import { readRequests } from '../plan/format/planned-files.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import { type Files, syncFile } from '../storage/files.js';
-import { createHadLookup } from './had-already.js';
+import { createHadLookup, type KnownPeople } from './had-already.js';
 import {
   type PeopleHead,
   type PersonRecord,
@@ -51,7 +51,7 @@ export async function beginPeople(files: Files, run: RunOfPeople, nowMs: number)
   const jobDirectory = dirname(directory);
   const people = peopleDirectoryOf(plan.job, jobDirectory);
   const before = await files.list(people);
-  const look = async () => (await createOpenPeople(files, () => nowMs)(plan, jobDirectory))?.().find;
+  const look = async () => (await openPeople(files, plan, { jobDirectory, nowMs: () => nowMs, begun: run }))?.().find;
   const findHad = await look();
   if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs, findHad });
   const isSame = (await files.list(people)).every((name) => before.includes(name) || name === nameOf(plan.id));
@@ -143,25 +143,45 @@ const STATES: Readonly<Record<CurrentRowStatus, PersonState>> = {
   moved: 'not-sent',
 };
 
-/** Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries does not count: it gives them up. */
 export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople {
-  return async (plan, jobDirectory) => {
-    const { id, job, retryOf } = plan;
-    const rules = { ...job, sameText: sameTextRule(plan) };
-    const directory = peopleDirectoryOf(job, jobDirectory);
-    if (job.steps.some((_, index) => listTextsOf(job, index + 1) !== undefined))
-      await noteMissing(files, { jobDirectory, nowMs: nowMs() });
-    const { key, heads: all } = await readPeopleHeads(files, directory);
-    const spanMs = Math.max(job.sameTextWithin, job.frequency?.per ?? 0);
-    const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
-    const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
-    const heads = all
-      .map(({ head }) => head)
-      .filter((head) => isRecent(head) && head.plan !== id && head.plan !== retryOf?.run && accounts.has(head.account));
-    if (heads.length === 0) return undefined;
-    const table = await loadTable(files, directory, { heads, key });
-    return () => createHadLookup({ table, runs: heads }, rules, nowMs());
-  };
+  return (plan, jobDirectory) => openPeople(files, plan, { jobDirectory, nowMs, begun: undefined });
+}
+
+/**
+ * Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries gives them up: only
+ * what it sent counts. `begun`: the plan is made, and is about to be sent.
+ */
+async function openPeople(
+  files: Files,
+  plan: Parameters<OpenPeople>[0],
+  { jobDirectory, nowMs, begun }: { jobDirectory: string; nowMs: () => number; begun: RunOfPeople | undefined },
+): ReturnType<OpenPeople> {
+  const { id, job, retryOf } = plan;
+  const rules = { ...job, sameText: sameTextRule(plan) };
+  const directory = peopleDirectoryOf(job, jobDirectory);
+  const steps = job.steps.filter((_, index) => listTextsOf(job, index + 1) !== undefined);
+  if (steps.length > 0) await noteMissing(files, { jobDirectory, nowMs: nowMs() });
+  const { key, heads: all } = await readPeopleHeads(files, directory);
+  const spanMs = Math.max(job.sameTextWithin, job.frequency?.per ?? 0);
+  const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
+  const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
+  const heads = all
+    .map(({ head }) => head)
+    .filter((head) => isRecent(head) && head.plan !== id && accounts.has(head.account));
+  // Else no number is in it twice.
+  const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
+  const countsOwn = job.frequency !== undefined && mayRepeat;
+  if (heads.length === 0 && !countsOwn) return undefined;
+  const table = await loadTable(files, directory, { heads, key, retried: retryOf?.run });
+  if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
+  const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
+  const known: KnownPeople = { table, runs: heads, counts, retried: retryOf?.run };
+  return () => createHadLookup(known, rules, nowMs());
+}
+
+async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
+  for await (const batch of listRecords(files, run, { steps: run.plan.steps, stateOf: () => 'to-send' }))
+    for (const { number } of batch) table.addOwn(number);
 }
 
 /** The files of a memory, by run; `key`: of all of them. */
@@ -200,13 +220,14 @@ async function noteMissing(
 async function loadTable(
   files: Files,
   directory: string,
-  { heads, key }: { heads: readonly PeopleHead[]; key: Buffer },
+  { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: string | undefined },
 ): Promise<PeopleTable> {
   const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
   for (const [run, { plan }] of heads.entries()) {
     const path = join(directory, nameOf(plan));
     const add = (number: number, text: number, state: PersonState) => {
-      if (state !== 'rejected' && state !== 'not-sent') table.add(number, text, run);
+      const isSent = state === 'accepted' || state === 'in-doubt';
+      if (isSent || (state === 'to-send' && plan !== retried)) table.add(number, text, run);
     };
     if (!(await readPeople(files, path, { key, add }))) throw refuseDamaged(path, plan);
   }

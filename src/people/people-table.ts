@@ -1,8 +1,11 @@
 import { createNumberSet } from '../normalize/number/number-set.js';
 
+const FIRST_OWN = 1024;
+const MOST_OWN = 0xffff;
+
 /**
  * Whom earlier runs wrote to, and what (CRC-32 of sender and text), by which run (its index): 14 bytes a message, and 18 to 36
- * a number.
+ * a number; where those of the plan itself count, 2 to 4 more.
  */
 export class PeopleTable {
   readonly #numbers = createNumberSet();
@@ -13,6 +16,8 @@ export class PeopleTable {
   /** By the place of a number among all: its last message, counted from 1. */
   readonly #last: Uint32Array;
   #size = 0;
+  /** By the place of a number: how many messages of the plan itself go to it. */
+  #own = new Uint16Array(0);
 
   /** `most`: how many messages will be added at most. */
   constructor(most: number) {
@@ -35,8 +40,23 @@ export class PeopleTable {
     this.#last[place] = this.#size;
   }
 
+  addOwn(number: number): void {
+    const place = this.#numbers.add(number, this.#numbers.size) ?? this.#numbers.size - 1;
+    if (place >= this.#own.length) {
+      const grown = new Uint16Array(Math.max(FIRST_OWN, 2 * this.#own.length, place + 1));
+      grown.set(this.#own);
+      this.#own = grown;
+    }
+    this.#own[place] = Math.min((this.#own[place] ?? 0) + 1, MOST_OWN);
+  }
+
+  ownOf(number: number): number {
+    const place = this.#numbers.find(number);
+    return place === undefined ? 0 : (this.#own[place] ?? 0);
+  }
+
   has(number: number): boolean {
-    return this.#size > 0 && this.#numbers.find(number) !== undefined;
+    return this.#numbers.size > 0 && this.#numbers.find(number) !== undefined;
   }
 
   /** The messages of a number, the last that was added first, as long as `isWanted` of none holds; its run, or undefined. */

@@ -1,9 +1,8 @@
-import type { FindHad } from '../kinds/step-kind.js';
+import type { HadRows } from '../kinds/step-kind.js';
 import type { HadFigures, Plan, PlannedStep } from './format/plan-file.js';
 
 /** Who had which text by earlier runs, as one step asks it. */
-export interface HadLookup {
-  readonly find: FindHad;
+export interface HadLookup extends HadRows {
   /** Of all that were asked; undefined where none had it. */
   figures(): HadFigures | undefined;
 }

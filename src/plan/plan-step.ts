@@ -66,7 +66,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     step: number,
     findColumn: names.find,
     findSuppressed: (e164) => suppression?.find(e164),
-    findHad: context.had?.find,
+    had: context.had,
     describeRow: (ordinal) => rows.describe(ordinal),
   });
   const replayed = context.replay?.(created);

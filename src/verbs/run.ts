@@ -10,7 +10,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
-import { sampleFirst } from '../job/stages.js';
+import { formatSize, sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -169,7 +169,7 @@ async function finishRun(
   const { registry } = sending;
   const pass = answer.rest === true ? ({ stage: 'sample', by: namePerson(context) } as const) : undefined;
   if (past.state === 'finished') return sending.report(past.directory, past.plan);
-  if (answer.first !== undefined) assertHasSample(past);
+  if (answer.first !== undefined) checkSample(past, answer.first, context);
   await assertNotRefused(env.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoon(context, 'finish the run', () =>
@@ -179,10 +179,18 @@ async function finishRun(
   return sending.send(past.directory, past.plan, settings, pass);
 }
 
-/** Without one, all of it would be sent. */
-function assertHasSample({ plan }: PastRun): void {
-  const isSampled = plan.job.steps.some((step) => step.kind === 'sms' && step.ramp?.some(({ isAsked }) => isAsked));
-  if (isSampled) return;
+/** Without a sample all of it would be sent; one of another size stays as it was planned. */
+function checkSample({ plan }: PastRun, size: RampStage['size'], { log }: Context): void {
+  const samples = plan.job.steps.flatMap((step) => (step.kind === 'sms' ? (step.ramp ?? []) : []));
+  const [planned] = samples.filter(({ isAsked }) => isAsked);
+  if (planned !== undefined) {
+    const [was, asked] = [planned.size, size].map(formatSize);
+    if (was === asked) return;
+    log.warn(`the sample of run ${plan.id} is ${was}, as it was planned: --first ${asked} changes nothing`, {
+      run: plan.id,
+    });
+    return;
+  }
   throw new UserError('bad-plan', `Cannot send a sample first: run ${plan.id} of the job is unfinished, and has none`, {
     hint: 'Nothing was sent. Finish that run first: run the job without --first.',
   });

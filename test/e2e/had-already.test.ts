@@ -132,6 +132,56 @@ test('frequency counts messages of other jobs of the group, and says of each row
   expect(rows[0]?._reason).toBe('The number had 2 messages of group marketing within 7 days; frequency allows 2');
 });
 
+test('frequency counts the rows of one plan, in their order and across steps; of more only those leave that it allows', async () => {
+  const workspace = await aWorkspace();
+  const job = (name: string, changes: Record<string, unknown> = {}, steps = 1) => {
+    const step = (index: number) =>
+      anSmsStep({
+        duplicates: 'keep',
+        template: { source: 'ACME', text: `${name} ${index} {{ name }}` },
+        input: { files: `${name}.csv` },
+      });
+    const frequency = { max: 2, per: '7d' };
+    const all = Array.from({ length: steps }, (_, index) => step(index));
+    workspace.writeJob(aJob(workspace, { name, frequency, steps: all, ...changes }), `${name}.yaml`);
+  };
+  const countOf = async (number: string) => (await workspace.destinations()).filter((each) => each === number).length;
+
+  workspace.write(
+    'five.csv',
+    `name,mobile\n${['a', 'b', 'c', 'd', 'e'].map((name) => `${name},${numberOf(1)}\n`).join('')}`,
+  );
+  job('five');
+  const { code, summary } = await workspace.volley('run', 'five.yaml');
+  expect([code, summary.balance]).toMatchObject([0, { accepted: 2, skipped: 3 }]);
+  const rows = readOutput(summary, 1, 'skipped');
+  expect(rows.map(({ name, _code }) => `${name} ${_code}`)).toEqual(['c too-often', 'd too-often', 'e too-often']);
+  expect(rows[0]?._reason).toBe(
+    'The number had 0 messages within 7 days, and gets 2 more from this plan; frequency allows 2',
+  );
+  expect(await countOf(numberOf(1))).toBe(2);
+  // They still are too many.
+  const retry = await workspace.volley('retry', summary.directory, '--only', 'too-often');
+  expect(JSON.parse(retry.stdout).steps[0].skips).toEqual({ 'too-often': 3 });
+
+  workspace.write('steps.csv', `name,mobile\na,${numberOf(2)}\n`);
+  job('steps', {}, 3);
+  const { summary: steps } = await workspace.volley('run', 'steps.yaml');
+  expect(steps.steps.map(({ balance }) => balance.accepted)).toEqual([1, 1, 0]);
+  expect(await countOf(numberOf(2))).toBe(2);
+
+  // Another run sends while the plan waits.
+  workspace.write('late.csv', `name,mobile\na,${numberOf(3)}\nb,${numberOf(3)}\nc,${numberOf(4)}\n`);
+  job('late');
+  const { directory } = JSON.parse((await workspace.volley('plan', 'late.yaml')).stdout);
+  workspace.write('one.csv', `name,mobile\na,${numberOf(3)}\nc,${numberOf(4)}\n`);
+  job('one');
+  expect((await workspace.volley('run', 'one.yaml')).code).toBe(0);
+  const late = await workspace.volley('apply', directory);
+  expect(codesOf(readOutput(late.summary, 1, 'unprocessed'))).toEqual(['too-often', 'too-often']);
+  expect([await countOf(numberOf(3)), await countOf(numberOf(4))]).toEqual([1, 2]);
+});
+
 test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {
   const workspace = await aGrownExport();
   const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));

@@ -22,10 +22,12 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       if (rejection !== undefined) return { kind: 'rejected', rejection };
-      const had = context.findHad?.(number, () => digestText(fragment()));
+      const had = context.had?.find(number, () => digestText(fragment()));
       if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
-      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
+      if (kept !== undefined) return skipDuplicate('number', kept, context);
+      context.had?.note(number);
+      return undefined;
     },
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
     preview: (fragment) => {
