@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 
 describe.concurrent('what a run leaves behind', () => {
@@ -28,10 +29,7 @@ describe.concurrent('what a run leaves behind', () => {
     const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
     workspace.write('people-1.csv', people(30));
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people-*.csv' } })] }));
-    const first = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-    first.signal('SIGKILL');
-    await first.ended;
+    await killAfter(2, workspace, 'run', 'job.yaml');
     workspace.setFaults();
     workspace.write('people-2.csv', people(5, 101));
 

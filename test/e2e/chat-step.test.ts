@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { startMortal } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { aJobOfAreas, ledgerOf, untilAccepted } from './area-jobs.js';
 import { until } from './command.js';
@@ -58,10 +59,9 @@ test.concurrent('a run that was stopped and resumes reports both ends, each once
 
 test.concurrent('killed in the middle of a post, the next run does not post again: it is in doubt', async () => {
   const workspace = await aPosting(10, [aChat({ text: 'done' })], { kind: 'stall-after', area: 'chat' });
-  const running = workspace.start(['run', 'job.yaml']);
+  const running = startMortal(workspace, 'run', 'job.yaml');
   await untilAccepted(workspace, 'chat', 1);
-  running.signal('SIGKILL');
-  await running.ended;
+  await running.kill();
   workspace.setFaults();
 
   const { code, summary } = await workspace.run();

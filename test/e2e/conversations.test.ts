@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startMortal } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
@@ -111,10 +112,9 @@ test.concurrent('a webhook that may exist, as the process was killed before its 
   const workspace = await aWorkspace({ kind: 'stall-after', area: 'gateway', nth: 1 });
   workspace.write('people.ndjson', lines(aCustomer(1)));
   workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));
-  const running = workspace.start(['run', 'job.yaml']);
+  const running = startMortal(workspace, 'run', 'job.yaml');
   await untilAccepted(workspace, 'gateway', 1);
-  running.signal('SIGKILL');
-  await running.ended;
+  await running.kill();
   workspace.setFaults();
 
   const told = await workspace.run();

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
@@ -231,10 +232,7 @@ test('a run whose process was killed counts with all that it has yet to send', a
   const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
   workspace.write('people.csv', people(30));
   workspace.writeJob(aJob(workspace));
-  const running = workspace.start(['run', 'job.yaml']);
-  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-  running.signal('SIGKILL');
-  await running.ended;
+  await killAfter(2, workspace, 'run', 'job.yaml');
   workspace.writeJob(aJob(workspace, { name: 'other' }));
   const { summary, code } = await workspace.run();
   expect([code, summary.balance.skipped]).toEqual([1, 30]);

@@ -1,17 +1,18 @@
-import { mkdirSync, promises, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { createFiles, type Files, nodeFiles, type RawFiles } from '../../src/storage/files.js';
+import { type Files, nodeFiles } from '../../src/storage/files.js';
 import { aFastDirectory } from '../hostile/a-fast-directory.js';
 import { stepsOf } from '../one-in.js';
 import { aFakeClock, aFakeLane, aScriptedService, duplicatesAmong } from '../run/a-run.js';
 import { people } from './a-job.js';
+import { aDiskOf, deathOf } from './a-mortal-command.js';
 import { runInProcess } from './run-in-process.js';
 
-/** One operation in twenty with each commit, and all from where the registry has the run's end to where the last file is moved. */
-const { first, step } = stepsOf(20);
+/** One operation in forty with each commit, and all from where the registry has the run's end to where the last file is moved. */
+const { first, step } = stepsOf(40);
 /** A lock of which only the name could be written is free after its lease. */
 const LATER_MS = 61_000;
 /** The last has the name of the first, which is sent and moved before. */
@@ -20,37 +21,13 @@ const FILES = { 'inbox/monday.csv': people(2, 10), 'inbox/tuesday.csv': people(2
 /** A disk on which nothing is done any more from its n-th operation on; that one, if it writes, is half done. */
 function aDyingDisk(deathAt: number) {
   const seen: string[] = [];
-  const opened: { close(): Promise<void> }[] = [];
-  const die = () => Object.assign(new Error('EIO: the process is dead'), { code: 'EIO' });
-  const perform = async <T>(name: string, act: () => Promise<T>, tear?: () => Promise<unknown>): Promise<T> => {
+  const disk = aDiskOf(async (name, act, tear) => {
     seen.push(name);
     if (seen.length === deathAt) await tear?.();
-    if (seen.length >= deathAt) throw die();
+    if (seen.length >= deathAt) throw deathOf(name);
     return act();
-  };
-  const watch = (target: object, path: string): object =>
-    new Proxy(target, {
-      get: (_, key) => {
-        const member: unknown = Reflect.get(target, key);
-        if (typeof member !== 'function' || key === 'close') {
-          return typeof member === 'function' ? member.bind(target) : member;
-        }
-        return (...args: unknown[]) => {
-          const name = `${String(key)} ${path === '' ? String(args[0]) : path}`;
-          const act = async () => {
-            const result = await Reflect.apply(member, target, args);
-            if (key !== 'open') return result;
-            opened.push(result);
-            return watch(result, String(args[0]));
-          };
-          const [bytes, offset, length, ...position] = args;
-          const half = [bytes, offset, Math.floor(Number(length) / 2), ...position];
-          return perform(name, act, key === 'write' ? () => Reflect.apply(member, target, half) : undefined);
-        };
-      },
-    });
-  const close = () => Promise.allSettled(opened.map((handle) => handle.close()));
-  return { files: createFiles(watch(promises, '') as RawFiles), seen, close };
+  });
+  return { ...disk, seen };
 }
 
 async function aLife(directory: string, service: ReturnType<typeof aScriptedService>, deathAt: number, life: number) {

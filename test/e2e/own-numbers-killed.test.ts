@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
+import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 
 const MINE = '+6598000001';
@@ -10,10 +11,7 @@ test('a test that was killed is resumed by the same command, and sends nothing t
   workspace.writeJob(aJob(workspace));
   workspace.setFaults({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
   const args = ['test', 'job.yaml', '--to', MINE, '--count', '20'];
-  const running = workspace.start(args);
-  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-  running.signal('SIGKILL');
-  await running.ended;
+  await killAfter(2, workspace, ...args);
   workspace.setFaults();
 
   const ran = await workspace.run();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { numberOf, people } from './a-job.js';
+import { startMortal } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
@@ -160,11 +161,10 @@ test.concurrent('killed between a check and its answer, the next run asks for th
   workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!]));
   workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
   workspace.setFaults({ kind: 'stall-after', area: 'verification', nth: 2 });
-  const running = workspace.start(['run', 'job.yaml']);
+  const running = startMortal(workspace, 'run', 'job.yaml');
   // Two codes that were sent, and the check.
   await untilAccepted(workspace, 'verification', 3);
-  running.signal('SIGKILL');
-  await running.ended;
+  await running.kill();
   workspace.setFaults();
 
   const { code, summary } = await workspace.run();

@@ -34,7 +34,7 @@ for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(direct
 
 async function volley(...args: string[]) {
   const env = { PATH: process.env.PATH ?? '' };
-  const { code, stdout, stderr } = await new Running(args, { cwd: directory, env }).ended;
+  const { code, stdout, stderr } = await runCommandInProcess(args, { cwd: directory, env });
   return { code, stdout, stderr, json: stdout.startsWith('{') ? JSON.parse(stdout) : undefined };
 }
 

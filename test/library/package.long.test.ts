@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { oneIn } from '../one-in.js';
 
 const run = promisify(execFile);
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
@@ -98,7 +99,7 @@ describe('the packed package, installed in an empty folder', () => {
     expect(await say('plain.mjs')).toEqual(SAID);
   });
 
-  test.each(['typescript', 'typescript-7'])(
+  test.each(oneIn(2, ['typescript', 'typescript-7']))(
     'compiles under strict %s, its own types checked too, and does the same',
     async (name) => {
       const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB(name)};

@@ -42,7 +42,7 @@ interface StatusClass {
 }
 
 /** Of a hundred that mean the same, a part with each commit. */
-const partOf = (statuses: readonly number[]) => (statuses.length < 10 ? statuses : oneIn(5, statuses));
+const partOf = (statuses: readonly number[]) => (statuses.length < 10 ? statuses : oneIn(10, statuses));
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const BUSY = [429, 503];
 /** What something in between says of a connection that ended, also when it had passed the request on. */

@@ -141,13 +141,13 @@ async function aPrune(): Promise<Script> {
 
 /** Each with how far apart the operations are that are tried with each commit, and how many there are at least. */
 test.each([
-  ['a run', 'kill', aRun, 20, 100],
-  ['a run', 'power', aRun, 20, 100],
-  ['a run hours after the last', 'power', aRunHoursLater, 12, 100],
-  ['an abandon', 'kill', anAbandon, 5, 30],
-  ['an abandon', 'power', anAbandon, 5, 30],
-  ['a prune', 'kill', aPrune, 5, 30],
-  ['a prune', 'power', aPrune, 5, 30],
+  ['a run', 'kill', aRun, 40, 100],
+  ['a run', 'power', aRun, 40, 100],
+  ['a run hours after the last', 'power', aRunHoursLater, 24, 100],
+  ['an abandon', 'kill', anAbandon, 10, 30],
+  ['an abandon', 'power', anAbandon, 10, 30],
+  ['a prune', 'kill', aPrune, 10, 30],
+  ['a prune', 'power', aPrune, 10, 30],
 ] as const)(
   '%s that ends by %s at any operation on the disk is made good by the next command: nothing is lost, nothing sent twice',
   async (_what, kind, begin, every, atLeast) => {

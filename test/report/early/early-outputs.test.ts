@@ -22,7 +22,7 @@ import { aRun, aScriptedService, batchAnswer, failure, response, type Script, ty
 
 const IDLE: Spare = { busyShare: () => 0, freeBytes: async () => 1e12 };
 const RESULTS = '1-sms.results.csv';
-const RUNS = ALL ? 60 : 20;
+const RUNS = ALL ? 60 : 10;
 
 describe('outputs that are begun while the run sends', () => {
   it('are those that are written anew, of both steps', async () => {
