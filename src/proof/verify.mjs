@@ -1,33 +1,59 @@
 // Checks a proof that `volley proof` wrote, without Volley. It needs Node 20 or later, and nothing else:
 //
-//   node verify.mjs proof.json [--head DIGEST] [--salt proof.salt [1-sms.results.csv] [--number +6591234567]]
+//   node verify.mjs proof.json [--head DIGEST] [--plan plan.json] [--salt proof.salt [1-sms.results.csv] [--number +6591234567]]
 //
-// Exit code 0: all of it holds. 1: it does not, and stderr says where. A proof has one entry a line. The digest of an entry is the SHA-256
-// of the digest before it (in hex; 64 zeros before the first) and of the entry as JSON: keys sorted, no blanks, in ASCII. A number stands
-// in it as the SHA-256 of the salt and its digits. The last digest, the head, vouches for all entries: note it elsewhere.
+// Exit code 0: all of it holds. 1: it does not, and stderr says where. 2: the command is not one that it can check. A proof has one entry
+// a line. The digest of an entry is the SHA-256 of the digest before it (in hex; 64 zeros before the first) and of the entry as JSON: keys
+// sorted, no blanks, in ASCII. The last one, the head, vouches for all entries: note it elsewhere. A number stands in it as the SHA-256 of
+// the salt and its digits, a row of the results as that of the salt, the header (CSV) and the row, to the byte.
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { accessSync, createReadStream, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-
-const text = { type: 'string' };
-const { values: given, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { head: text, salt: text, number: text },
-});
-const [proofFile = 'proof.json', resultsFile] = positionals;
-const say = (line) => process.stdout.write(`${line}\n`);
-const sha256 = (of) => createHash('sha256').update(of, 'latin1').digest('hex');
-const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 
 function expect(holds, what) {
   if (!holds) throw new Error(what);
 }
 
+const text = { type: 'string' };
+const options = { head: text, plan: text, salt: text, number: text };
+
+/** What it is asked to check: refused where less than that would be. */
+function readCommand() {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const [proof = 'proof.json', results, ...more] = positionals;
+  const { salt, number, plan } = values;
+  expect(more.length === 0, `${more} is one file too many`);
+  const isSalted = (number ?? results) === undefined || salt !== undefined;
+  expect(isSalted, 'numbers and results are looked up with the salt of the run, expected --salt proof.salt as well');
+  const isNumber = number === undefined || /^\+[1-9]\d{6,14}$/.test(number.replace(/[ ().-]/g, ''));
+  expect(isNumber, `${number} is not in E.164, expected one such as +6591234567`);
+  expect(!/\.xlsx$/i.test(results), `${results} is a workbook, expected results in CSV or NDJSON`);
+  for (const path of [proof, results, salt, plan]) if (path !== undefined) accessSync(path);
+  return { ...values, proof, results };
+}
+
+const lines = [];
+const say = (line) => lines.push(line);
+const isVisible = (line) => line.replace(/\p{C}/gu, '?');
+const sha256 = (of) => createHash('sha256').update(of, 'latin1').digest('hex');
+const digestOf = (number) => sha256(salt + number.replace(/\D/g, ''));
+const keyTextOf = (pem) => pem?.replace(/-----.*?-----|\s/g, '');
+
+/** Of whole numbers from 0 on. */
+function sum(counts) {
+  const isCount = (count) => Number.isSafeInteger(count) && count >= 0;
+  expect(Object.values(counts).every(isCount), 'a count is not a whole number from 0 on');
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}
+
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
-    const keys = Object.keys(value).sort();
-    return `{${keys.map((key) => `${canonical(key)}:${canonical(value[key])}`).join(',')}}`;
+    const keys = Object.keys(value).filter((key) => value[key] !== undefined);
+    return `{${keys
+      .sort()
+      .map((key) => `${canonical(key)}:${canonical(value[key])}`)
+      .join(',')}}`;
   }
   const inAscii = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(/[^ -~]/g, inAscii);
@@ -36,14 +62,14 @@ function canonical(value) {
 async function* readLines(path) {
   let rest = '';
   for await (const chunk of createReadStream(path, 'latin1')) {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop();
-    yield* lines;
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop();
+    yield* parts;
   }
-  expect(rest === '', 'the end was cut or changed');
+  expect(rest === '', `the end of ${path} was cut or changed`);
 }
 
-/** The entries, each once its digest follows from the one before it. Returns the head. */
+/** The entries, each once its digest follows from the one before it. */
 async function* readEntries(path) {
   let [count, head, before, isWhole] = [-1, '0'.repeat(64), 'the beginning', false];
   for await (const line of readLines(path)) {
@@ -67,118 +93,193 @@ async function* readEntries(path) {
   }
   expect(isWhole, `the end is missing behind ${before}`);
   expect(given.head === undefined || given.head === head, `its head is ${head}, not the one that was noted`);
-  return say(`${path} holds: ${count - 1} entries, head ${head}`);
+  say(`${path} holds: ${count - 1} entries, head ${head}`);
 }
 
+const JOURNAL = 'opened intent outcome settled claimed stage provisioning action acted closed'.split(' ');
+const ORDER = [['plan'], ['approval'], JOURNAL, ['row'], ['receipts'], ['balance'], ['end']];
+const ONCE = ['plan', 'receipts', 'end'];
 const steps = new Map();
-const open = new Map();
-const numbers = [];
-let plan;
-let last;
+const approvals = [];
+const looked = [];
+let [given, plan, salt, last, nameless] = [{}, undefined, '', undefined, 0];
+let run = { state: 'planned' };
 
 function stepOf(number) {
-  if (!steps.has(number)) steps.set(number, { read: 0, rows: {}, status: {}, requests: {} });
+  expect(steps.has(number), `step ${number} is not in the plan`);
   return steps.get(number);
 }
 
 function add(counts, more, sign = 1) {
-  for (const [key, count] of Object.entries(more)) counts[key] = (counts[key] ?? 0) + sign * count;
+  for (const [key, count] of Object.entries(more)) {
+    counts[key] = (counts[key] ?? 0) + sign * count;
+    expect(counts[key] >= 0, `more rows than there are had been ${key}`);
+  }
 }
 
 /** What an entry says must agree with those before it. */
 const CHECKS = {
   plan: (entry) => {
-    expect(plan === undefined, 'a second plan');
     plan = entry;
+    for (const { number } of plan.steps) {
+      const counts = { read: 0, planned: 0, rows: {}, status: {}, requests: {} };
+      steps.set(number, { ...counts, open: new Map(), begun: [], claims: [], accepted: [] });
+    }
+    if (given.salt === undefined) return;
+    salt = readFileSync(given.salt, 'latin1').trim();
+    expect(sha256(salt) === plan.saltSha256, `${given.salt} is the salt of another run`);
   },
   approval: ({ at, name, planSha256, publicKey, signature }) => {
     expect(planSha256 === plan.planSha256, 'it approves another plan');
+    const isFirst = approvals.every((each) => each.name !== name && (each.key ?? 1) !== keyTextOf(publicKey));
+    expect(isFirst, `${name} had approved before`);
+    approvals.push({ name, key: keyTextOf(publicKey) });
+    const by = `approved by ${JSON.stringify(name)} on ${new Date(at).toISOString()}`;
+    if (signature === undefined) return say(`${by}, not signed: that is what Volley noted`);
     const signed = JSON.stringify({ approval: 1, plan: plan.run, planSha256, name, at: new Date(at).toISOString() });
-    if (signature === undefined) return say(`approved by ${name}, not signed`);
-    const holds = verify(null, Buffer.from(signed), createPublicKey(publicKey), Buffer.from(signature, 'base64'));
-    expect(holds, `its signature is not of the key of ${name}`);
-    return say(`approved by ${name}, signed with the key\n${publicKey.trim()}`);
+    const key = createPublicKey(publicKey);
+    const holds = verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64'));
+    expect(holds && key.asymmetricKeyType === 'ed25519', `its signature is not of the key of ${name}`);
+    return say(`${by}, signed with the key ${keyTextOf(publicKey)}`);
   },
-  intent: (entry) => open.set(`${entry.step}/${entry.request}/${entry.part}`, entry),
+  opened: () => {
+    run = { state: 'unfinished' };
+  },
+  closed: ({ reason }) => {
+    run = reason === 'finished' ? { state: reason } : { state: 'stopped', stop: reason };
+  },
+  intent: ({ step, request, part, rows }) => {
+    const { begun, open } = stepOf(step);
+    const [first, count] = rows;
+    const waiting = open.get(`${request}/${part}`);
+    open.set(`${request}/${part}`, { rows, isInFlight: true });
+    if (waiting !== undefined)
+      return expect(canonical(waiting.rows) === canonical(rows), 'its rows were others before');
+    expect(part === '', `request ${request} was not split before it`);
+    const planned = plan.steps.find(({ number }) => number === step)?.counts.planned;
+    expect(sum(rows) <= planned && count > 0, 'it has rows that were not planned');
+    for (let at = first; at < first + count; at += 1) {
+      expect(begun[at] === undefined, `it sends planned row ${at + 1} a second time, behind request ${begun[at]}`);
+      begun[at] = request;
+    }
+  },
   outcome: ({ step, request, part, result, counts }) => {
-    if (result === 'ignored') return;
-    const key = `${step}/${request}/${part}`;
-    const rows = open.get(key)?.rows[1];
-    expect(open.delete(key), `no intent of request ${request} stands before it`);
-    if (counts === undefined) return;
-    expect(sum(counts) === rows, `it counts ${sum(counts)} rows, its intent ${rows}`);
-    add(stepOf(step).requests, counts);
+    const { open, requests } = stepOf(step);
+    const key = `${request}/${part}`;
+    const { rows: [first, count] = [], isInFlight } = open.get(key) ?? {};
+    if (result === 'ignored') return expect(count === undefined, 'it is the outcome that counts');
+    expect(result === 'given-up' ? count : isInFlight, `no intent of request ${request} stands before it`);
+    open.delete(key);
+    if (result === 'again') return open.set(key, { rows: [first, count] });
+    if (result === 'split') {
+      const half = Math.ceil(count / 2);
+      open.set(`${key}0`, { rows: [first, half] });
+      return open.set(`${key}1`, { rows: [first + half, count - half] });
+    }
+    expect(sum(counts) === count, `it counts ${sum(counts)} rows, its intent ${count}`);
+    return add(requests, counts);
   },
   settled: ({ step, from, counts }) => {
     add(stepOf(step).requests, { [from]: sum(counts) }, -1);
     add(stepOf(step).requests, counts);
   },
-  row: ({ step, row, state, status, number, place }) => {
+  claimed: ({ step, rows: [first, count], plan: by }) => {
+    for (let at = first; at < first + count; at += 1) stepOf(step).claims[at] = by;
+  },
+  row: ({ step, row, state, status, number, result, claimedBy, place }) => {
     const found = stepOf(step);
     found.read += 1;
     expect(row === found.read, `row ${found.read} is expected there`);
     add(found.rows, { [state]: 1 });
-    if (state === 'planned') add(found.status, { [status]: 1 });
-    if (given.salt !== undefined && number !== undefined) numbers.push({ step, status, number, place });
+    if (state !== 'planned') return;
+    const at = found.planned++;
+    add(found.status, { [status]: 1 });
+    expect(status === 'unprocessed' || found.begun[at] !== undefined, `it is ${status}, and no request had it`);
+    expect(claimedBy === found.claims[at], 'the journal says otherwise of the plan that claimed it');
+    if (given.number !== undefined && number === digestOf(given.number)) looked.push(`${status} (${place})`);
+    if (number === undefined) nameless += 1;
+    if (given.results !== undefined && status === 'accepted' && claimedBy === undefined)
+      found.accepted.push({ result, place });
   },
   balance: ({ step, read, planned, rejected, skipped, outcomes }) => {
-    const { rows, status, requests, read: found } = stepOf(step);
-    const inPlan = plan.steps.find(({ number }) => number === step)?.counts ?? {};
-    expect(read === found && read === planned + rejected + skipped, 'the rows that were read do not add up');
+    const { rows, status, requests, read: found, open, isBalanced } = stepOf(step);
+    expect(isBalanced === undefined, 'a second balance of the step');
+    const inPlan = plan.steps.find(({ number }) => number === step).counts;
+    expect(read === found && read === sum({ planned, rejected, skipped }), 'the rows that were read do not add up');
     expect(planned === sum(outcomes), 'the rows that were planned do not add up');
     for (const [key, count] of Object.entries({ planned, rejected, skipped })) {
       expect(count === (rows[key] ?? 0) && count === inPlan[key], `${key}: ${count}, rows or plan say otherwise`);
     }
-    const inFlight = [...open.values()].filter((intent) => intent.step === step).map((intent) => intent.rows[1]);
+    const inFlight = [...open.values()].filter(({ isInFlight }) => isInFlight).map((intent) => intent.rows[1]);
     const inDoubt = [0, sum(inFlight)].map((more) => (requests['in-doubt'] ?? 0) + more);
     for (const [key, count] of Object.entries(outcomes)) {
       expect(count === (status[key] ?? 0), `${key}: ${count}, the rows say ${status[key] ?? 0}`);
       const said = { unprocessed: [count], 'in-doubt': inDoubt }[key] ?? [requests[key] ?? 0];
       expect(said.includes(count), `${key}: ${count}, the requests say ${said}`);
     }
+    const isLeft = open.size > 0 || outcomes.unprocessed > 0;
+    expect(run.state !== 'finished' || !isLeft, 'the run was finished, and rows were left');
     stepOf(step).isBalanced = true;
     say(`step ${step}: ${JSON.stringify({ read, planned, rejected, skipped, outcomes })}`);
   },
+  end: ({ state, stop }) => {
+    expect(
+      [...steps.values()].every(({ isBalanced }) => isBalanced),
+      'the balance of a step is missing',
+    );
+    expect(state === run.state && stop === run.stop, `it says ${state}, the journal ${canonical(run)}`);
+    say(`run ${plan.run} of job ${JSON.stringify(plan.job)}: ${state}`);
+  },
 };
 
-/** Step and number of each row of a CSV file of results. */
-function readResults(path) {
-  const content = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-  const delimiter = /_step"?([,;|\t])/.exec(content)?.[1] ?? ',';
-  const CELL = new RegExp(`("(?:[^"]|"")*"|[^${delimiter}\r\n]*)([${delimiter}]|\r?\n|$)`, 'g');
+/** The lines of a file of results, or several where a quoted cell has ends of lines. */
+async function* readRecords(path) {
+  let [record, isQuoted] = ['', false];
+  for await (const line of readLines(path)) {
+    record += `${line}\n`;
+    if (!record.startsWith('{') && line.split('"').length % 2 === 0) isQuoted = !isQuoted;
+    if (isQuoted) continue;
+    yield record;
+    record = '';
+  }
+  expect(record === '', 'its end was cut or changed');
+}
+
+/** The results have the rows of a step that were accepted, in their order, and no other, each to the byte. */
+async function checkResults(path) {
   const rows = [];
-  let columns;
-  let cells = [];
-  for (const [, cell, end] of content.matchAll(CELL)) {
-    cells.push(cell.replaceAll('"', ''));
-    if (end === delimiter) continue;
-    if (columns === undefined) columns = ['_step', '_destination'].map((name) => cells.indexOf(name));
-    else if (cells.length > 1) rows.push(columns.map((at) => cells[at] ?? ''));
-    cells = [];
+  let header;
+  for await (const record of readRecords(path)) {
+    const isHeader = header === undefined && !record.startsWith('{');
+    header ??= isHeader ? record : '';
+    if (!isHeader) rows.push(sha256(salt + header + record));
   }
-  return rows;
+  const [known, named] = [new Set(rows), Number(/(?:^|[/\\])(\d+)-[^/\\]*$/.exec(path)?.[1])];
+  const [step, { accepted }] =
+    [...steps].find(([, each]) => each.accepted.some(({ result }) => known.has(result))) ??
+    [...steps].find(([number]) => number === named) ??
+    [...steps].find(([, each]) => each.accepted.length > 0) ??
+    [...steps][0];
+  expect(
+    accepted.every(({ result }) => result !== undefined),
+    'the run wrote workbooks: their rows are not in the proof',
+  );
+  for (let at = 0; at < Math.max(rows.length, accepted.length); at += 1) {
+    if (rows[at] === accepted[at]?.result) continue;
+    const isMissing = rows[at] === undefined || accepted.slice(at).some(({ result }) => result === rows[at]);
+    expect(!isMissing, `it lacks a row, ${accepted[at]?.place}`);
+    expect(false, `row ${at + 1} of it, or its header, was changed, was not accepted, or is of another run`);
+  }
+  say(`${path}: its ${rows.length} rows are those that were accepted in step ${step}, to the byte`);
 }
 
-/** The results have the rows of a step that were accepted, in their order, and no other. */
-function checkResults(path, digestOf) {
-  const rows = readResults(path);
-  const accepted = numbers.filter(({ step, status }) => status === 'accepted' && String(step) === rows[0]?.[0]);
-  const found = rows.map(([, number]) => digestOf(number));
-  for (let at = 0; at < Math.max(found.length, accepted.length); at += 1) {
-    if (found[at] === accepted[at]?.number) continue;
-    const isMissing = found[at] === undefined || accepted.slice(at).some(({ number }) => number === found[at]);
-    const what = isMissing
-      ? `it lacks a row, ${accepted[at]?.place}`
-      : `row ${at + 1} of it was not accepted, or not there`;
-    throw new Error(`${path} differs: ${what}`);
-  }
-  return say(`${path}: its ${found.length} rows are those that were accepted`);
-}
-
-try {
-  for await (const entry of readEntries(proofFile)) {
+async function checkProof(path) {
+  for await (const entry of readEntries(path)) {
+    const rank = ORDER.findIndex((types) => types.includes(entry.type));
+    const before = ORDER.findIndex((types) => types.includes(last));
+    const isInPlace = rank > before || (rank === before && !ONCE.includes(last));
     expect(plan !== undefined || entry.type === 'plan', `${entry.place}: the plan comes first`);
-    expect(last !== 'end', `${entry.place}: it stands behind the end of the run`);
+    expect(isInPlace, `${entry.place}: it stands behind ${last}, where there is none`);
     last = entry.type;
     try {
       CHECKS[entry.type]?.(entry);
@@ -186,19 +287,24 @@ try {
       throw new Error(`${entry.place}: ${message}`);
     }
   }
-  const isWhole = last === 'end' && plan.steps.every(({ number }) => stepOf(number).isBalanced);
-  expect(isWhole, 'the end of the run, or the balance of a step, is missing');
-  if (given.salt !== undefined) {
-    const salt = readFileSync(given.salt, 'latin1').trim();
-    const digestOf = (number) => sha256(salt + number.replace(/\D/g, ''));
-    expect(sha256(salt) === plan.saltSha256, `${given.salt} is the salt of another run`);
-    if (resultsFile !== undefined) checkResults(resultsFile, digestOf);
-    if (given.number !== undefined) {
-      const found = numbers.filter(({ number }) => number === digestOf(given.number));
-      say(`${given.number}: ${found.map(({ place, status }) => `${status} (${place})`).join(', ') || 'not planned'}`);
-    }
+  expect(last === 'end', 'the end of the run is missing');
+}
+
+let file = '';
+try {
+  given = readCommand();
+  file = given.proof;
+  await checkProof(file);
+  if (given.number !== undefined) {
+    const none = `not planned${nameless === 0 ? '' : ` under a number that the proof knows: ${nameless} rows have none`}`;
+    say(`${given.number}: ${looked.join(', ') || none}`);
   }
+  file = given.results;
+  if (file !== undefined) await checkResults(file);
+  process.stdout.write(`${lines.map(isVisible).join('\n')}\n`);
 } catch ({ message }) {
-  process.stderr.write(`${proofFile} does not hold: ${message}\n`);
-  process.exitCode = 1;
+  process.exitCode = file === '' ? 2 : 1;
+  process.stderr.write(
+    `${isVisible(file === '' ? `Cannot check: ${message}` : `${file} does not hold: ${message}`)}\n`,
+  );
 }

@@ -63,7 +63,12 @@ async function writeChain(
       if (writing !== undefined) await writing;
     }
     const balances: ProvenBalance[] = [];
-    for (const planned of plan.steps) balances.push(await proveRows(files, chain, { source, planned, rows }));
+    for (const planned of plan.steps) {
+      const name = summary.steps.find(({ number }) => number === planned.number)?.files.results;
+      // A workbook has no lines.
+      const results = name === undefined || plan.job.output.format === 'xlsx' ? undefined : join(directory, name);
+      balances.push(await proveRows(files, chain, { source, planned, rows, results }));
+    }
     const receipts = {
       type: 'receipts',
       deliveries: summary.deliveries ?? {},

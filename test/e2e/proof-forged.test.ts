@@ -103,13 +103,16 @@ describe.concurrent('a proof that was changed', () => {
       [change('outcome', () => ({ counts: { accepted: 9 } })), 'it counts 9 rows, its intent 10'],
       [change('outcome', () => ({ counts: { accepted: 9, rejected: 1 } })), 'accepted: 15, the requests say 14'],
       [change('balance', ({ read }) => ({ read: Number(read) + 1 })), 'the rows that were read do not add up'],
-      [change('plan', ({ steps }) => ({ steps: [...(steps as unknown[]), { number: 2 }] })), 'balance of a step'],
+      [
+        change('plan', ({ steps }) => ({ steps: [...(steps as unknown[]), { number: 2 }] })),
+        'balance of a step is missing',
+      ],
       [drop('intent'), 'no intent of request 1'],
       [drop('row'), 'the rows that were read do not add up'],
-      [drop('balance'), 'balance of a step, is missing'],
+      [drop('balance'), 'balance of a step is missing'],
       [drop('end'), 'the end of the run'],
       [drop('plan'), 'the plan comes first'],
-      [[...entries, entries[3] as Entry], 'behind the end of the run'],
+      [[...entries, entries[3] as Entry], 'it stands behind end, where there is none'],
     ];
     for (const [chain, said] of forged) {
       const { code, stderr } = await verifyForged(chainOf(chain));
@@ -134,7 +137,7 @@ describe.concurrent('a proof that was changed', () => {
 
     expect(await verifyApproval({})).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('approved by Bob, signed'),
+      stdout: expect.stringContaining('approved by "Bob" on 2026-11-22T00:00:00.000Z, signed with the key'),
     });
     const forged = [
       { name: 'Eve' },
