@@ -332,12 +332,12 @@ class StepPlanning {
   }
 
   figures(): Omit<PlannedStep, 'number' | 'kind' | 'inputs' | 'columns' | 'suppression'> {
-    const { planned, requests, messages, segments, seconds, files, groups, stages } = this.#writer;
+    const { planned, requests, messages, segments, seconds, files, groups, stages, firstStage } = this.#writer;
     const { window } = this.#step.kind === 'sms' ? this.#step : { window: undefined };
     const hours = window === undefined ? {} : { hours: { groups, timeZoneData: process.versions.tz ?? '' } };
     const { rejected, skipped, ...told } = this.#tally.figures(this.#rows.next);
     const counts = { read: this.#rows.next, planned, rejected, skipped, requests, messages, segments };
-    const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures() };
+    const cost = this.#costs === undefined ? {} : { cost: this.#costs.figures(stages && firstStage) };
     return { counts, ...told, ...cost, ...hours, stages, estimateSeconds: Math.ceil(seconds), files };
   }
 }

@@ -78,7 +78,8 @@ export class CostTally {
     return Object.fromEntries([...counts].sort(byMost(([, count]) => BigInt(count))));
   }
 
-  figures(): StepCost {
+  /** `firstStage`: of a step that is sent in stages, the rows of the first by group. */
+  figures(firstStage?: readonly number[]): StepCost {
     const countries = new Map<string, { rows: number; parts: number; nanos: bigint }>();
     let total = 0n;
     for (const group of this.#groups) {
@@ -98,7 +99,12 @@ export class CostTally {
       withoutPrice: this.withoutPrice,
       ucs2: this.#sumExtras(),
       groups: this.#groups.map(describeGroup),
+      ...(firstStage && { firstStage: formatDecimal(this.#sumRows(firstStage)) }),
     };
+  }
+
+  #sumRows(counts: readonly number[]): bigint {
+    return this.#groups.reduce((sum, group, at) => sum + rowNanos(group) * BigInt(counts[at] ?? 0), 0n);
   }
 
   #sumExtras(): StepCost['ucs2'] {

@@ -10,6 +10,8 @@ export interface StepCost {
   readonly ucs2: Ucs2Cost;
   /** A planned row names its group by its index here: all rows of a group cost the same. */
   readonly groups: readonly CostGroup[];
+  /** Of a step that is sent in stages: its first. */
+  readonly firstStage?: string;
 }
 
 export interface CountryCost {

@@ -89,14 +89,9 @@ export function formatQuestion(
   const times = [...new Set(templates.flatMap(({ scheduled }) => (scheduled ? [formatTime(scheduled)] : [])))];
   const isSomeNow = times.length === 0 || written.some((step) => isRowStep(step) && !hasTime(step));
   const { count = 0, of = count } = parts[0] ?? {};
-  const forAll = of === count ? '' : ' for all';
-  const cost =
-    plan.prices === undefined || share < 1
-      ? []
-      : [`${formatMoney(sumCost(plan.steps), plan.prices.currency)}${forAll}`];
   const facts = [
     ...parts.map(asksFor),
-    ...cost,
+    ...(share < 1 ? [] : describeCost(plan, parts[0], steps)),
     ...(sources.length > 0 ? [`from ${sources.join(' and ')}`] : []),
     ...(isSomeNow ? [describeTime(plan, (share * count) / of, { settings, nowMs })] : []),
     ...times.map((time) => `on ${time}`),
@@ -107,6 +102,24 @@ export function formatQuestion(
     `${formatParagraph(`${so}${facts.join(' · ')}.`, screen)}` +
     `Type ${parts[0]?.count} to send: `
   );
+}
+
+/** `22.35 EUR`; of a sample what it costs, too, and of a ramp what its first stage is. */
+function describeCost({ prices, steps }: Plan, part: SentPart | undefined, isSent: ReadonlySet<number>): string[] {
+  const sent = steps.filter(({ number }) => isSent.has(number));
+  const staged = sent.filter(({ stages }) => stages !== undefined);
+  const sum = (of: readonly PlannedStep[], isFirst: boolean) => {
+    const costs = of.map(({ cost }) =>
+      cost === undefined ? {} : { cost: { total: (isFirst && cost.firstStage) || cost.total } },
+    );
+    return prices === undefined ? '' : formatMoney(sumCost(costs), prices.currency);
+  };
+  const all = sum(steps, false);
+  if (part?.of !== undefined) return all === '' ? [] : [`${sum(sent, true)}, ${all} for all`];
+  const rows = staged.reduce((total, { stages }) => total + (stages?.[0] ?? 0), 0);
+  if (part === undefined || staged.length === 0 || rows === part.count) return all === '' ? [] : [all];
+  const first = `${countOf(rows, part.noun, part.plural)} in the first stage`;
+  return all === '' ? [first] : [all, `${first}, for ${sum(staged, true)}`];
 }
 
 function hasTime(step: Plan['job']['steps'][number]): boolean {

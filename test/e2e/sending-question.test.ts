@@ -120,6 +120,29 @@ test('the question says scheduled times, several senders, notBefore, and steps o
   expect(await workspace.sms()).toHaveLength(2400);
 });
 
+test.each([
+  ['with prices', PRICES, ' · 0.15 EUR, 1.50 EUR for all', ' · 1.50 EUR · 3 people in the first stage, for 0.15 EUR'],
+  ['without', {}, '', ' · 3 people in the first stage'],
+])(
+  'of what is sent in stages the question says what the first one sends and costs, %s',
+  async (_, prices, ofSample, ofRamp) => {
+    for (const [args, changes, asked] of [
+      [['--first', '10%'], {}, `3 people first, of 30${ofSample} · from ACME · now, for about 1 s.\nType 3 to send: `],
+      [['--first', '100'], {}, `30 people${prices === PRICES ? ' · 1.50 EUR' : ''} · from ACME · now`],
+      [
+        [],
+        { steps: [anSmsStep({ ramp: [{ share: '10%' }] })] },
+        `30 people${ofRamp} · from ACME · now, for about 1 s.\nType 30 to send: `,
+      ],
+    ] as const) {
+      const { workspace, at } = await aLiveJob(30, { ...prices, ...changes });
+      workspace.write('prices.csv', 'country,sms\nSG,0.05\n');
+      const { stderr } = await at(['no'], 'run', 'job.yaml', ...args);
+      expect(stderr.replaceAll('\n  ', ' ')).toContain(asked);
+    }
+  },
+);
+
 test('a second message of the same text is asked for, and who had it already is said', async () => {
   const { workspace, at } = await aLiveJob(3);
   expect((await at(['3'], 'run', 'job.yaml')).code).toBe(0);

@@ -52,6 +52,8 @@ export class StepWriter {
   readonly groups: Record<string, number> = {};
   /** Rows of each stage; undefined where the step has none. */
   readonly stages: number[] | undefined;
+  /** Of the first stage: rows by group of cost. */
+  readonly firstStage: number[] = [];
   readonly #planner: RowPlanner;
   readonly #chooser: StageChooser | undefined;
   readonly #limits: Limits;
@@ -115,7 +117,11 @@ export class StepWriter {
     this.#count(hours);
     const write = () => this.#writeRow(place, row, cellsJson);
     if (this.#chooser !== undefined) {
-      this.#chooser.add(`${row.facts[0]}\n${cellsJson}`, (stage) => this.#addToGroup({ hours, stage }, write));
+      const { costGroup = 0 } = place;
+      this.#chooser.add(`${row.facts[0]}\n${cellsJson}`, (stage) => {
+        if (stage === 1) this.firstStage[costGroup] = (this.firstStage[costGroup] ?? 0) + 1;
+        this.#addToGroup({ hours, stage }, write);
+      });
     } else if (row.hours === undefined) write();
     else this.#addToGroup({ hours, stage: undefined }, write);
   }
