@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { quoteWord, UserError } from '../domain/errors.js';
+import type { RampStage } from '../job/job.js';
 import { PERSON, type StageEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -7,6 +8,7 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
 import type { Journal } from './run-deps.js';
+import { countReceipts, judgeStage, needsReceipts } from './send/judge-stage.js';
 import { describeStage } from './send/sending-stages.js';
 
 /** A person lets a stage pass: its number, or the sample that was sent first. */
@@ -16,7 +18,7 @@ export interface StagePass {
 }
 
 /**
- * Refuses to resume a run of which a stage waits for a person, unless they let it pass; and to let a stage pass that does not wait.
+ * Refuses to resume a run of which a stage waits for a person, unless they let it pass, or receipts that came since do; and to let a stage pass that does not wait.
  * Called before anything is asked or sent.
  */
 export async function assertStagePassed(
@@ -37,10 +39,29 @@ export async function assertStagePassed(
   }
   const isSample = waiting.verdict === 'asked';
   if (pass?.stage === waiting.number || (pass?.stage === 'sample' && isSample)) return;
+  if (pass === undefined && (await passesByNow(files, { directory, plan }, waiting))) return;
   const so = `step ${waiting.step}: ${describeStage(waiting)}`;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${so}`, {
     hint: `Nothing more was sent. ${adviseOnStage(waiting, directory, plan)}`,
   });
+}
+
+/** By the receipts that came since it was held; it then does so as the run resumes. */
+async function passesByNow(
+  files: Files,
+  run: { directory: string; plan: Plan },
+  { step, number, figures }: StageEntry,
+): Promise<boolean> {
+  const stage = findRampStage(run.plan, { step, number });
+  const planned = run.plan.steps.find((each) => each.number === step);
+  if (planned === undefined || stage === undefined || stage.isAsked === true || !needsReceipts(stage)) return false;
+  const receipts = await countReceipts(files, run, { planned, number });
+  return judgeStage(stage, figures, receipts).verdict === 'passed';
+}
+
+function findRampStage({ job }: Plan, { step, number }: Pick<StageEntry, 'step' | 'number'>): RampStage | undefined {
+  const written = job.steps[step - 1];
+  return written?.kind === 'sms' ? written.ramp?.[number - 1] : undefined;
 }
 
 /** The stage of a run that waits for a person; undefined where none does, or nothing is left to send. */
@@ -63,11 +84,14 @@ export async function passStage(
   await journal.append({ ...waiting, at: nowMs, verdict: 'passed', by: `${PERSON} ${pass.by}` });
 }
 
-function adviseOnStage({ number, verdict }: StageEntry, directory: string, plan: Plan): string {
+function adviseOnStage({ step, number, verdict }: StageEntry, directory: string, plan: Plan): string {
+  const stage = findRampStage(plan, { step, number });
+  const again =
+    stage && needsReceipts(stage) ? 'The same command judges it again, by the receipts that came until then. ' : '';
   const command = `\`volley apply ${quoteWord(directory)} --pass-stage ${number} --confirm ${plan.id}\``;
   const go =
     verdict === 'asked'
       ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`
-      : `To send the rest all the same: ${command}`;
+      : `${again}To send the rest all the same: ${command}`;
   return `${go}. To send nothing more of it: \`volley abandon ${quoteWord(directory)}\`.`;
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RampStage, SmsStep } from '../../src/job/job.js';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { StopSwitch } from '../../src/run/stop.js';
+import { assertStagePassed } from '../../src/run/waiting-stage.js';
 import { aCsvOf, anSmsStep, aPlan, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import {
@@ -199,6 +200,30 @@ describe('receipts of a stage', () => {
     ['too many not delivered', asked, ['delivered', 'delivered', 'undelivered', 'delivered', 'rejected'], 'held'],
   ] as const)('%s', async (_, stage, states, reason) => {
     expect((await endWith(stage, states)).reason).toBe(reason);
+  });
+
+  it('that came since let a stage pass that was held, and no fewer', async () => {
+    const made = await aStagedPlan([asked]);
+    const rows = rowsIn(made, 1);
+    const service = aScriptedService();
+    const resume = async (epoch: number) => {
+      await assertStagePassed(made.disk.files, made, undefined);
+      return (await aRun({ made, service, epoch })).end.reason;
+    };
+    expect((await aRun({ made, service })).end.reason).toBe('held');
+    receive(made, ...rows.slice(0, 2).map((row) => receiptOf(made, row)));
+    await expect(resume(2)).rejects.toMatchObject({ code: 'guard', hint: expect.stringContaining('judges it again') });
+    // Also where one gets by that.
+    expect((await aRun({ made, service, epoch: 2 })).end.reason).toBe('held');
+    receive(made, ...rows.slice(0, 3).map((row) => receiptOf(made, row)));
+    expect(await resume(3)).toBe('finished');
+    const entries = entriesOf(made.disk, made.directory);
+    expectGates(made, entries);
+    expect(entries.filter(({ type }) => type === 'stage')).toMatchObject([
+      { verdict: 'held', by: 'ramp', receipts: { delivered: 0 } },
+      { verdict: 'passed', by: 'ramp', receipts: { delivered: 3 } },
+    ]);
+    expect(rowsOf(service.accepted)).toEqual(Array.from({ length: ROWS }, (_, at) => at));
   });
 
   it('are not needed where nothing says so', async () => {

@@ -227,6 +227,7 @@ export class Simulation {
   /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
   protected async live(mishap: Mishap | undefined, hasRival: boolean, _index?: number): Promise<Process> {
     if (this.#isCalm || this.world.random() < 0.6) this.#people?.fixList();
+    if (this.#stages > 0 && this.world.random() < 0.4) await this.#receipts.come(this.watch.directory);
     const first = this.#start('node-a', mishap);
     const others = hasRival ? this.#scheduleRivals(first) : [];
     const beside = hasRival ? this.#scheduleOthers(first) : [];

@@ -35,10 +35,12 @@ export class SendingStages {
     const stage = this.#ramp[this.#current - 1];
     if (stage === undefined)
       throw new InternalError('unexpected', `Cannot end stage ${this.#current}: it is the last one`);
-    // A person decides, in a run of its own.
-    const entry = progress.stage.waiting ?? (await this.#judge(stage));
-    if (entry === undefined) return false;
-    if (entry !== progress.stage.waiting) {
+    const { waiting } = progress.stage;
+    // On a sample a person decides, in a run of its own. One that was held passes once receipts say so.
+    const judged = waiting?.verdict === 'asked' ? waiting : await this.#judge(stage);
+    if (judged === undefined) return false;
+    const entry = waiting === null || judged.verdict === 'passed' ? judged : waiting;
+    if (entry !== waiting) {
       await lock.assertHeld();
       await journal.append(entry);
     }
