@@ -60,16 +60,30 @@ const switchOff: Plugin = {
 /** What the build puts in the place of larger modules: with them the parser of the command line takes a third of a command of a test. */
 const [useSmaller] = createRequire(import.meta.url)('./.rolldown.cjs').plugins as [Plugin];
 
-/** Files that wait for half a minute and more: for leases, rates, lost answers, what npm fetches. */
-const WAITING = ['cluster/leader-killed', 'e2e/answers-lost', 'jobs/run-examples', 'library/package'];
+/** Files that wait longer than they compute: for leases, rates, lost answers, closing times, what npm fetches. */
+const WAITING = [
+  'cluster/leader-killed',
+  'cluster/partition',
+  'cluster/service-away',
+  'e2e/answers-lost',
+  'e2e/campaign-window',
+  'e2e/opt-outs-hold',
+  'e2e/window-stopped',
+  'hostile/regexes',
+  'jobs/run-examples',
+  'library/package',
+];
+const SPREAD = 4;
 
-/** Starts those first: at the end of a run they would leave the processors idle. */
-class WaitingFirst extends BaseSequencer {
+/** Spreads those over the beginning of a run, one before each few others: at its end, or all at once, they would leave the processors idle. */
+class SpreadWaiting extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isWaiting = ({ moduleId }: TestSpecification) =>
-      WAITING.some((name) => moduleId.endsWith(`/test/${name}.long.test.ts`));
-    return [...sorted.filter(isWaiting), ...sorted.filter((file) => !isWaiting(file))];
+    const isWaiting = ({ moduleId }: TestSpecification) => WAITING.some((name) => moduleId.includes(`/test/${name}.`));
+    const waiting = sorted.filter(isWaiting);
+    const others = sorted.filter((file) => !isWaiting(file));
+    const spread = others.flatMap((file, at) => (at % SPREAD === 0 ? [...waiting.splice(0, 1), file] : [file]));
+    return [...spread, ...waiting];
   }
 }
 
@@ -79,7 +93,7 @@ export default defineConfig({
   test: {
     // Tests wait for processes and timers as long as they compute: twice as many workers as CI has cores.
     maxWorkers: 4,
-    sequence: { sequencer: WaitingFirst },
+    sequence: { sequencer: SpreadWaiting },
     // Only a hang may end a test: a machine under load takes several times as long.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decodeRegistryLine } from '../../src/registry/registry-entry.js';
 import { stepsOf } from '../one-in.js';
-import { Walk } from './walk.js';
+import { Walk, WHOLE_EXPORT } from './walk.js';
 import { JOB } from './walk-runs.js';
 import { HOUR } from './walk-service.js';
 import type { Death } from './walk-world.js';
@@ -139,6 +139,28 @@ async function aPrune(): Promise<Script> {
   };
 }
 
+/** Of a run of which a request is in doubt, by an export and by receipts. Each row is settled once, and the outputs say so. */
+async function aSettle(): Promise<Script> {
+  const walk = aWalk();
+  await walk.run({ kind: 'kill with a request', after: 2 });
+  walk.world.pass(HOUR);
+  await walk.run();
+  const [run = ''] = walk.runs.names;
+  const isInDoubt = () => walk.runs.namesWith('in doubt').length > 0;
+  expect(isInDoubt()).toBe(true);
+  return {
+    walk,
+    die: (death) => walk.settleByExport(run, WHOLE_EXPORT, death),
+    resume: async () => {
+      await walk.run();
+      await walk.listen(run, 1);
+      await walk.finish();
+      expect(isInDoubt()).toBe(false);
+      return true;
+    },
+  };
+}
+
 /** Each with how far apart the operations are that are tried with each commit, and how many there are at least. */
 test.each([
   ['a run', 'kill', aRun, 40, 100],
@@ -146,6 +168,8 @@ test.each([
   ['a run hours after the last', 'power', aRunHoursLater, 24, 100],
   ['an abandon', 'kill', anAbandon, 10, 30],
   ['an abandon', 'power', anAbandon, 10, 30],
+  ['a settle', 'kill', aSettle, 16, 20],
+  ['a settle', 'power', aSettle, 16, 20],
   ['a prune', 'kill', aPrune, 10, 30],
   ['a prune', 'power', aPrune, 10, 30],
 ] as const)(

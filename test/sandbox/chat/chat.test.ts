@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { aClient, aClock, at, type Client, NOON } from '../sandbox-client.js';
-import { entries, post, read } from './chat-client.js';
+import { aClient, aClock, type Client } from '../sandbox-client.js';
+import { post, read } from './chat-client.js';
 
 const OPTIONS = { rateLimits: false };
 
@@ -12,36 +12,6 @@ async function postAll(client: Client, count: number, room?: string): Promise<vo
 }
 
 const texts = ({ body }: { body: { parsed: string }[] }) => body.map(({ parsed }) => parsed);
-
-test('§9 Post a chat message: 200 with the message, which appears in later reads and in the ledger', async () => {
-  const client = await aClient({ ...OPTIONS, clock: aClock() });
-  const { status, body } = await post(client, { messageRaw: 'Sale is out: 5,000 sent' });
-  expect(status).toBe(200);
-  expect(body).toEqual({
-    authorUser: {
-      avatarUrl: expect.any(String),
-      email: expect.any(String),
-      id: expect.any(String),
-      name: expect.any(String),
-    },
-    parsed: 'Sale is out: 5,000 sent',
-    id: expect.any(String),
-    timestamp: NOON * 1000,
-  });
-  expect((await read(client)).body).toEqual([body]);
-  expect(await entries(client)).toEqual([
-    {
-      seq: 1,
-      at: at(0),
-      area: 'chat',
-      request: 1,
-      room: 'sandbox',
-      messageId: body.id,
-      timestamp: body.timestamp,
-      messageRaw: 'Sale is out: 5,000 sent',
-    },
-  ]);
-});
 
 test('§Chat message: timestamps have 16 digits and rise strictly, however many messages a millisecond has', async () => {
   const client = await aClient({ ...OPTIONS, clock: aClock() });

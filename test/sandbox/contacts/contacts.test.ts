@@ -1,47 +1,5 @@
 import { expect, test } from 'vitest';
-import { aClient, aClock, aContact, at, CONTACTS_PATH } from '../sandbox-client.js';
-
-test('contact is created: 201, its Location, a numeric id, and what was given', async () => {
-  const client = await aClient({ clock: aClock() });
-  const given = {
-    firstName: 'Ann',
-    lastName: 'Lee',
-    externalId: 'c-1',
-    country: 'SG',
-    groups: [{ id: 1042 }],
-    addresses: { msisdn: '+6590000001', email: 'ann@shop.example' },
-    customAttributes: { tier: 'gold' },
-    shoeSize: 38,
-  };
-  const { status, headers, body } = await client.createContact(given);
-  expect(status).toBe(201);
-  expect(Number.isSafeInteger(body.id)).toBe(true);
-  expect(headers.location).toBe(`${CONTACTS_PATH}/${body.id}`);
-  expect(body).toEqual({
-    id: body.id,
-    createdAt: at(0),
-    firstName: 'Ann',
-    lastName: 'Lee',
-    externalId: 'c-1',
-    country: 'SG',
-    groups: [{ id: 1042, createdAt: at(0), name: 'group 1042', isBlacklist: false }],
-    addresses: { msisdn: '6590000001', email: 'ann@shop.example' },
-    customAttributes: { tier: 'gold' },
-  });
-  expect(await client.contacts()).toEqual([
-    {
-      seq: 1,
-      at: at(0),
-      area: 'contacts',
-      request: 1,
-      account: 'acme',
-      contactId: body.id,
-      outcome: 'created',
-      externalId: 'c-1',
-      contact: { ...body, groups: [1042] },
-    },
-  ]);
-});
+import { aClient, aContact } from '../sandbox-client.js';
 
 test('contact with an address of another is merged into it: 200, same id, new values over old', async () => {
   const client = await aClient();

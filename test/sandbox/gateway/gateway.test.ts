@@ -2,68 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { aClient, aClock, at } from '../sandbox-client.js';
+import { aClient } from '../sandbox-client.js';
 import { aReceiver } from '../webhook/receiver.js';
 import {
   aChannel,
   aConversation,
   ask,
   aWebhook,
-  entries,
   look,
   openChannel,
   openConversation,
   play,
   settle,
   update,
-  VERSION,
   write,
 } from './gateway-client.js';
 
 const WEBHOOKS = { path: '/chat-gateway/v1/webhooks' };
 const CHANNELS = { path: '/chat-gateway/v1/channels' };
 const URI = 'https://bot.example/events';
-
-test('§Webhook: webhook is created: 200, its id and what was given', async () => {
-  const client = await aClient({ clock: aClock() });
-  const { status, headers, body } = await ask(client, aWebhook(URI), WEBHOOKS);
-  expect([status, headers['content-type']]).toEqual([200, 'application/hal+json']);
-  expect(body).toEqual({ id: expect.any(String), name: 'events', uri: URI, version: VERSION });
-  expect(await entries(client)).toEqual([
-    {
-      seq: 1,
-      at: at(0),
-      area: 'gateway',
-      request: 1,
-      kind: 'webhook',
-      webhookId: body.id,
-      name: 'events',
-      uri: URI,
-      version: VERSION,
-    },
-  ]);
-});
-
-test('§Channel: channel is created with a webhook that is there and a default queue: 200, its id and what was given', async () => {
-  const client = await aClient({ clock: aClock() });
-  const webhook = await ask(client, aWebhook(URI), WEBHOOKS);
-  const given = aChannel(webhook.body.id, { description: 'The bot of the shop' });
-  const { status, body } = await ask(client, given, CHANNELS);
-  expect(status).toBe(200);
-  expect(body).toEqual({ id: expect.any(String), ...given });
-  expect((await entries(client))[1]).toEqual({
-    seq: 2,
-    at: at(0),
-    area: 'gateway',
-    request: 2,
-    kind: 'channel',
-    channelId: body.id,
-    name: 'bot',
-    description: 'The bot of the shop',
-    queueId: '100',
-    webhookId: webhook.body.id,
-  });
-});
 
 test('§Channel: webhooks and channels have ids of their own, and no webhook has the id of a channel', async () => {
   const client = await aClient();
@@ -91,45 +48,6 @@ test.each([
 const message = (number: number) => ({ authorType: number % 2 === 0 ? 'bot' : 'user', text: `message ${number}` });
 const property = (number: number) => ({ key: `key${number}`, value: `value ${number}` });
 
-test('§5 Create conversation: 202 with its id and time, and the ledger shows all that was handed over', async () => {
-  const client = await aClient({ clock: aClock() });
-  const given = aConversation({
-    user: {
-      language: 'en',
-      name: 'Ann Lee',
-      email: 'ann@shop.example',
-      phone: '+6590000001',
-      additionalProperties: [{ key: 'order', value: '4711' }],
-    },
-    history: {
-      messages: [message(1), message(2), { authorType: 'bot', cards: [{ id: 'c1' }] }],
-      somethingElse: true,
-    },
-  });
-  const { status, headers, body } = await ask(client, given);
-  expect([status, headers['content-type']]).toEqual([202, 'application/hal+json']);
-  expect(body).toEqual({ conversationId: expect.any(String), createdAt: at(0) });
-  expect(await entries(client)).toEqual([
-    {
-      seq: 1,
-      at: at(0),
-      area: 'gateway',
-      request: 1,
-      kind: 'conversation',
-      conversationId: body.conversationId,
-      body: given,
-    },
-  ]);
-});
-
-test('§Conversation: only channel and user are required, and the queue is then the one of the channel', async () => {
-  const client = await aClient();
-  const { status, body } = await ask(client, { channelId: 'sandbox-channel', user: {} });
-  expect(status).toBe(202);
-  const conversation = (await look(client, `conversations/${body.conversationId}`)).body;
-  expect(conversation).toMatchObject({ state: 'queued', queueId: '100', historyMessages: 0, agent: null });
-});
-
 const user = (fields: unknown) => ({ user: fields });
 const history = (...given: unknown[]) => ({ history: { messages: given } });
 
@@ -144,40 +62,7 @@ test('§5 Create conversation: a refusal names the place in a list', async () =>
   );
 });
 
-test('§Send a message: 202 without a body, while it is queued and with an agent, and the ledger shows it', async () => {
-  const client = await aClient();
-  const id = await openConversation(client);
-  const first = await write(client, id, { authorType: 'user', text: 'Are you there?' });
-  expect([first.status, first.text]).toEqual([202, '']);
-  await play(client, id, 'join');
-  expect((await write(client, id, { authorType: 'user', text: 'Good' })).status).toBe(202);
-  expect((await entries(client)).filter(({ kind }) => kind === 'message')).toMatchObject([
-    { request: 2, conversationId: id, body: { authorType: 'user', text: 'Are you there?' } },
-    { request: 3, conversationId: id, body: { authorType: 'user', text: 'Good' } },
-  ]);
-});
-
 const ANN = { name: 'Ann Lee', phone: '+6590000001' };
-
-test.each(['PUT', 'PATCH'] as const)(
-  '§Update conversation: %s changes the queue of a queued conversation: 202 with the conversation',
-  async (method) => {
-    const client = await aClient();
-    const id = await openConversation(client);
-    const given = { assignment: { type: 'queue', id: '102' } };
-    const { status, body } = await update(client, id, given, method);
-    expect(status).toBe(202);
-    expect(body).toEqual({ id, channelId: 'sandbox-channel', ...given, user: ANN, state: 'active' });
-    expect((await look(client, `conversations/${id}`)).body).toMatchObject({ state: 'queued', queueId: '102' });
-    expect((await entries(client))[1]).toMatchObject({
-      request: 2,
-      kind: 'update',
-      conversationId: id,
-      method,
-      body: given,
-    });
-  },
-);
 
 test('§Update conversation: PUT puts the user in the place of the old one, PATCH changes the fields that it names', async () => {
   const client = await aClient();

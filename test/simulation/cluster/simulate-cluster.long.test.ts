@@ -7,7 +7,7 @@ const FROM = 1;
 
 // First: what the process has not loaded yet must make no difference.
 test('a seed over a database gives one course of events, whatever ran before it', async () => {
-  const seeds = [5001, 5002, 5003];
+  const seeds = [5001, 5002];
   const digests = async (order: readonly number[]) => {
     const found: Record<number, string> = {};
     for (const seed of order) found[seed] = (await simulateCluster(seed)).traceDigest;
