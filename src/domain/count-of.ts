@@ -15,3 +15,9 @@ export function formatBytes(bytes: number): string {
   for (; value >= 1000 && unit < units.length - 1; unit += 1) value /= 1000;
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
+
+/** `a, b, and 3 more`: the first so many of a list. */
+export function listMost(items: readonly string[], most: number): string {
+  const more = items.length - most;
+  return `${items.slice(0, most).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
+}

@@ -87,7 +87,7 @@ export const WITHHELD_CODES = {
   'opted-out': words('opted out'),
   'had-it-already': words('had this text already'),
   'too-often': words('had too many messages'),
-  'too-late': words('not sent by notAfter', 'see "Next"'),
+  'too-late': words('not sent by notAfter', 'retry it under a later one'),
 } as const;
 
 /** Skips that may not hold at another time: `volley retry --only` has their rows in a plan of their own. */
@@ -101,24 +101,24 @@ export function isLeftOutCode(code: string | undefined): code is LeftOutCode {
 /** How it is known that a row was not sent, and that its run will not send it. */
 export const NOT_SENT_CODES = {
   ...WITHHELD_CODES,
-  'assumed-not-sent': words('was in doubt; settled as not sent', 'see "Next"'),
+  'assumed-not-sent': words('was in doubt; settled as not sent', 'retry it'),
   'given-up': words('claimed by an interrupted retry', 'run volley retry again'),
   cancelled: words('taken back before it was sent', 'volley retry can send it'),
 } as const;
 
 /** Why a row is in doubt. */
 export const DOUBT_CODES = {
-  'no-answer': words('sent, and no answer came', 'see "Next"'),
-  'run-ended': words('sent, and the run ended before the answer', 'see "Next"'),
+  'no-answer': words('sent, and no answer came', 'settle it'),
+  'run-ended': words('sent, and the run ended before the answer', 'settle it'),
   'with-workers': words('with workers', 'the same command finds out their outcome'),
-  'unreadable-answer': words('an answer that cannot be read', 'see "Next"'),
-  'foreign-answer': words('an answer for something else', 'see "Next"'),
-  'not-accounted-for': words('the answer omits the row', 'see "Next"'),
-  'no-message-results': words('the answer gives only a count', 'see "Next"'),
-  contradiction: words('the service contradicts itself', 'see "Next"'),
-  'unknown-status': words('a status that Volley does not know', 'see "Next"'),
-  cancelling: words('a cancel was sent, and no answer came', 'see "Next"'),
-  'partly-cancelled': words('a cancel took back a part of its batch', 'see "Next"'),
+  'unreadable-answer': words('an answer that cannot be read', 'settle it'),
+  'foreign-answer': words('an answer for something else', 'settle it'),
+  'not-accounted-for': words('the answer omits the row', 'settle it'),
+  'no-message-results': words('the answer gives only a count', 'settle it'),
+  contradiction: words('the service contradicts itself', 'settle it'),
+  'unknown-status': words('a status that Volley does not know', 'settle it'),
+  cancelling: words('a cancel was sent, and no answer came', 'settle it'),
+  'partly-cancelled': words('a cancel took back a part of its batch', 'settle it'),
 } as const;
 
 /** What became of a step without rows. */

@@ -41,3 +41,9 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
       return words(detail, 'fix what was refused');
   }
 }
+
+/** `stopped before its end: it was interrupted (SIGTERM)`, of a run. */
+export function describeEarlyEnd(stop: Stop | null): string {
+  if (stop?.reason === 'abandoned') return `was abandoned ${stop.detail}: it never sends the rest`;
+  return `stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}`;
+}

@@ -226,7 +226,7 @@ export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { d
 }
 
 /** Rows that a cancel took back, and that no other plan has claimed since. */
-export function countTakenBack({ steps }: Pick<Summary, 'steps'>): number {
+export function countTakenBack({ steps }: { readonly steps: readonly Pick<StepSummary, 'reasons'>[] }): number {
   const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
   return reasons.reduce((sum, { rows }) => sum + rows, 0);
 }
@@ -237,21 +237,6 @@ export function countWithheld(
   code: 'opted-out' | 'too-late',
 ): number {
   return steps.reduce((sum, { withheld = {} }) => sum + (withheld[code] ?? 0), 0);
-}
-
-/** Rows of a step that its run has not reached, and that have no reason of their own; 0 where not all reasons are listed. */
-export function countNotReached({ balance, reasons }: StepSummary): number {
-  const own = reasons.filter(({ output }) => output === 'unprocessed');
-  return own.length >= MOST_REASONS ? 0 : balance.unprocessed - own.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-/** As many as are listed of an output. */
-const MOST_REASONS = 3;
-
-/** Why they have none. */
-export function describeNotReached({ stages }: StepSummary): string {
-  if (stages?.waiting == null) return 'not reached by the run';
-  return `wait until a person lets stage ${stages.waiting.number} pass`;
 }
 
 export function addBalances(balances: readonly Balance[]): Balance {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { formatSeconds } from '../command/progress.js';
 import { PLAIN_SCREEN, paint, type Screen, showCommand, showPath } from '../command/screen.js';
 import { escapeText } from '../command/terminal.js';
-import { countOf, format } from '../domain/count-of.js';
+import { countOf, format, listMost } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
 import { widthOf, wrapText } from '../domain/text-width.js';
 import { OpeningHours } from '../hours/window.js';
@@ -17,11 +17,12 @@ import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
 import type { Approvals } from '../registry/approvals.js';
 import { digestPlan } from '../registry/registry-entry.js';
+import { describeHad, explainReason } from '../report/account.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
-import { describeHad, formatFunnel, formatLists, formatReasons } from './row-texts.js';
+import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
-import { formatHeadline, formatNextStep, formatParagraph, listMost, type NextStep } from './text-lines.js';
+import { formatHeadline, formatNextStep, formatParagraph, type NextStep } from './text-lines.js';
 
 /** What `volley plan` prints for machines: the plan without the job and the columns. */
 export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
@@ -195,7 +196,9 @@ function formatStep(
   return [
     paragraph(facts),
     ...examples.slice(0, isOnly ? 3 : 1).map((example) => formatExample(example, screen)),
-    ...(counts.rejected > 0 ? [formatRejected(step, screen), formatReasons(reasons, screen, isOnly)] : []),
+    ...(counts.rejected > 0
+      ? [formatRejected(step, screen), formatReasons(reasons.map(explainReason), screen, isOnly)]
+      : []),
     formatFunnel(counts.read, step.funnel, screen),
     formatLists(step.suppression, screen),
   ].join('');

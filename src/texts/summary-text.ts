@@ -8,19 +8,11 @@ import { wrapText } from '../domain/text-width.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';
-import { wordsOfStop } from '../report/stop-words.js';
-import {
-  countNotReached,
-  countTakenBack,
-  countWithheld,
-  describeNotReached,
-  describeRejected,
-  type OpenDoubt,
-  type StepSummary,
-  type Summary,
-} from '../report/summary.js';
+import { describeSkips, explainRows, listNotSent, listRemarks } from '../report/account.js';
+import { describeEarlyEnd, wordsOfStop } from '../report/stop-words.js';
+import { countTakenBack, describeRejected, type OpenDoubt, type StepSummary, type Summary } from '../report/summary.js';
 import { type NextStepView, nextStep } from './next-step.js';
-import { COUNT_WIDTH, describeHad, formatFunnel, formatLists, formatReasons, formatSkips } from './row-texts.js';
+import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances } from './table.js';
 import { formatHeadline, formatNextStep, formatParagraph } from './text-lines.js';
 
@@ -85,41 +77,30 @@ function formatTableOf({ steps }: Summary, screen: Screen): string {
   return formatBalances(rows, screen);
 }
 
-const EXPLAINED = [
-  ['rejections', 'rejected', 'red'],
-  ['in-doubt', 'in doubt', 'magenta'],
-  ['unprocessed', 'not sent', 'magenta'],
-] as const;
-const COUNT_OF = { rejections: 'rejected', 'in-doubt': 'inDoubt', unprocessed: 'unprocessed' } as const;
+const STYLES = { rejections: 'red', 'in-doubt': 'magenta', unprocessed: 'magenta' } as const;
+/** JSON and the page have them all. */
+const MOST_REASONS = 3;
 
 /** Why rows of a step were not accepted, and in which file they stand; '' where all were. */
-function formatStep(step: StepSummary, { state, steps }: Summary, screen: Screen): string {
-  const { balance, reasons, skips, files, action, suppression = [] } = step;
+function formatStep(step: StepSummary, summary: Summary, screen: Screen): string {
+  const { balance, files, action, suppression = [] } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
   if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
   const head = (text: string, output: keyof typeof files) =>
     indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
-  const explained = EXPLAINED.flatMap(([output, title, style]) => {
-    const rows = balance[COUNT_OF[output]];
-    const own = reasons.filter((reason) => reason.output === output);
-    const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
-    if (rows === 0 || own.length + left === 0) return [];
-    const isMore = rows > own.reduce((sum, reason) => sum + reason.rows, left);
-    const rest = left === 0 ? '' : `${format(left).padStart(COUNT_WIDTH)}  ${describeNotReached(step)}\n`;
-    const count = paint(screen, style, `${format(rows)} ${title}`);
-    return [
-      head(isMore ? `${count}, mostly as follows` : count, output) +
-        formatReasons(own, screen, steps.length === 1) +
-        rest,
-    ];
+  const explained = explainRows(step, summary).map(({ output, title, rows, reasons }) => {
+    const shown = reasons.slice(0, MOST_REASONS);
+    const isMore = rows > shown.reduce((sum, reason) => sum + reason.rows, 0);
+    const count = paint(screen, STYLES[output], `${format(rows)} ${title}`);
+    const isOnly = summary.steps.length === 1;
+    return head(isMore ? `${count}, mostly as follows` : count, output) + formatReasons(shown, screen, isOnly);
   });
+  const remarks = listRemarks(step).map((text) => indentRest(`${name}: ${escapeText(text)}`, screen));
   const skipped =
     balance.skipped === 0
       ? ''
-      : head(`${format(balance.skipped)} skipped: ${formatSkips(skips)}`, 'skipped') +
-        formatFunnel(balance.read, step.funnel, screen);
-  const had = step.had === undefined ? '' : indentRest(`${name}: ${describeHad(step.had)}`, screen);
-  return `${explained.join('')}${had}${skipped}${formatLists(suppression, screen)}`;
+      : head(escapeText(describeSkips(step)), 'skipped') + formatFunnel(balance.read, step.funnel, screen);
+  return `${explained.join('')}${remarks.join('')}${skipped}${formatLists(suppression, screen)}`;
 }
 
 const INDENT = '    ';
@@ -165,8 +146,7 @@ function describeState(summary: Summary): string {
       return `${run} is finished${describeLosses(summary)}.`;
     case 'stopped':
       if (stop?.reason === 'sampled') return `${run}: ${wordsOfStop(stop).is}.`;
-      if (stop?.reason === 'abandoned') return `${run} was abandoned ${stop.detail}: it never sends again.`;
-      return `${run} stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}.`;
+      return `${run} ${describeEarlyEnd(stop)}.`;
     case 'unfinished':
       return `${run} is still running, or its process died.`;
     case 'planned':
@@ -176,20 +156,10 @@ function describeState(summary: Summary): string {
 
 /** What a person must know of a run that ended as it should: its exit code alone looks like a failure. */
 function describeLosses(summary: Summary): string {
-  const { inDoubt, unprocessed } = summary.balance;
-  const isTakenBack = unprocessed > 0 && countTakenBack(summary) === unprocessed;
-  const when = summary.takenBackAt === undefined ? '' : ` on ${formatTime({ at: summary.takenBackAt })}`;
+  const { takenBackAt } = summary;
+  const when = takenBackAt === undefined ? undefined : formatTime({ at: takenBackAt });
   const rejected = describeRejected(summary);
-  const optedOut = countWithheld(summary, 'opted-out');
-  const tooLate = countWithheld(summary, 'too-late');
-  const left = unprocessed - optedOut - tooLate;
-  const losses = [
-    ...(rejected === undefined ? [] : [rejected]),
-    ...(inDoubt === 0 ? [] : [`${countOf(inDoubt, 'row')} in doubt`]),
-    ...(optedOut === 0 ? [] : [`${format(optedOut)} opted out meanwhile`]),
-    ...(tooLate === 0 ? [] : [`${countOf(tooLate, 'row')} not sent by notAfter`]),
-    ...(left === 0 ? [] : [`${countOf(left, 'row')} ${isTakenBack ? `taken back${when}` : 'not sent'}`]),
-  ];
+  const losses = [...(rejected === undefined ? [] : [rejected]), ...listNotSent(summary, when)];
   return losses.length === 0 ? ': every row is accounted for' : `; ${losses.join(', ')}`;
 }
 

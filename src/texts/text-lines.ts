@@ -31,9 +31,3 @@ export function formatParagraph(
     .map((line) => `${style === undefined ? line : paint(screen, style, line)}\n`)
     .join('');
 }
-
-/** `a, b, and 3 more`: the first so many of a list. */
-export function listMost(items: readonly string[], most: number): string {
-  const more = items.length - most;
-  return `${items.slice(0, most).join(', ')}${more > 0 ? `, and ${more} more` : ''}`;
-}

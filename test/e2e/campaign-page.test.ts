@@ -74,7 +74,7 @@ test('corrected rejections that come back, and what a filter had left out, count
 
   const sent = (await workspace.destinations()).filter((number) => number < '+6591000200');
   expect(sent).toHaveLength(21);
-  expect(page).toContain('read 23 without duplicates 22 1 could be used 21 1 sent 21');
+  expect(page).toContain('read 23 after duplicates 22 1 after rejections 21 1 sent 21');
   expect(page).toContain('a placeholder (placeholder) 1');
   expect(page).not.toContain('too-short');
   expect(page).toContain('also corrected rows 2 1');

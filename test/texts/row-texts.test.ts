@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { PLAIN_SCREEN } from '../../src/command/screen.js';
+import { explainReason } from '../../src/report/account.js';
 import { formatReasons } from '../../src/texts/row-texts.js';
 
 import { listNames, readPage, readRows, readSection } from '../pages/page.js';
@@ -14,13 +15,17 @@ test('every code that the page lists has words, and what to do, that fit one lin
   expect(codes).toEqual(expect.arrayContaining(['too-few-fields', 'REJECTED', '1100', '3014', 'EXPIRED', 'given-up']));
   const example = { file: 'a', path: '/a', line: 1, row: 1, field: '', value: '' };
   const lines = codes.map((code) =>
-    formatReasons([{ code, rows: 1, said: '', example }], PLAIN_SCREEN, true).split('\n'),
+    formatReasons([explainReason({ code, rows: 1, said: '', example })], PLAIN_SCREEN, true).split('\n'),
   );
   expect(lines.filter(({ length }) => length !== 3)).toEqual([]);
 });
 
 test('the example is the row that is named, cut to one line', () => {
   const example = { file: 'a.csv', path: `/data/${'x'.repeat(90)}.csv`, line: 7, row: 6, field: 'mobile', value: '6' };
-  const text = formatReasons([{ code: 'too-short', rows: 12_345, said: '', example }], PLAIN_SCREEN, true);
+  const text = formatReasons(
+    [explainReason({ code: 'too-short', rows: 12_345, said: '', example })],
+    PLAIN_SCREEN,
+    true,
+  );
   expect(text).toMatch(/^ {1}12,345 {2}the number has too few digits \(too-short\): correct it\n {9}\/data\/x+…\n$/);
 });

@@ -98,7 +98,7 @@ describe('the account of a run', () => {
         '      1  the service says: Not today (7777): see the reasons in the file\n' +
         '         a.csv:40  +65******21\n' +
         '1 sms: 2 in doubt → 1-sms.in-doubt.csv\n' +
-        '      2  sent, and no answer came (no-answer): see "Next"\n' +
+        '      2  sent, and no answer came (no-answer): settle it\n' +
         '         a.csv:50\n' +
         '1 sms: 1 skipped: 1 on a suppression list → 1-sms.skipped.csv\n',
     );

@@ -1,4 +1,4 @@
-import { format } from '../../domain/count-of.js';
+import { countOf, format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { formatClock, formatDuration, type Html, html, NOTHING } from './html.js';
@@ -92,7 +92,7 @@ export function renderRateChart(
       ? NOTHING
       : html`<line class="limit" x1="0" x2="${CHART_WIDTH}" y1="${y(limit)}" y2="${y(limit)}"><title>limit: ${format(limit)} a second</title></line>`;
   const pause = series.pausedMs === 0 ? '' : ` Pauses of ${formatDuration(series.pausedMs)} in all are left out.`;
-  const caption = html`<figcaption>${title}: ${format(total)} ${unit} in ${formatDuration(durationMs)}; ${said}.${pause}</figcaption>`;
+  const caption = html`<figcaption>${title}: ${countOf(total, unit)} in ${formatDuration(durationMs)}; ${said}.${pause}</figcaption>`;
   if (rates.length < 2) return html`<figure>${caption}</figure>\n`;
   return html`<figure>
 ${caption}

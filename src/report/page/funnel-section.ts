@@ -1,21 +1,11 @@
-import { format } from '../../domain/count-of.js';
-import { wordsOf } from '../../domain/row-codes.js';
+import { countOf, format } from '../../domain/count-of.js';
 import type { FunnelStage } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatMoney } from '../../prices/decimal.js';
-import { countTakenBack, countWithheld, type StepSummary, type Summary, sumDeliveries } from '../summary.js';
+import { listNotSent, listOmitted, nameStage } from '../account.js';
+import { type StepSummary, type Summary, sumDeliveries } from '../summary.js';
 import { renderShare } from './charts.js';
-import {
-  cutName,
-  cutSentence,
-  type Html,
-  html,
-  MOST_ROWS,
-  MOST_STEPS,
-  NOTHING,
-  nameStep,
-  renderTable,
-} from './html.js';
+import { cutSentence, type Html, html, MOST_ROWS, MOST_STEPS, NOTHING, nameStep, renderTable } from './html.js';
 
 /**
  * From the rows that were read to the people who were reached, what was left out on the way and why, and what it cost: a table for each
@@ -51,47 +41,28 @@ type Line = readonly [name: string, rows: number, leftOut: string];
 function listLeft(step: StepSummary, { state }: Summary): Line[] {
   const { funnel = [], balance } = step;
   const stages = funnel.filter(({ omitted }) => omitted > 0).slice(0, MOST_ROWS);
-  const lines = stages.map((stage): Line => [cutSentence(nameStage(stage)), stage.left, describeLeftOut(stage)]);
+  const lines = stages.map(
+    (stage): Line => [cutSentence(`after ${nameStage(stage)}`), stage.left, describeLeftOut(stage)],
+  );
   const sent: Line[] =
     state === 'planned' ? [] : [[step.messages > 0 ? 'sent' : 'accepted', balance.accepted, describeNotSent(step)]];
   return [['read', balance.read, ''], ...lines, ...sent];
 }
 
-function nameStage({ code, filter }: FunnelStage): string {
-  if (filter !== undefined) return `filter ${filter}`;
-  return NAMES[code] ?? `after: ${wordsOf(code, '').is}`;
-}
-
-/** Of what is left, by the code of what is not. */
-const NAMES: Readonly<Record<string, string>> = {
-  rejected: 'could be used',
-  duplicate: 'without duplicates',
-  suppressed: 'not on a suppression list',
-  'opted-out': 'not opted out',
-};
-
-function describeLeftOut({ omitted, values = [] }: FunnelStage): string {
-  const listed = values.map(({ value, rows }) => `${value === '' ? 'blank' : cutName(value)} ${format(rows)}`);
-  return `${format(omitted)}${listed.length === 0 ? '' : `: ${listed.join(', ')}`}`;
+function describeLeftOut(stage: FunnelStage): string {
+  const listed = listOmitted(stage);
+  return `${format(stage.omitted)}${listed === '' ? '' : `: ${cutSentence(listed)}`}`;
 }
 
 /** What became of rows that the plan held, and that were not accepted. */
 function describeNotSent(step: StepSummary): string {
   const { balance, skips, funnel = [] } = step;
-  const takenBack = countTakenBack({ steps: [step] });
-  const optedOut = countWithheld({ steps: [step] }, 'opted-out');
-  const tooLate = countWithheld({ steps: [step] }, 'too-late');
   const refused = balance.rejected - (funnel.find(({ code }) => code === 'rejected')?.omitted ?? 0);
-  const counts = [
-    [refused, 'refused by the service'],
-    [balance.inDoubt, 'in doubt'],
-    [takenBack, 'taken back'],
-    [optedOut, 'opted out before they were sent'],
-    [tooLate, 'not sent by notAfter'],
-    [balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'],
-    [skips.retried ?? 0, 'claimed by another plan'],
-  ] as const;
-  return counts.flatMap(([count, what]) => (count > 0 ? [`${format(count)} ${what}`] : [])).join(', ');
+  return [
+    ...(refused > 0 ? [`${countOf(refused, 'row')} refused by the service`] : []),
+    ...listNotSent({ balance, steps: [step] }),
+    ...(skips.retried === undefined ? [] : [`${countOf(skips.retried, 'row')} claimed by another plan`]),
+  ].join(', ');
 }
 
 /** What receipts and opt-outs say of those that were sent. */

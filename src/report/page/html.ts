@@ -103,8 +103,8 @@ export function cutSentence(text: string): string {
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }
 
-export function cutName(text: string): string {
-  return text.length > MOST_CHARACTERS_OF_NAME ? `${text.slice(0, MOST_CHARACTERS_OF_NAME)}…` : text;
+export function cutName(text: string, most = MOST_CHARACTERS_OF_NAME): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
 }
 
 export function sumUp<Row>(rows: readonly Row[], describeRest: (rest: readonly Row[]) => Row): Row[] {

@@ -1,13 +1,13 @@
 import { countOf, format } from '../../domain/count-of.js';
-import { wordsOf } from '../../domain/row-codes.js';
 import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../../plan/suppress/describe-lists.js';
 import { formatBilled } from '../../prices/billed-tally.js';
 import { formatAmount } from '../../prices/decimal.js';
+import { describeSkips, explainRows, listRemarks } from '../account.js';
 import { describeSpecialCharacters } from '../special-characters.js';
-import { countNotReached, describeNotReached, type StepSummary, type Summary } from '../summary.js';
+import type { Summary } from '../summary.js';
 import { formatShare, OUTCOMES, renderRateChart } from './charts.js';
 import {
   addUp,
@@ -92,7 +92,7 @@ function renderRates({ plan, rateOf }: PageSource): Html {
     if (series === undefined || step === undefined || !('limits' in step)) return [];
     const isSms = step.kind === 'sms';
     const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
-    return [renderRateChart(series, { title: nameStep(planned), unit: isSms ? 'messages' : 'requests', limit })];
+    return [renderRateChart(series, { title: nameStep(planned), unit: isSms ? 'message' : 'request', limit })];
   });
   return charts.length === 0
     ? NOTHING
@@ -100,36 +100,26 @@ function renderRates({ plan, rateOf }: PageSource): Html {
 ${charts}`;
 }
 
-const EXPLAINED = [
-  ['rejections', 'rejected'],
-  ['in-doubt', 'in doubt'],
-  ['unprocessed', 'not sent'],
-] as const;
+/** The words and the code. */
+const MOST_CHARACTERS_OF_REASON = 160;
 
 /** Why rows were not accepted, and what to do about it. */
-export function renderReasons({ state, steps }: Summary): Html {
-  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
-    const tables = EXPLAINED.flatMap(([output, title]) => {
-      const rows = listReasons(step, output);
-      const left = output === 'unprocessed' && state !== 'planned' ? countNotReached(step) : 0;
-      if (left > 0) rows.push([describeNotReached(step), left, 'they were not sent: see why the run stopped']);
-      if (rows.length === 0) return [];
+export function renderReasons(summary: Summary): Html {
+  const sections = summary.steps.slice(0, MOST_STEPS).flatMap((step) => {
+    const tables = explainRows(step, summary).map(({ title, reasons }) => {
       const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
-      return [renderTable({ name: `${nameStep(step)}: why rows were ${title}`, columns }, rows)];
+      const rows = sumUp(
+        reasons.map(({ is, rows, fix }) => [cutName(is, MOST_CHARACTERS_OF_REASON), rows, fix]),
+        (rest) => [`${countOf(rest.length, 'other reason')}`, addUp(rest), 'see the output file'],
+      );
+      return renderTable({ name: `${nameStep(step)}: why rows were ${title}`, columns }, rows);
     });
-    const skips = Object.entries(step.skips)
-      .slice(0, MOST_ROWS)
-      .map(([code, rows]) => `${format(rows)} ${wordsOf(code, '').is}`);
     const lists = (step.suppression ?? []).slice(0, MOST_ROWS).flatMap((list) => {
       const warning = warnOfList(list);
       return [describeList(list), ...(warning === undefined ? [] : [`Warning: ${warning}.`])];
     });
-    const stages = step.stages === undefined ? [] : [describeStagesOf(step.stages)];
-    const said = [
-      ...stages,
-      ...(skips.length === 0 ? [] : [`Skipped: ${skips.join(', ')}.`]),
-      ...lists.map(cutSentence),
-    ];
+    const skipped = step.balance.skipped === 0 ? [] : [`${describeSkips(step)}.`];
+    const said = [...listRemarks(step), ...skipped, ...lists].map(cutSentence);
     if (tables.length === 0 && said.length === 0) return [];
     return [
       html`<h3>${nameStep(step)}</h3>
@@ -143,27 +133,6 @@ ${tables}${said.map(
     ? NOTHING
     : html`<h2>What was not accepted</h2>
 ${sections}`;
-}
-
-function describeStagesOf({ rows, passed, waiting }: NonNullable<StepSummary['stages']>): string {
-  const so =
-    waiting === null ? `${format(passed)} passed` : `stage ${waiting.number} waits for a person: ${waiting.why}`;
-  return cutSentence(
-    `Sent in ${countOf(rows.length, 'stage')} of ${rows.map((count) => format(count)).join(', ')} rows; ${so}.`,
-  );
-}
-
-function listReasons(step: StepSummary, output: (typeof EXPLAINED)[number][0]): (string | number)[][] {
-  const known = step.reasons.filter((reason) => reason.output === output);
-  const said = new Map(known.map((reason) => [reason.code, reason.said]));
-  // Of rejections every code is counted, of the others the commonest.
-  const counts =
-    output === 'rejections' ? Object.entries(step.rejections) : known.map(({ code, rows }) => [code, rows] as const);
-  const rows = counts.map(([code, count]) => {
-    const { is, fix } = wordsOf(code, said.get(code) ?? '');
-    return [`${cutName(is)} (${cutName(code)})`, count, fix.replace('see "Next"', 'settle it with the message export')];
-  });
-  return sumUp(rows, (rest) => [`${countOf(rest.length, 'other reason')}`, addUp(rest), 'see the output file']);
 }
 
 /** What became of messages that were accepted, as far as receipts say. */

@@ -2,8 +2,9 @@ import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
 import { countOf, format } from '../../domain/count-of.js';
 import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
-import { wordsOfStop } from '../stop-words.js';
-import { countTakenBack, countWithheld, describeRejected, type Summary, sumDeliveries } from '../summary.js';
+import { listNotSent } from '../account.js';
+import { describeEarlyEnd } from '../stop-words.js';
+import { countTakenBack, describeRejected, type Summary, sumDeliveries } from '../summary.js';
 import { formatSpan } from './html.js';
 
 /** What was sent to how many and when, and what was not, in sentences for somebody who was not there. */
@@ -33,24 +34,18 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
       ? [`${countOf(withWorkers, 'row')} with workers: the command that resumes the run finds out what came of them.`]
       : []),
     ...(balance.unprocessed > 0 && state !== 'planned' ? [describeNotSent(summary, plan)] : []),
-    ...(stop === null ? [] : [describeStop(stop)]),
+    ...(stop === null ? [] : [`The run ${describeEarlyEnd(stop)}.`]),
     ...(state === 'unfinished' ? ['The run has not ended: it is at work, or its process died.'] : []),
     ...(state === 'finished' && balance.inDoubt === 0 ? ['Every row is accounted for.'] : []),
   ];
 }
 
+/** What of the plan was not sent; rows in doubt have a sentence of their own. */
 function describeNotSent(summary: Summary, plan: Plan): string {
-  const { balance, takenBackAt } = summary;
-  const cancelled = countTakenBack(summary);
-  const which = cancelled === balance.unprocessed ? '' : `${format(cancelled)} of them `;
+  const { balance, steps, takenBackAt } = summary;
   const when =
-    takenBackAt === undefined ? '' : ` on ${formatTime(stateTime(Date.parse(takenBackAt), chooseZone(summary, plan)))}`;
-  const optedOut = countWithheld(summary, 'opted-out');
-  const tooLate = countWithheld(summary, 'too-late');
-  const meanwhile = optedOut === 0 ? '' : `, ${format(optedOut)} of them to people who opted out meanwhile`;
-  const late = tooLate === 0 ? '' : `, ${format(tooLate)} of them as notAfter came first`;
-  const before = cancelled === 0 ? '' : `, ${which}taken back${when} before the service sent them`;
-  return `${countOf(balance.unprocessed, 'row')} not sent${before}${meanwhile}${late}.`;
+    takenBackAt === undefined ? undefined : formatTime(stateTime(Date.parse(takenBackAt), chooseZone(summary, plan)));
+  return `${listNotSent({ balance: { ...balance, inDoubt: 0 }, steps }, when).join(', ')}.`;
 }
 
 function describeSending(summary: Summary, plan: Plan): string {
@@ -156,9 +151,4 @@ function listCounts({ steps }: Plan, countOfStep: (step: Plan['steps'][number]) 
 
 function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
-function describeStop(stop: NonNullable<Summary['stop']>): string {
-  if (stop.reason === 'abandoned') return `The run was abandoned ${stop.detail}: it never sends the rest.`;
-  return `The run stopped before its end: ${wordsOfStop(stop).is}.`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderRateChart } from '../../../src/report/page/charts.js';
 
-const about = { title: '1 sms', unit: 'messages', limit: 50 };
+const about = { title: '1 sms', unit: 'message', limit: 50 };
 const chart = (...rows: number[]) => `${renderRateChart({ startMs: 0, spanMs: 1000, rows, pausedMs: 0 }, about)}`;
 
 test('a step of one second has its figures in words, and no curve of one point', () => {

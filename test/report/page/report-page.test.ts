@@ -193,9 +193,9 @@ test('the page begins with the way from the rows read to the people reached, and
   );
   expect(lines.slice(1, -1)).toEqual([
     'read 40',
-    'filter country 35 5: DE 5',
-    'could be used 31 4',
-    'sent 25 2 refused by the service, 3 in doubt, 1 not sent',
+    'after country 35 5: DE 5',
+    'after rejections 31 4',
+    'sent 25 2 rows refused by the service, 3 rows in doubt, 1 row not sent',
     'delivered 20 2 failed, 3 without a final receipt',
     'opted out since 2',
   ]);
@@ -233,9 +233,9 @@ test('each way to end has its sentence', async () => {
   const example = { file: 'a', path: '/a', line: 2, row: 1, field: '', value: '' };
   const reason = { output: 'unprocessed' as const, code: 'cancelled', rows: 2, said: '', example };
   const steps = run.summary.steps.map((step) => ({ ...step, reasons: [reason] }));
-  expect(pageOf(run, { balance, steps })).toContain('2 rows not sent, taken back before the service sent them.');
+  expect(pageOf(run, { balance, steps })).toContain('2 rows taken back.');
   expect(pageOf(run, { balance: { ...balance, unprocessed: 5 }, steps })).toContain(
-    '5 rows not sent, 2 of them taken back',
+    '2 rows taken back, 3 rows not sent.',
   );
   expect(pageOf(run, { state: 'unfinished' })).toContain('The run has not ended');
 });

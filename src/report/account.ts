@@ -1,0 +1,149 @@
+import { countOf, format, listMost } from '../domain/count-of.js';
+import { wordsOf } from '../domain/row-codes.js';
+import { formatDay } from '../domain/stated-time.js';
+import type { FunnelStage, HadFigures } from '../plan/format/plan-file.js';
+import { countHad } from '../plan/had-lookup.js';
+import type { Reason, ReasonExample } from '../plan/reasons.js';
+import { countTakenBack, countWithheld, type StepSummary, type Summary } from './summary.js';
+
+/**
+ * What the account of a run says of its rows, as data: the terminal and the page render the same. A plan's account says its part of it.
+ * Nothing is escaped or cut yet.
+ */
+
+/** Rows of a step that stand in one output, by why they do. */
+export interface ExplainedRows {
+  readonly output: (typeof OUTPUTS)[number][0];
+  /** `rejected`. */
+  readonly title: string;
+  readonly rows: number;
+  /** The commonest first. */
+  readonly reasons: readonly ExplainedReason[];
+}
+
+export interface ExplainedReason {
+  readonly rows: number;
+  /** `the number has too few digits (too-short)`. */
+  readonly is: string;
+  /** '' where there is nothing to do. */
+  readonly fix: string;
+  /** Of the commonest reasons alone. */
+  readonly example: ReasonExample | undefined;
+}
+
+const OUTPUTS = [
+  ['rejections', 'rejected', 'rejected'],
+  ['in-doubt', 'in doubt', 'inDoubt'],
+  ['unprocessed', 'not sent', 'unprocessed'],
+] as const;
+
+/** Why rows of a step were not accepted; outputs without rows are omitted. Of rejections every code is counted, of the others the commonest. */
+export function explainRows(step: StepSummary, { state }: Pick<Summary, 'state'>): ExplainedRows[] {
+  return OUTPUTS.flatMap(([output, title, key]) => {
+    const known = new Map(step.reasons.flatMap((one) => (one.output === output ? [[one.code, one] as const] : [])));
+    const counts = output === 'rejections' ? step.rejections : {};
+    const others = Object.entries(counts).filter(([code]) => !known.has(code));
+    const reasons = [
+      ...[...known.values()].map(explainReason),
+      ...others.map(([code, rows]) => explainReason({ code, rows, said: '' })),
+      ...(output === 'unprocessed' && state !== 'planned' ? explainNotReached(step) : []),
+    ];
+    const rows = step.balance[key];
+    return rows === 0 || reasons.length === 0 ? [] : [{ output, title, rows, reasons }];
+  });
+}
+
+export function explainReason({
+  code,
+  rows,
+  said,
+  example,
+}: Pick<Reason, 'code' | 'rows' | 'said'> & { readonly example?: ReasonExample }): ExplainedReason {
+  const { is, fix } = wordsOf(code, said);
+  return { rows, is: `${is} (${code})`, fix, example };
+}
+
+/** As many reasons as a summary lists of an output. */
+const MOST_REASONS = 3;
+
+/** Rows that the run has not reached, and that have no reason of their own; none where not all reasons are listed. */
+function explainNotReached({ balance, reasons, stages }: StepSummary): ExplainedReason[] {
+  const own = reasons.filter(({ output }) => output === 'unprocessed');
+  const rows = own.reduce((left, reason) => left - reason.rows, balance.unprocessed);
+  if (rows === 0 || own.length >= MOST_REASONS) return [];
+  const { waiting = null } = stages ?? {};
+  const is = waiting === null ? 'not reached by the run' : `wait until a person lets stage ${waiting.number} pass`;
+  return [{ rows, is, fix: waiting === null ? 'see why the run stopped' : '', example: undefined }];
+}
+
+/** What else is said of the rows of a step, a sentence each. */
+export function listRemarks({ had, stages }: StepSummary): string[] {
+  return [...(stages === undefined ? [] : [describeStages(stages)]), ...(had === undefined ? [] : [describeHad(had)])];
+}
+
+function describeStages({ rows, passed, waiting }: NonNullable<StepSummary['stages']>): string {
+  const so =
+    waiting === null ? `${format(passed)} passed` : `stage ${waiting.number} waits for a person: ${waiting.why}`;
+  return `Sent in ${countOf(rows.length, 'stage')} of ${rows.map((count) => format(count)).join(', ')} rows; ${so}.`;
+}
+
+const MOST_RUNS = 2;
+const HAD_WORDS = { hold: 'held', skip: 'skipped', send: 'sent again' } as const;
+
+/** `446 had exactly this text from job herbst on 22 November 2026: held.` */
+export function describeHad(had: HadFigures): string {
+  const { rule, runs } = had;
+  const froms = runs.map(({ job, at }) => `job ${job} on ${formatDay(Date.parse(at))}`);
+  const from = listMost([...new Set(froms)], MOST_RUNS);
+  return `${format(countHad(had))} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`;
+}
+
+/** `77 skipped: 56 stand twice, 21 left out by a filter`, the commonest first; they need no example. */
+export function describeSkips({ balance, skips }: Pick<StepSummary, 'balance' | 'skips'>): string {
+  const counts = Object.entries(skips).sort((a, b) => b[1] - a[1]);
+  return `${format(balance.skipped)} skipped: ${counts.map(([code, count]) => `${format(count)} ${wordsOf(code, '').is}`).join(', ')}`;
+}
+
+const MOST_VALUES = 5;
+const SHORT: Readonly<Record<string, string>> = {
+  suppressed: 'opt-outs',
+  'opted-out': 'opt-outs of the job',
+  duplicate: 'duplicates',
+  'had-it-already': 'those who had it already',
+  'too-often': 'frequency',
+  rejected: 'rejections',
+};
+
+/** After what so many rows are left: a filter as it is written, `opt-outs`. */
+export function nameStage({ code, filter }: FunnelStage): string {
+  return filter ?? SHORT[code] ?? wordsOf(code, '').is;
+}
+
+/** `no 700, blank 23, other 4`: the commonest values that a filter left out, so that a wrong one is seen; '' where it has none. */
+export function listOmitted({ omitted, values = [] }: FunnelStage): string {
+  if (omitted === 0 || values.length === 0) return '';
+  const shown = values.slice(0, MOST_VALUES);
+  const others = omitted - shown.reduce((sum, { rows }) => sum + rows, 0);
+  const listed = shown.map(({ value, rows }) => `${value === '' ? 'blank' : value} ${format(rows)}`);
+  return [...listed, ...(others > 0 ? [`other ${format(others)}`] : [])].join(', ');
+}
+
+/** `2 rows in doubt, 3 rows not sent`: what was planned, and not accepted; `takenBackAt`: when, in words. */
+export function listNotSent(
+  { balance, steps }: { readonly balance: Summary['balance']; readonly steps: readonly StepSummary[] },
+  takenBackAt?: string,
+): string[] {
+  const [takenBack, optedOut, tooLate] = [
+    countTakenBack({ steps }),
+    countWithheld({ steps }, 'opted-out'),
+    countWithheld({ steps }, 'too-late'),
+  ];
+  const counts = [
+    [balance.inDoubt, 'in doubt'],
+    [optedOut, 'opted out meanwhile'],
+    [tooLate, 'not sent by notAfter'],
+    [takenBack, `taken back${takenBackAt === undefined ? '' : ` on ${takenBackAt}`}`],
+    [balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'],
+  ] as const;
+  return counts.flatMap(([count, what]) => (count > 0 ? [`${countOf(count, 'row')} ${what}`] : []));
+}
