@@ -49,7 +49,7 @@ export async function proveRows(
   const readNumber = createNumberReader(plan.id, step, kindOf(job));
 
   const describePlanned = (facts: readonly string[], index: number) => {
-    const { status, code } = rows.endOf(step, index) ?? openEnd(!isRepeatable && rows.isUnderWay(step, index));
+    const { status, code } = rows.standingOf(step, index, isRepeatable);
     outcomes[status] += 1;
     const number = readNumber(facts, index);
     const numberDigest = number === '' ? undefined : digestSalted(salt, number);
@@ -104,13 +104,6 @@ function hasOddQuotes(bytes: Buffer): boolean {
   let isOdd = false;
   for (let at = bytes.indexOf(QUOTE); at !== -1; at = bytes.indexOf(QUOTE, at + 1)) isOdd = !isOdd;
   return isOdd;
-}
-
-/** As the outputs have it: a row of a request without an outcome may have been sent. */
-function openEnd(isUnderWay: boolean) {
-  return isUnderWay
-    ? ({ status: 'in-doubt', code: 'run-ended' } as const)
-    : ({ status: 'unprocessed', code: '' } as const);
 }
 
 function describeRefusal(row: Exclude<RowLine, { state: 'planned' }>) {

@@ -125,6 +125,8 @@ const CHECKS = {
       const counts = { read: 0, planned: 0, rows: {}, status: {}, requests: {} };
       steps.set(number, { ...counts, open: new Map(), begun: [], claims: [], accepted: [] });
     }
+    const isPlan = given.plan === undefined || sha256(readFileSync(given.plan, 'latin1')) === plan.planSha256;
+    expect(isPlan, `${given.plan} is another plan, or was changed`);
     if (given.salt === undefined) return;
     salt = readFileSync(given.salt, 'latin1').trim();
     expect(sha256(salt) === plan.saltSha256, `${given.salt} is the salt of another run`);

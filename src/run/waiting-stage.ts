@@ -8,7 +8,7 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
 import type { Journal } from './run-deps.js';
-import { countReceipts, judgeStage, needsReceipts } from './send/judge-stage.js';
+import { judgeStage, needsReceipts } from './send/judge-stage.js';
 import { describeStage } from './send/sending-stages.js';
 
 /** A person lets a stage pass: its number, or the sample that was sent first. */
@@ -53,10 +53,8 @@ async function passesByNow(
   { step, number, figures }: StageEntry,
 ): Promise<boolean> {
   const stage = findRampStage(run.plan, { step, number });
-  const planned = run.plan.steps.find((each) => each.number === step);
-  if (planned === undefined || stage === undefined || stage.isAsked === true || !needsReceipts(stage)) return false;
-  const receipts = await countReceipts(files, run, { planned, number });
-  return judgeStage(stage, figures, receipts).verdict === 'passed';
+  if (stage === undefined) return false;
+  return (await judgeStage(files, run, { stage, step, number, rows: figures })).verdict === 'passed';
 }
 
 function findRampStage({ job }: Plan, { step, number }: Pick<StageEntry, 'step' | 'number'>): RampStage | undefined {

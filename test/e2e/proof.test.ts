@@ -26,6 +26,13 @@ describe.concurrent('the proof of a run', () => {
     const run = workspace.runOf(workspace.plans()[0] ?? '');
     const doubt = await prove(workspace, run);
     expect((await verifyProof(doubt.directory, 'proof.json', '--head', doubt.printed.head)).stderr).toBe('');
+    const plan = join(workspace.path(run), 'plan.json');
+    expect(await verifyProof(doubt.directory, 'proof.json', '--plan', plan)).toMatchObject({ code: 0 });
+    writeFileSync(join(doubt.directory, 'other.json'), `${readFileSync(plan, 'utf8')} `);
+    expect(await verifyProof(doubt.directory, 'proof.json', '--plan', 'other.json')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('other.json is another plan, or was changed'),
+    });
 
     const settled = await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', '10');
     expect(settled.code).toBe(0);

@@ -66,6 +66,15 @@ export class RowStatusView {
     return this.#table.endOf(this.#steps.get(step)?.ends.get(row) ?? 0);
   }
 
+  /** As the outputs have it: a row of a request without an outcome may have been sent. */
+  standingOf(step: number, row: number, isRepeatable: boolean) {
+    const isOpen = !isRepeatable && this.isUnderWay(step, row);
+    const open = isOpen
+      ? ({ status: 'in-doubt', code: 'run-ended' } as const)
+      : ({ status: 'unprocessed', code: '' } as const);
+    return this.endOf(step, row) ?? open;
+  }
+
   /** Of the row's verdict, as `RowEnd` has it; '' for a row without one. */
   codeOf(step: number, row: number): string {
     return this.endOf(step, row)?.code ?? '';

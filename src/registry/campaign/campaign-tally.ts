@@ -111,11 +111,7 @@ function addPlanned(
   { rows }: RunRows,
   { index, isRepeatable }: { index: number; isRepeatable: boolean },
 ): void {
-  const isOpen = !isRepeatable && rows.isUnderWay(number, index);
-  const { status, code } = rows.endOf(number, index) ?? {
-    status: isOpen ? 'in-doubt' : 'open',
-    code: isOpen ? 'run-ended' : '',
-  };
+  const { status, code } = rows.standingOf(number, index, isRepeatable);
   if (status === 'accepted') balance.accepted += 1;
   else if (status === 'rejected') {
     balance.rejected += 1;

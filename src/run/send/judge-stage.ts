@@ -6,28 +6,31 @@ import { readRequests } from '../../plan/format/planned-files.js';
 import { Receipts } from '../../report/receipt-index.js';
 import type { Files } from '../../storage/files.js';
 
-/** Whether a stage went well, by what the service answered and by receipts. What is not known counts against it. */
-
-export type StageReceipts = NonNullable<StageEntry['receipts']>;
+type StageReceipts = NonNullable<StageEntry['receipts']>;
 
 /** Whether receipts say if it passes. */
 export function needsReceipts({ stopAbove, needReceiptsPercent }: RampStage): boolean {
   return stopAbove?.undeliveredPercent !== undefined || needReceiptsPercent !== undefined;
 }
 
-/** `receipts`: none where they do not count. */
-export function judgeStage(
-  stage: RampStage,
-  rows: Readonly<RowCounts>,
-  receipts: StageReceipts | undefined,
-): Pick<StageEntry, 'verdict' | 'why'> {
+/**
+ * Whether a stage went well, by what the service answered and, where they count, by receipts. What is not known counts against it. `rows`:
+ * what became of its rows.
+ */
+export async function judgeStage(
+  files: Files,
+  run: { directory: string; plan: Plan },
+  { stage, step, number, rows }: { stage: RampStage; step: number; number: number; rows: Readonly<RowCounts> },
+): Promise<Pick<StageEntry, 'verdict' | 'why' | 'receipts'>> {
+  const planned = run.plan.steps.find((each) => each.number === step);
+  const receipts = planned && needsReceipts(stage) ? await countReceipts(files, run, { planned, number }) : undefined;
   const faults = [
     ...listFaults(stage, rows),
     ...(receipts === undefined ? [] : listReceiptFaults(stage, rows, receipts)),
   ];
   const why = [describeFigures(rows, receipts), ...faults].join('; ');
   if (stage.isAsked === true) return { verdict: 'asked', why };
-  return { verdict: faults.length === 0 ? 'passed' : 'held', why };
+  return { verdict: faults.length === 0 ? 'passed' : 'held', why, receipts };
 }
 
 function* listFaults({ stopAbove }: RampStage, rows: Readonly<RowCounts>): Generator<string> {
@@ -72,7 +75,7 @@ function describeFigures(
 }
 
 /** What the newest receipts of the messages of a stage say, as far as `volley listen` stored them. */
-export async function countReceipts(
+async function countReceipts(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
   { planned, number }: { planned: PlannedStep; number: number },

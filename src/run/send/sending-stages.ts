@@ -9,7 +9,7 @@ import type { Held } from '../../storage/lock.js';
 import type { Journal, SendDeps } from '../run-deps.js';
 import { sleepUntil } from '../run-times.js';
 import type { StopSwitch } from '../stop.js';
-import { countReceipts, judgeStage, needsReceipts } from './judge-stage.js';
+import { judgeStage } from './judge-stage.js';
 
 /** The stages of a step: requests of one leave once those before it have passed. What became of a stage is judged when every row of it has its outcome. */
 export class SendingStages {
@@ -69,10 +69,9 @@ export class SendingStages {
       return { ...key, at: deps.clock.now(), verdict: 'passed', why: 'no row is in it', figures };
     }
     if (!(await this.#pause(stage))) return undefined;
-    const receipts = needsReceipts(stage)
-      ? await countReceipts(deps.files, { directory, plan }, { planned, number })
-      : undefined;
-    return { ...key, at: deps.clock.now(), ...judgeStage(stage, figures, receipts), figures, receipts };
+    const asked = { stage, step: planned.number, number, rows: figures };
+    const judged = await judgeStage(deps.files, { directory, plan }, asked);
+    return { ...key, at: deps.clock.now(), ...judged, figures };
   }
 
   /** Behind the last outcome of the stage, which is durable: a later process waits for what is left. False where the run stops meanwhile. */
