@@ -39,7 +39,7 @@ const MAY_IMPORT = {
   proof: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report', 'registry'],
   prune: ['domain', 'storage', 'job', 'plan', 'journal', 'report', 'registry'],
   retry: ['domain', 'storage', 'job', 'kinds', 'input', 'filter', 'plan', 'journal', 'report', 'registry', 'run'],
-  listen: ['domain', 'ports', 'storage'],
+  listen: ['domain', 'normalize', 'ports', 'storage'],
   // Written from the contract, so that it can prove the rest wrong: nothing of `service`.
   sandbox: ['domain', 'ports', 'storage'],
 };

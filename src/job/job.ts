@@ -19,7 +19,7 @@ export interface Job
   readonly service: ServiceSettings;
   readonly steps: readonly Step[];
   readonly prices?: PriceSettings<Input> | undefined;
-  /** Absolute; among the lists of each step that writes to people. */
+  /** Absolute; among the lists of each step that writes to people, as is that of the memory. */
   readonly optOuts?: string | undefined;
   /** Absolute directory of the job file; places show paths relative to it. */
   readonly directory: string;
@@ -61,6 +61,8 @@ export interface Input extends Checked<typeof writtenInput> {}
 export interface SuppressionLists extends Checked<typeof writtenSuppression> {
   /** `optOuts` of the job: one path, which may be a directory. */
   readonly isOptOuts?: true;
+  /** The list of the memory that jobs share: there may be none yet. */
+  readonly isShared?: true;
 }
 export interface ReadLimits extends Checked<typeof readLimits> {}
 

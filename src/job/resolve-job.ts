@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
@@ -16,11 +16,20 @@ export function resolveJob(
   { name, directory }: { readonly name: string; readonly directory: string },
 ): Job {
   const optOuts = written === undefined ? undefined : resolve(directory, written);
+  const memory = job.memory === undefined ? undefined : resolve(directory, job.memory);
+  const lists = namesOfOptOuts({ optOuts, memory }).map(
+    (path): SuppressionLists => ({
+      files: [path],
+      limits: DEFAULT_READ_LIMITS,
+      isOptOuts: true,
+      ...(path === optOuts ? {} : { isShared: true }),
+    }),
+  );
   return {
     ...job,
     name: job.name ?? name,
     service: resolveService(job.service, directory),
-    steps: job.steps.map((step) => resolveStep(step, { limits, window, optOuts, directory })),
+    steps: job.steps.map((step) => resolveStep(step, { limits, window, lists, directory })),
     ...(optOuts === undefined ? {} : { optOuts }),
     prices: prices && resolvePrices(prices, directory),
     notify: notify && {
@@ -28,7 +37,7 @@ export function resolveJob(
       url: typeof notify.url === 'string' ? notify.url : resolveSecret(notify.url, directory),
     },
     cluster: cluster && { ...cluster, database: resolveSecret(cluster.database, directory) },
-    memory: job.memory && resolve(directory, job.memory),
+    memory,
     output: { ...job.output, directory: resolve(directory, job.output.directory) },
     directory,
   };
@@ -39,23 +48,28 @@ function resolveStep(
   {
     limits: shared,
     window,
-    optOuts,
+    lists,
     directory,
-  }: Pick<CheckedJob, 'limits' | 'window'> & { optOuts: string | undefined; directory: string },
+  }: Pick<CheckedJob, 'limits' | 'window'> & { lists: readonly SuppressionLists[]; directory: string },
 ): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
   if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, [step.limits]) };
   const limits = resolveLimits(step.kind, [step.limits, shared]);
   const input = resolveInput(step.input, directory);
   const own = step.kind === 'sms' ? (step.suppress ?? []).map((lists) => resolveInput(lists, directory)) : [];
-  const suppress = [...own, ...listOptOuts(step.kind, optOuts)];
+  const suppress = [...own, ...(isRowKind(step.kind) && ROW_KINDS[step.kind].hasRecipients ? lists : [])];
   const hours = step.kind === 'sms' && window !== undefined ? { window, ...step } : step;
   return suppress.length === 0 ? { ...hours, input, limits } : { ...hours, input, suppress, limits };
 }
 
-function listOptOuts(kind: Step['kind'], path: string | undefined): SuppressionLists[] {
-  if (path === undefined || !isRowKind(kind) || !ROW_KINDS[kind].hasRecipients) return [];
-  return [{ files: [path], limits: DEFAULT_READ_LIMITS, isOptOuts: true }];
+/** In the memory that jobs share: the list that counts for all of them. */
+function sharedOptOuts(memory: string): string {
+  return join(memory, 'opt-outs.csv');
+}
+
+/** Where the job's opt-outs are, absolute: its own, a file or a directory, and those of the memory that it shares. */
+export function namesOfOptOuts({ optOuts, memory }: Pick<Job, 'optOuts' | 'memory'>): string[] {
+  return [...(optOuts === undefined ? [] : [optOuts]), ...(memory === undefined ? [] : [sharedOptOuts(memory)])];
 }
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */

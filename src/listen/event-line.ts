@@ -39,8 +39,8 @@ export interface ArrivedEvent extends Pick<StoredEvent, 'kind' | 'id'> {
 
 /** An SMS that a person sent. */
 export interface InboundMessage {
-  /** E.164. */
-  readonly number: string;
+  /** Who sent it, as the service says. */
+  readonly source: string;
   readonly text: string;
   /** The same for each delivery of it. */
   readonly id: string;
@@ -81,16 +81,15 @@ export function readEvent(
   return { kind, id, line, message };
 }
 
-/** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. Undefined where its sender is no number. */
+/** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. */
 function readInbound({ payload }: Record<string, unknown>, eventId: string): InboundMessage | undefined {
   if (!isObject(payload)) return undefined;
   const { umid, source, body, timestamp } = payload;
-  const [digits] = typeof source === 'string' ? (/^\+?([1-9]\d{6,14})$/.exec(source.trim())?.slice(1) ?? []) : [];
-  if (digits === undefined || typeof body !== 'string') return undefined;
+  if (typeof body !== 'string') return undefined;
   const id = typeof umid === 'string' && PLAIN_PART.test(umid) ? umid : digest(eventId);
   const sentMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   const at = Number.isNaN(sentMs) ? undefined : new Date(sentMs).toISOString();
-  return { number: `+${digits}`, text: body, id, at };
+  return { source: String(source), text: body, id, at };
 }
 
 /** Undefined for any other line. */

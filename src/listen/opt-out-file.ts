@@ -66,15 +66,18 @@ export class OptOutFile {
    * counts for nothing where they opted out after it: it may be delivered late.
    */
   async add(optOut: OptOut): Promise<'written' | 'known'> {
-    const { by, number, what, at } = optOut;
+    const { by, number, what } = optOut;
+    const outAt = this.#outAt.get(number) ?? '';
+    // A person's word counts now, also where the clock of whoever wrote the last line was ahead.
+    const at = what === 'in' && !isOfEvent(by) && outAt > optOut.at ? outAt : optOut.at;
     if (isOfEvent(by)) {
       const writing = this.#underWay.get(by);
       await writing;
       if (writing !== undefined || this.#known.has(by)) return 'known';
-      if (what === 'in' && (this.#outAt.get(number) ?? '') > at) return 'known';
+      if (what === 'in' && outAt > at) return 'known';
     }
     if (what === 'out') this.#outAt.set(number, at);
-    const appending = this.#commit.add(Buffer.from(encodeOptOut(optOut)));
+    const appending = this.#commit.add(Buffer.from(encodeOptOut({ ...optOut, at })));
     this.#underWay.set(by, appending);
     try {
       await appending;

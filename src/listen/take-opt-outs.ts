@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { maskAddress } from '../normalize/mask.js';
+import { normalizeNumber } from '../normalize/number/number.js';
 import type { Clock } from '../ports/clock.js';
+import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
 import type { ListenerOptions } from './listener.js';
 import { namedByEvent, OptOutFile } from './opt-out-file.js';
@@ -16,7 +19,7 @@ interface Written {
 /** Takes down who opts out, and in again, by what they write; no one is answered. */
 export async function takeOptOuts(
   { optOuts, words, inWords = [] }: Written,
-  { files, clock }: { files: Files; clock: Clock },
+  { files, clock, log }: { files: Files; clock: Clock; log: Log },
 ): Promise<OptOutTaking> {
   if (optOuts === undefined) {
     if (words === undefined && inWords.length === 0) return NONE;
@@ -32,23 +35,37 @@ export async function takeOptOuts(
     onFailure = settle;
   });
   const list = await OptOutFile.open(file, { files, onFailure });
-  const counts = { out: 0, in: 0 };
+  const counts = { out: 0, in: 0, notTakenDown: 0 };
   return {
     failed,
     onArrived: async ({ message }) => {
       const said = message && readWord(message.text);
       if (message === undefined || said === undefined) return;
-      const { number, at = new Date(clock.now()).toISOString(), id } = message;
+      const { source, at = new Date(clock.now()).toISOString(), id } = message;
+      const number = readSender(source);
+      if (number === undefined) {
+        counts.notTakenDown += 1;
+        log.warn(`${said.word} from ${maskAddress(source)} was not taken down: its sender cannot be read`, { id });
+        return;
+      }
       if ((await list.add({ number, ...said, at, by: namedByEvent(id) })) === 'written') counts[said.what] += 1;
     },
     get json() {
       return { optOuts: { file, ...counts } };
     },
     get said() {
-      return `, ${counts.out} opted out, ${counts.in} opted in`;
+      const none = counts.notTakenDown === 0 ? '' : `, ${counts.notTakenDown} not taken down: sender not readable`;
+      return `, ${counts.out} opted out, ${counts.in} opted in${none}`;
     },
     close: () => list.close(),
   };
+}
+
+/** E.164 of a sender: the service writes numbers without +. Undefined where it is a name, a short code, or of no country. */
+function readSender(source: string): string | undefined {
+  const bare = source.trim().replace(/^tel:/i, '');
+  const number = normalizeNumber(/^\+|^00/.test(bare) ? bare.replace(/^00/, '+') : `+${bare}`, undefined);
+  return number.ok ? number.e164 : undefined;
 }
 
 interface OptOutTaking {

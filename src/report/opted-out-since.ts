@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { decodeOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { namesOfOptOuts } from '../job/resolve-job.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
+import { chooseLists } from '../plan/suppress/list-suppression.js';
 import type { Files } from '../storage/files.js';
 import { splitLines } from '../storage/split-lines.js';
 import type { RunRows } from './read-run-rows.js';
@@ -15,9 +16,9 @@ export async function countOptedOutSince(
   { directory, plan, rows }: Pick<RunRows, 'directory' | 'plan' | 'rows'>,
 ): Promise<number | undefined> {
   const { firstOpen } = rows.state;
-  const { optOuts } = plan.job;
-  if (optOuts === undefined || firstOpen === undefined) return undefined;
-  const out = await readOptedOut(files, optOuts, firstOpen.at).catch(() => undefined);
+  const paths = namesOfOptOuts(plan.job);
+  if (paths.length === 0 || firstOpen === undefined) return undefined;
+  const out = await readOptedOut(files, paths, firstOpen.at).catch(() => undefined);
   if (out === undefined || out.size === 0) return out?.size;
   const found = new Set<number>();
   for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
@@ -30,17 +31,11 @@ export async function countOptedOutSince(
 }
 
 /** Numbers whose latest line says out, and stands there since a moment. */
-async function readOptedOut(
-  files: Files,
-  optOuts: Plan['job']['optOuts'] & string,
-  sinceMs: number,
-): Promise<Set<number>> {
-  const isDirectory = (await files.stat(optOuts))?.isDirectory === true;
-  const names = isDirectory ? (await files.list(optOuts)).filter((name) => name.endsWith('.csv')) : [''];
+async function readOptedOut(files: Files, paths: readonly string[], sinceMs: number): Promise<Set<number>> {
   const out = new Set<number>();
   let isOwn = false;
-  for (const name of names) {
-    const file = await files.openRead(join(optOuts, name));
+  for (const path of (await Promise.all(paths.map((each) => listFiles(files, each)))).flat()) {
+    const file = await files.openRead(path);
     try {
       let line = 0;
       for await (const { bytes } of splitLines(file)) {
@@ -56,6 +51,12 @@ async function readOptedOut(
       await file.close();
     }
   }
-  if (!isOwn) throw new Error(`${optOuts} has no list that Volley writes`);
+  if (!isOwn) throw new Error(`${paths.join(', ')}: no list that Volley writes`);
   return out;
+}
+
+async function listFiles(files: Files, path: string): Promise<string[]> {
+  const found = await files.stat(path);
+  if (found?.isDirectory === true) return chooseLists(await files.list(path)).lists.map((name) => join(path, name));
+  return found === undefined ? [] : [path];
 }

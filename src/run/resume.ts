@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { type Problem, UserError } from '../domain/errors.js';
 import type { Job, Step } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -11,7 +12,7 @@ export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 
 
 /**
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
- * the current job, and so do the lists of who gets nothing; what is sent, and to which account, from the plan. Refuses another account.
+ * the current job; what is sent, and to which account, from the plan; who gets nothing, from the lists of both. Refuses another account.
  */
 export function joinSettings(plan: Plan, job: Job): RunSettings {
   const planned = plan.job.service;
@@ -27,10 +28,23 @@ export function joinSettings(plan: Plan, job: Job): RunSettings {
   const steps = plan.job.steps.map((step, index): Step => {
     const current = job.steps[index];
     if (current?.kind !== step.kind) return step;
-    return { ...step, limits: current.limits, suppress: current.suppress };
+    return { ...step, limits: current.limits, suppress: joinLists(plan.job, job, index) };
   });
   const { guards, notBefore, notAfter, cluster } = job;
   return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter, cluster };
+}
+
+/** Lists that were taken out of the job since the plan was made still count; a job that was moved has its lists where it is now. */
+function joinLists(plannedJob: Job, job: Job, index: number): Step['suppress'] {
+  const listsOf = ({ steps, directory }: Job) =>
+    (steps[index]?.suppress ?? []).map((lists) => {
+      const files = lists.files.map((path) => relative(directory, path));
+      return { lists, key: JSON.stringify({ ...lists, files }) };
+    });
+  const current = listsOf(job);
+  const others = listsOf(plannedJob).filter(({ key }) => current.every((each) => each.key !== key));
+  const joined = [...current, ...others].map(({ lists }) => lists);
+  return joined.length === 0 ? undefined : joined;
 }
 
 /** The current job for a plan's rows: same name and account, same steps. */

@@ -71,7 +71,7 @@ export const listen = defineVerb({
       const stopped = new Promise<undefined>((resolve) => {
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));
       });
-      const optOuts = await passDiskErrors(() => takeOptOuts(flags, env));
+      const optOuts = await passDiskErrors(() => takeOptOuts(flags, { ...env, log }));
       let metrics: Awaited<ReturnType<typeof openMetrics>> | undefined;
       try {
         let joining: ReceiptJoining | undefined;

@@ -11,6 +11,7 @@ import type { OptOut } from '../domain/opt-out-line.js';
 import { formatTime } from '../domain/stated-time.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { loadJob } from '../job/load.js';
+import { namesOfOptOuts } from '../job/resolve-job.js';
 import { OptOutFile } from '../listen/opt-out-file.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
@@ -69,26 +70,21 @@ async function showPerson(
   { job: written, number: given }: { job: string; number: string },
   { env, screen }: Context,
 ): Promise<Result> {
-  const { files, clock } = env;
+  const { files } = env;
   const job = await loadJob(written);
   const number = Number(readNumber(given, job));
   const who = maskNumber(`+${number}`);
   const directories = await RunDirectories.read(files, jobDirectoryOf(job));
   const messages = await listMessagesTo(number, { job, directories }, files);
-  const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
-    return { files, clock, reader: await env.loadReader() };
-  });
-  await lists?.refresh();
-  const isOptedOut = job.steps.some((_, index) => lists?.find({ step: index + 1, number }) !== undefined);
+  const list = await findListOf(number, job, env);
+  const isOptedOut = list !== undefined;
   const lines = messages.map(({ at, job: name, run, state, text }) => {
     const what = text === undefined ? '' : `: ${JSON.stringify(text)}`;
     return formatParagraph(`${formatTime({ at })} · job ${name}, run ${run} · ${WORDS[state]}${what}`, screen, {
       indent: '  ',
     });
   });
-  const may = isOptedOut
-    ? 'A list of the job has it: nothing is sent to it.'
-    : 'No list of the job has it: it may be written to.';
+  const may = isOptedOut ? `${list}: nothing is sent to it.` : 'No list of the job has it: it may be written to.';
   const head = messages.length === 0 ? `${who}: nothing was sent to it, as far as is known.` : `${who}:`;
   return {
     json: { job: job.name, number: who, messages, isOptedOut },
@@ -126,13 +122,33 @@ async function decide(
       await list.close();
     }
   });
+  const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';
-  const said = `${maskNumber(number)} opted ${what}: ${does} by jobs with this list`;
+  const still = others === undefined ? '' : `, but not by job ${job.name}. ${others}`;
+  const said = `${maskNumber(number)} opted ${what}: ${does} by jobs with this list${still}`;
   return {
-    json: { job: job.name, number: maskNumber(number), what, at, by, list: path },
+    json: {
+      job: job.name,
+      number: maskNumber(number),
+      what,
+      at,
+      by,
+      list: path,
+      isOptedOut: what === 'out' || others !== undefined,
+    },
     text: `${escapeText(said)}\n  → ${escapeText(showPath(screen, path))}\n`,
     reason: said,
   };
+}
+
+/** Why the job sends nothing to the number; undefined where none of its lists has it. */
+async function findListOf(number: number, job: Job, env: Context['env']): Promise<string | undefined> {
+  const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
+    return { ...env, reader: await env.loadReader() };
+  });
+  await lists?.refresh();
+  const found = job.steps.flatMap((_, index) => lists?.nameList({ step: index + 1, number }) ?? []);
+  return found[0] === undefined ? undefined : `The list ${found[0]} has it`;
 }
 
 function readNumber(given: string, { steps }: Job): string {
@@ -147,11 +163,16 @@ function readNumber(given: string, { steps }: Job): string {
 /** In a directory of lists, the one that is named like this. */
 const NAME_IN_DIRECTORY = 'opt-outs.csv';
 
-async function findList({ name, optOuts }: Job, files: Files): Promise<string> {
-  if (optOuts === undefined) {
-    throw new UserError('bad-job', `Cannot take it down: job ${name} has no optOuts, expected the list that it reads`, {
-      hint: 'Add `optOuts: opt-outs.csv` at the top of the job file. Nothing was changed.',
-    });
+async function findList(job: Job, files: Files): Promise<string> {
+  const [path] = namesOfOptOuts(job);
+  if (path === undefined) {
+    throw new UserError(
+      'bad-job',
+      `Cannot take it down: job ${job.name} has no optOuts, expected the list that it reads`,
+      {
+        hint: 'Add `optOuts: opt-outs.csv` at the top of the job file. Nothing was changed.',
+      },
+    );
   }
-  return (await files.stat(optOuts))?.isDirectory === true ? join(optOuts, NAME_IN_DIRECTORY) : optOuts;
+  return (await files.stat(path))?.isDirectory === true ? join(path, NAME_IN_DIRECTORY) : path;
 }

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -42,6 +43,21 @@ describe.concurrent('opt-outs of a job', () => {
     ]);
   });
 
+  test('sorted by somebody with the newest first: who opted out later stays out', async () => {
+    const workspace = await aJobWith({
+      'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}${line(1, 'in').replace('-26T', '-20T')}${line(2, 'in')}${line(2)}`,
+    });
+    expect((await workspace.run()).code).toBe(0);
+    expect(await workspace.destinations()).toEqual(without(30, 1, 2));
+  });
+
+  test('name a line in Argentina by its form for calls, and the message would go to its mobile', async () => {
+    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}+541123456789,out,,,\n` });
+    workspace.write('people.csv', `name,mobile\nAna,+5491123456789\nEva,+5491123456780\n`);
+    await workspace.run();
+    expect(await workspace.destinations()).toEqual(['+5491123456780']);
+  });
+
   test('may have no line yet', async () => {
     const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
     expect((await workspace.run()).code).toBe(0);
@@ -53,11 +69,33 @@ describe.concurrent('opt-outs of a job', () => {
       {
         'lists/volley.csv': `${OPT_OUT_HEADER}${line(5)}${line(5, 'in')}`,
         'lists/crm.csv': `mobile,why\n${numberOf(6)},x\n`,
+        'lists/SHOP.CSV': `mobile\n${numberOf(7)}\n`,
+        'lists/more.txt': `mobile\n${numberOf(8)}\n`,
+        'lists/.hidden': 'x',
+        'lists/opt-outs.events.ndjson': '{}',
       },
       'lists',
     );
     await workspace.run();
-    expect(await workspace.destinations()).toEqual(without(30, 6));
+    expect(await workspace.destinations()).toEqual(without(30, 6, 7, 8));
+  });
+
+  test.each(['lists/more.pdf', 'lists/old/crm.csv'])('refuse the plan where their directory holds %s', async (name) => {
+    const workspace = await aJobWith({ 'lists/crm.csv': `mobile\n${numberOf(6)}\n`, [name]: 'x' }, 'lists');
+    const failure = await workspace.volley('plan', 'job.yaml');
+    expect(readFailure(failure).exitCode).toBe(2);
+    expect(failure.stdout).toContain(`the directory of opt-outs holds ${name.split('/')[1]}`);
+  });
+
+  test('in the memory that jobs share count for all of them, once there are any', async () => {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace, { memory: 'shared' }));
+    const run = await planned(workspace);
+    const { code, stdout } = await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
+    expect([code, JSON.parse(stdout).list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
+    await workspace.volley('apply', run);
+    expect(await workspace.destinations()).toEqual(without(3, 2));
   });
 
   test.each([
@@ -108,4 +146,50 @@ test('lines that are appended in mid-run take out what has not left; what was ta
   const { code, summary } = await workspace.finish(running);
   expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 2 }]);
   expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
+});
+
+test('a line that is written in front of the others in mid-run takes its row out, as one at the end does', async () => {
+  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
+    kind: 'latency',
+    delayMs: 1500,
+    area: 'sms',
+    nth: 2,
+  });
+  const running = workspace.start(['apply', await planned(workspace)]);
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
+  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(29)}${line(30)}`);
+  expect((await workspace.finish(running)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(without(30, 29, 30));
+});
+
+test('a list that the plan was made with, and that is gone from its directory, ends what would be sent without it', async () => {
+  const lists = { 'lists/a.csv': `mobile\n${numberOf(1)}\n`, 'lists/b.csv': `mobile\n${numberOf(2)}\n` };
+  const workspace = await aJobWith(lists, 'lists');
+  const run = await planned(workspace);
+  workspace.append('lists/b.csv', `${numberOf(3)}\n`);
+  renameSync(workspace.path('lists/b.csv'), workspace.path('lists/b.old'));
+  const failure = await workspace.volley('apply', run);
+  expect([readFailure(failure).exitCode, failure.stdout]).toEqual([2, expect.stringContaining('b.csv')]);
+  expect(await workspace.destinations()).toEqual([]);
+});
+
+test('a list that is taken out of the job once its run has begun still counts', async () => {
+  const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
+  await workspace.volley('run', 'job.yaml', '--first', '3');
+  const sent = await workspace.destinations();
+  workspace.append('opt-outs.csv', Array.from({ length: 30 }, (_, index) => line(index + 1)).join(''));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: SLOW })] }));
+  await workspace.volley('run', 'job.yaml', '--rest');
+  expect([sent.length, await workspace.destinations()]).toEqual([3, sent]);
+});
+
+test('people opt-in says which other list keeps the number out', async () => {
+  const workspace = await aJobWith(
+    { 'lists/crm.csv': `mobile\n${numberOf(1)}\n`, 'lists/opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` },
+    'lists',
+  );
+  const { stdout } = await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(1));
+  expect(JSON.parse(stdout)).toMatchObject({ what: 'in', isOptedOut: true });
+  const shown = await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(1), '--no-json');
+  expect(shown.stdout).toContain('The list lists/crm.csv has it');
 });

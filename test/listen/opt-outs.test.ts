@@ -17,10 +17,13 @@ function anSms(text: string, { from = '+6591234567', umid = `u-${text}`, afterS 
 }
 
 async function aTaker(disk: MemoryDisk = aMemoryDisk(), files = disk.files, inWords: string[] = ['START']) {
-  const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords }, { files, clock: new FakeClock() });
+  const warned: string[] = [];
+  const log = { info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
+  const deps = { files, clock: new FakeClock(), log };
+  const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords }, deps);
   const listener = await aListener({ disk, onArrived: taking.onArrived });
   const lines = () => disk.readText(LIST).slice(OPT_OUT_HEADER.length).split('\n').slice(0, -1);
-  return { ...listener, taking, lines };
+  return { ...listener, taking, lines, warned };
 }
 
 describe('words', () => {
@@ -68,6 +71,29 @@ describe('an SMS that is one of the words', () => {
     expect(await post({ ...anSms('STOP', { umid: 'u-3' }), namespace: 'ChatApps' })).toEqual([200, 'written']);
     expect(lines().slice(1)).toEqual(['+6591234567,in,2026-11-26T09:00:09.000Z,listen:u-start,START']);
   });
+
+  test.each(['6591234567', '+65 9123 4567', '006591234567', 'tel:+6591234567', 6591234567])(
+    'gets its line as the number is written: from %j',
+    async (from) => {
+      const { post, lines } = await aTaker();
+      expect(await post(anSms('stop', { from: from as string }))).toEqual([200, 'written']);
+      expect(lines()).toEqual([expect.stringContaining('+6591234567,out,')]);
+    },
+  );
+
+  test.each(['ACME', '12345', '91234508', '', null])(
+    'gets none, with a warning, from a sender like %j',
+    async (from) => {
+      const { post, lines, warned, taking } = await aTaker();
+      expect(await post(anSms('stop', { from: from as string }))).toEqual([200, 'written']);
+      expect([lines(), warned]).toEqual([[], [expect.stringContaining('was not taken down')]]);
+      expect(warned[0]).not.toContain('91234508');
+      expect([taking.json, taking.said]).toEqual([
+        { optOuts: { file: LIST, out: 0, in: 0, notTakenDown: 1 } },
+        expect.stringContaining('1 not taken down'),
+      ]);
+    },
+  );
 
   test('gets one line however often it comes, after a restart too', async () => {
     const disk = aMemoryDisk();
@@ -123,5 +149,6 @@ test('a list of others is refused: every number in it is out', async () => {
 test('words without a list are refused', async () => {
   const { files } = aMemoryDisk();
   const flags = { optOuts: undefined, words: ['STOP'], inWords: undefined };
-  await expect(takeOptOuts(flags, { files, clock: new FakeClock() })).rejects.toMatchObject({ code: 'bad-flag' });
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  await expect(takeOptOuts(flags, { files, clock: new FakeClock(), log })).rejects.toMatchObject({ code: 'bad-flag' });
 });

@@ -211,10 +211,10 @@ const jobKeys = z.strictObject({
   guards: writtenGuards.prefault({}),
   approvers: writtenApprovers.optional(),
   optOuts: pathText()
-    .refine((path) => path !== '-', 'expected a file, or a directory of CSV files')
+    .refine((path) => path !== '-', 'expected a file, or a directory of lists')
     .optional()
     .describe(
-      'Numbers of people who opted out, for all steps that write to people: a file, such as volley listen and volley people write, or a directory of CSV files.',
+      'Numbers of people who opted out, for all steps that write to people: a file, such as volley listen and volley people write, or a directory of lists.',
     ),
   prices: writtenPrices.optional(),
   failOn: z

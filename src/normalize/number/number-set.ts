@@ -122,3 +122,18 @@ function checkKey(key: number, isE164: boolean): number {
   if (!isE164) throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
   return key;
 }
+
+/** Of a line in Argentina or Mexico the form for calls and the older one for mobiles, each from the other: both reach it. */
+export function otherFormOf(digits: number): number | undefined {
+  for (const [country, mobile] of TWO_FORMS) {
+    if (digits >= country && digits < country + TEN_DIGITS) return mobile + digits - country;
+    if (digits >= mobile && digits < mobile + TEN_DIGITS) return country + digits - mobile;
+  }
+  return undefined;
+}
+
+const TEN_DIGITS = 1e10;
+const TWO_FORMS = [
+  [54 * TEN_DIGITS, 549 * TEN_DIGITS],
+  [52 * TEN_DIGITS, 521 * TEN_DIGITS],
+] as const;

@@ -29,6 +29,8 @@ export interface StepSelection {
   readonly leftOut: readonly LeftOut[];
 }
 
+/** How what came by it is shown. */
+export const STANDARD_INPUT = 'standard input';
 /** Part of the plan id, and independent of the format of plan.json. */
 const ID_FORMAT = 3;
 
@@ -78,9 +80,7 @@ export async function selectInputs(
   if (spool !== undefined) await deps.reader.spoolStandardInput(spool);
 
   const spooled = ({ files, format }: Pick<SuppressionLists, 'files' | 'format'>): InputFile[] =>
-    spool !== undefined && files.includes('-')
-      ? [{ path: spool, shown: 'standard input', format: format ?? 'csv' }]
-      : [];
+    spool !== undefined && files.includes('-') ? [{ path: spool, shown: STANDARD_INPUT, format: format ?? 'csv' }] : [];
   const list = async (
     patterns: readonly string[],
     format: InputFile['format'] | undefined,

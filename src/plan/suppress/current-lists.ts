@@ -1,12 +1,14 @@
+import { createHash } from 'node:crypto';
 import { UserError } from '../../domain/errors.js';
-import { decodeOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
+import { decodeOptOut, OPT_OUT_HEADER, type OptOut } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
+import { otherFormOf } from '../../normalize/number/number-set.js';
 import type { FileFacts, Files } from '../../storage/files.js';
 import { coalesce } from '../../storage/group-commit.js';
 import type { Plan } from '../format/plan-file.js';
-import { digestFile, type SuppressionFile } from '../inputs/select-inputs.js';
+import { digestFile, STANDARD_INPUT, type SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import { keyOfLists, listSuppression } from './list-suppression.js';
@@ -19,18 +21,18 @@ interface WatchedList {
   readonly file: InputFile;
   /** When it was last looked at; undefined before. */
   facts: FileFacts | undefined;
-  /** Of what the plan read, or this process. */
+  /** Of what the plan read, or this process, up to `readBytes` where that is known. */
   sha256: string | undefined;
   /** Undefined as long as it is what the plan read. */
   numbers: Suppression | undefined;
   /** Of a list that Volley writes, how far it was read; undefined for any other, which is read whole each time. */
   readBytes: number | undefined;
-  /** What it says beyond what was read whole. */
-  readonly isOut: Map<number, boolean>;
+  /** Who opted out beyond what was read whole, and when, in ms. */
+  readonly appended: Map<number, number>;
 }
 
 interface ListAccess {
-  readonly files: Pick<Files, 'stat' | 'openRead'>;
+  readonly files: Pick<Files, 'stat' | 'list' | 'openRead'>;
   readonly clock: { monotonicMs(): number; sleep(delayMs: number): Promise<void> };
   readonly reader: Omit<PlanDeps['reader'], 'spoolStandardInput'>;
 }
@@ -40,10 +42,11 @@ const SEARCH_EVERY_MS = 1000;
 /** A list that cannot be read may be half written: it is tried again before it ends the run. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 400;
+const PIECE_BYTES = 1 << 20;
 
 /**
  * The suppression lists of a job while its plan is sent: those that changed since are read again, and withhold what the plan
- * could not know. Of a list that Volley writes only the lines are read that were appended. One that cannot be read ends the run, since a missed number is a message to a person who opted out.
+ * could not know. Of a list that Volley writes only the lines are parsed that were appended. One that is gone, or cannot be read ends the run, since a missed number is a message to a person who opted out.
  * Lists that came by standard input stay as they were planned.
  */
 export class CurrentLists {
@@ -81,10 +84,17 @@ export class CurrentLists {
     this.#deps = deps;
   }
 
-  find({ step, number }: { readonly step: number; readonly number: number }): NotSent | undefined {
+  find(asked: { readonly step: number; readonly number: number }): NotSent | undefined {
+    const shown = this.nameList(asked);
+    return shown === undefined ? undefined : optedOut(shown);
+  }
+
+  /** The list that has the number, as it is shown. */
+  nameList({ step, number }: { readonly step: number; readonly number: number }): string | undefined {
     for (const list of this.#watched.values()) {
       if (list.step !== step) continue;
-      if (list.isOut.get(number) ?? list.numbers?.find(number) !== undefined) return optedOut(list.file.shown);
+      const isAppended = list.appended.has(number) || list.appended.has(otherFormOf(number) ?? number);
+      if (isAppended || list.numbers?.find(number) !== undefined) return list.file.shown;
     }
     return undefined;
   }
@@ -103,21 +113,34 @@ export class CurrentLists {
     for (const list of this.#watched.values()) await this.#lookAt(list);
   }
 
-  /** Files stay known: one that is gone can no longer be read, and ends the run. */
+  /** Files stay known, those of the plan too: one that is gone can no longer be read, and ends the run. */
   async #search(): Promise<void> {
     const problems = this.#gather();
     for (const { number: step, lists } of this.#steps) {
-      const files = await problems.gather(keyOfLists(lists), () => listSuppression(lists, this.#directory, this.#deps));
-      const known = this.#plan.steps.find(({ number }) => number === step)?.suppression ?? [];
-      for (const file of files ?? []) {
-        const key = JSON.stringify([step, this.#steps.findIndex((each) => each.lists === lists), file.path]);
-        if (this.#watched.has(key)) continue;
-        const sha256 = known.find(({ path }) => path === file.path)?.sha256;
-        const unread = { facts: undefined, numbers: undefined, readBytes: undefined, isOut: new Map() };
-        this.#watched.set(key, { step, lists, file, sha256, ...unread });
-      }
+      const files = await problems.gather(keyOfLists(lists), () =>
+        listSuppression(lists, this.#directory, this.#deps, { isWatched: true }),
+      );
+      for (const file of files ?? []) this.#watch({ step, lists, file });
     }
     problems.throwIfAny();
+    for (const { number: step, suppression } of this.#plan.steps) {
+      const watched = [...this.#watched.values()].filter((list) => list.step === step);
+      const lists = this.#steps.find(({ number }) => number === step)?.lists;
+      for (const { path, file: shown } of suppression) {
+        const isKnown = watched.some(({ file }) => file.path === path || file.shown === shown);
+        if (lists === undefined || isKnown || shown === STANDARD_INPUT) continue;
+        this.#watch({ step, lists, file: { path, shown, format: 'csv', key: keyOfLists(lists) } });
+      }
+    }
+  }
+
+  #watch({ step, lists, file }: Pick<WatchedList, 'step' | 'lists' | 'file'>): void {
+    const key = JSON.stringify([step, this.#steps.findIndex((each) => each.lists === lists), file.path]);
+    if (this.#watched.has(key)) return;
+    const planned = this.#plan.steps.find(({ number }) => number === step)?.suppression;
+    const sha256 = planned?.find(({ path }) => path === file.path)?.sha256;
+    const unread = { facts: undefined, numbers: undefined, readBytes: undefined, appended: new Map<number, number>() };
+    this.#watched.set(key, { step, lists, file, sha256, ...unread });
   }
 
   async #lookAt(list: WatchedList): Promise<void> {
@@ -151,26 +174,32 @@ export class CurrentLists {
       const numbers = await loadSuppression([{ file, ...digest, lists }], input, { deps: this.#deps, problems });
       if (!problems.isEmpty) return;
       list.numbers = numbers;
+      list.appended.clear();
       this.version += 1;
       list.sha256 = digest.sha256;
     }
     // Lines behind the digest may be read twice, which changes nothing.
-    list.isOut.clear();
     list.readBytes = isOwn ? digest.bytes : undefined;
   }
 
-  /** False where the list is to be read whole: it is none that Volley writes, or it is not as it was with lines appended. */
+  /** False where the list is to be read whole: it is none that Volley writes, or not as it was with lines appended. */
   async #readAppended(list: WatchedList, facts: FileFacts): Promise<boolean> {
-    const { readBytes, file, isOut } = list;
+    const { readBytes, file, appended } = list;
     if (readBytes === undefined || facts.inode !== list.facts?.inode || facts.bytes <= readBytes) return false;
+    // Who edits a list in place may change any line of it.
+    const hash = createHash('sha256');
+    for (let at = 0; at < readBytes; at += PIECE_BYTES)
+      hash.update(await this.#readBytes(file.path, at, Math.min(PIECE_BYTES, readBytes - at)));
+    if (hash.copy().digest('hex') !== list.sha256) return false;
     // Behind the last line break a line may be half written: it is not durable yet.
-    const bytes = await this.#readBytes(file.path, readBytes - 1, facts.bytes - readBytes + 1);
-    const [before, ...lines] = bytes.toString('utf8').split('\n').slice(0, -1);
-    const read = lines.map(decodeOptOut);
-    if (before !== '' || read.includes(undefined)) return false;
-    for (const line of read) if (line !== undefined) isOut.set(Number(line.number), line.what === 'out');
+    const read = await this.#readBytes(file.path, readBytes, facts.bytes - readBytes);
+    const bytes = read.subarray(0, read.lastIndexOf('\n') + 1);
+    const lines = bytes.toString('utf8').split('\n').slice(0, -1).map(decodeOptOut);
+    if (lines.includes(undefined)) return false;
+    for (const line of lines) if (line !== undefined) noteAppended(appended, line);
     if (lines.length > 0) this.version += 1;
-    list.readBytes = readBytes - 1 + bytes.lastIndexOf('\n') + 1;
+    list.readBytes = readBytes + bytes.length;
+    list.sha256 = hash.update(bytes).digest('hex');
     return true;
   }
 
@@ -182,6 +211,15 @@ export class CurrentLists {
       await file.close();
     }
   }
+}
+
+/** Who is on the list as it was read whole stays out. */
+function noteAppended(appended: Map<number, number>, { number: written, what, at }: OptOut): void {
+  const number = Number(written);
+  const atMs = Date.parse(at);
+  const outAt = appended.get(number) ?? Number.NEGATIVE_INFINITY;
+  if (what === 'out') appended.set(number, atMs > outAt ? atMs : outAt);
+  else if (atMs >= outAt) appended.delete(number);
 }
 
 type ListedStep = ReturnType<typeof listSteps>[number];

@@ -20,6 +20,6 @@ export function describeList(
 export function warnOfList({ file, columns, ambiguous, readAs }: Figures): string | undefined {
   if (ambiguous === 0) return undefined;
   const read = `${countOf(ambiguous, 'number')} without + ${ambiguous === 1 ? 'was' : 'were'} read as ${readAs}`;
-  const remedy = columns.length > 1 ? 'state column, country or countryColumn' : 'state country or countryColumn';
-  return `${file}: ${read}, and the recipients are of several countries: opt-outs of the others may be missed. Write them with +, or ${remedy} under suppress`;
+  const keys = columns.length > 1 ? 'column, country or countryColumn' : 'country or countryColumn';
+  return `${file}: ${read}, and the recipients are of several countries: opt-outs of the others may be missed. Write them with +; under suppress a list may also state ${keys}`;
 }

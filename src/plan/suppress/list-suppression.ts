@@ -5,31 +5,68 @@ import type { SuppressionLists } from '../../job/job.js';
 import type { Files } from '../../storage/files.js';
 import type { InputReader } from '../plan-deps.js';
 
-/** The files of a list; standard input is not among them. Refuses what names no file: a list may not be empty. */
+interface ListDeps {
+  readonly reader: Pick<InputReader, 'listInputs'>;
+  readonly files: Pick<Files, 'stat' | 'list'>;
+}
+
+/**
+ * The files of a list; standard input is not among them. Refuses what names no file: a list may not be empty. `isWatched`: a plan with it is
+ * being sent, and what another program leaves beside the lists for a moment stops no run.
+ */
 export async function listSuppression(
-  { files: patterns, format, isOptOuts }: SuppressionLists,
+  lists: SuppressionLists,
   directory: string,
-  { reader, files }: { reader: Pick<InputReader, 'listInputs'>; files: Pick<Files, 'stat'> },
+  { reader, files }: ListDeps,
+  { isWatched = false } = {},
 ): Promise<InputFile[]> {
-  const named = patterns.filter((pattern) => pattern !== '-');
-  const paths = isOptOuts === true ? await Promise.all(named.map((path) => findOptOuts(path, files))) : named;
+  const named = lists.files.filter((pattern) => pattern !== '-');
+  const paths =
+    lists.isOptOuts === true
+      ? (await Promise.all(named.map((path) => listOptOuts(path, files, { ...lists, isWatched })))).flat()
+      : named;
   const found = paths.length === 0 ? [] : await reader.listInputs(paths, directory);
-  const key = isOptOuts === true ? 'optOuts' : 'suppress';
+  const { format } = lists;
+  const key = keyOfLists(lists);
   return found.map((file) => ({ ...file, key, ...(format === undefined ? {} : { format }) }));
 }
 
-/** Of a directory its CSV files. */
-async function findOptOuts(path: string, files: Pick<Files, 'stat'>): Promise<string> {
+/** Packed or not. */
+const LIST_NAME = /\.(?:csv|tsv|txt|ndjson|jsonl|xlsx|xlsm)(?:\.gz)?$/i;
+/** Hidden, the mark of an open workbook, what volley listen keeps beside its list, what a file system has of its own. */
+const NO_LIST = /^\.|^~\$|\.events\.ndjson$|^lost\+found$/;
+
+/** Of a directory every file, since whom a file has that is not read would be written to. */
+async function listOptOuts(
+  path: string,
+  files: Pick<Files, 'stat' | 'list'>,
+  { isShared, isWatched }: { isShared?: true | undefined; isWatched: boolean },
+): Promise<string[]> {
   const found = await files.stat(path);
-  if (found?.isDirectory === true) return join(path, '*.csv');
-  if (found !== undefined) return path;
-  throw new UserError(
-    'bad-input',
-    'the list of opt-outs does not exist, expected a file, or a directory of CSV files',
-    {
+  if (found === undefined && isShared === true) return [];
+  if (found === undefined) {
+    throw new UserError('bad-input', 'the list of opt-outs does not exist, expected a file, or a directory of lists', {
       hint: '`volley listen --opt-outs` with its path begins it, and so does `volley people opt-out`.',
-    },
-  );
+    });
+  }
+  if (!found.isDirectory) return [path];
+  const { lists, others } = chooseLists(await files.list(path));
+  if (others.length > 0 && !isWatched) {
+    throw new UserError('bad-input', `the directory of opt-outs holds ${others[0]}, expected lists alone`, {
+      hint: 'Name it as a list (.csv, .txt, .ndjson, .xlsx), or move it elsewhere: every file in it counts.',
+    });
+  }
+  if (lists.length > 0) return lists.map((name) => join(path, name));
+  throw new UserError('bad-input', 'the directory of opt-outs holds no list, expected at least one');
+}
+
+/** Of the names in a directory, those of lists, and those that nothing is known of; sorted. */
+export function chooseLists(names: readonly string[]): { lists: string[]; others: string[] } {
+  const counting = names.filter((name) => !NO_LIST.test(name)).sort();
+  return {
+    lists: counting.filter((name) => LIST_NAME.test(name)),
+    others: counting.filter((name) => !LIST_NAME.test(name)),
+  };
 }
 
 /** For problems: the key of the job. */

@@ -5,28 +5,39 @@ import { normalizeNumber } from '../../normalize/number/number.js';
 import type { ProblemList } from '../problems.js';
 import type { SuppressionColumn } from './suppression-columns.js';
 
-/** The rows of a list that Volley writes: a number is out if its latest row says so. What cannot be read is a problem. */
+/**
+ * The rows of a list that Volley writes, which somebody may have sorted: a number is in again only where a row says so that stands behind
+ * all that say out, and is as late as they are. What cannot be read is a problem.
+ */
 export class OptOutRows {
+  /** When a number last opted out, in ms. */
+  readonly #outAt = new Map<number, number>();
   readonly #isOut = new Map<number, boolean>();
-  readonly #numberAt: number;
-  readonly #whatAt: number;
+  readonly #columns: readonly number[];
 
   constructor(columns: readonly string[]) {
-    const [number, what] = OPT_OUT_COLUMNS;
-    this.#numberAt = columns.indexOf(number);
-    this.#whatAt = columns.indexOf(what);
+    this.#columns = OPT_OUT_COLUMNS.map((name) => columns.indexOf(name));
   }
 
   add(cells: readonly Cell[], where: string, problems: ProblemList): void {
-    const written = cells[this.#numberAt] ?? '';
-    const what = (cells[this.#whatAt] ?? '').trim().toLowerCase();
+    const [written = '', what = '', at = ''] = this.#columns.map((index) => cells[index] ?? '');
+    const said = what.trim().toLowerCase();
+    const atMs = Date.parse(at.trim());
     const number = normalizeNumber(written, undefined);
     if (!number.ok) {
       const message = `column "number" holds ${maskCell(number.code, written)}, which is not a number with + (${number.code}), expected one`;
       problems.add({ where, message });
-    } else if (what !== 'out' && what !== 'in') {
+    } else if (said !== 'out' && said !== 'in') {
       problems.add({ where, message: 'column "what" says neither out nor in, expected one of them' });
-    } else this.#isOut.set(Number(number.e164), what === 'out');
+    } else if (said === 'in' && Number.isNaN(atMs)) {
+      problems.add({ where, message: 'column "at" of a row that says in holds no time, expected when it was' });
+    } else this.#take(Number(number.e164), said, atMs);
+  }
+
+  #take(number: number, said: 'out' | 'in', atMs: number): void {
+    const outAt = this.#outAt.get(number) ?? Number.NEGATIVE_INFINITY;
+    if (said === 'out' && atMs > outAt) this.#outAt.set(number, atMs);
+    this.#isOut.set(number, said === 'out' || atMs < outAt);
   }
 
   get column(): SuppressionColumn {
