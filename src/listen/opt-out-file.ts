@@ -68,7 +68,7 @@ export class OptOutFile {
   async add(optOut: OptOut): Promise<'written' | 'known'> {
     const { by, number, what } = optOut;
     const outAt = this.#outAt.get(number) ?? '';
-    // A person's word counts now, also where the clock of whoever wrote the last line was ahead.
+    // A person's word counts now, also where the clock that the last line goes by was ahead.
     const at = what === 'in' && !isOfEvent(by) && outAt > optOut.at ? outAt : optOut.at;
     if (isOfEvent(by)) {
       const writing = this.#underWay.get(by);

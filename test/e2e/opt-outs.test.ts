@@ -43,7 +43,7 @@ describe.concurrent('opt-outs of a job', () => {
     ]);
   });
 
-  test('sorted by somebody with the newest first: who opted out later stays out', async () => {
+  test('that were sorted with the newest first: who opted out later stays out', async () => {
     const workspace = await aJobWith({
       'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}${line(1, 'in').replace('-26T', '-20T')}${line(2, 'in')}${line(2)}`,
     });

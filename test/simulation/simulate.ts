@@ -72,6 +72,8 @@ export class Simulation {
   readonly #others: readonly Simulation[];
   /** Of the first job of a world. */
   readonly #people: PeopleWatch | undefined;
+  /** The same, for all of its jobs: their lists are the same. */
+  #lists: PeopleWatch | undefined;
   readonly #receipts: SimReceipts;
   readonly #stages: number;
   protected last: Process | undefined;
@@ -105,6 +107,7 @@ export class Simulation {
     };
     const people = new PeopleWatch(world, scenario.rows);
     this.#people = people;
+    for (const job of jobs) job.#lists = people;
     service.service.holdSessions(scenario.rows);
     service.faults = scenario.faults;
     service.refuse = (number, area) => refuseNumber(number, area, timeline.nowMs);
@@ -226,7 +229,7 @@ export class Simulation {
 
   /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
   protected async live(mishap: Mishap | undefined, hasRival: boolean, _index?: number): Promise<Process> {
-    if (this.#isCalm || this.world.random() < 0.6) this.#people?.fixList();
+    if (this.#isCalm || this.world.random() < 0.6) this.#lists?.fixList();
     if (this.#stages > 0 && this.world.random() < 0.4) await this.#receipts.come(this.watch.directory);
     const first = this.#start('node-a', mishap);
     const others = hasRival ? this.#scheduleRivals(first) : [];
@@ -316,7 +319,7 @@ export class Simulation {
 
   /** A list that cannot be read refuses; so does a stage that waits for a person, or that another process has let pass meanwhile. */
   #mayRefuse({ code }: UserError, process: Process): boolean {
-    if (code === 'bad-input') return this.#people?.wasTorn(process) === true;
+    if (code === 'bad-input') return this.#lists?.wasTorn(process) === true;
     const { scenario, watch } = this;
     const isStaged = this.#stages > 0 || scenario.sample !== undefined;
     if (isStaged && scenario.rival !== undefined) return code === 'guard' || code === 'bad-plan';

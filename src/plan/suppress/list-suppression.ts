@@ -5,11 +5,6 @@ import type { SuppressionLists } from '../../job/job.js';
 import type { Files } from '../../storage/files.js';
 import type { InputReader } from '../plan-deps.js';
 
-interface ListDeps {
-  readonly reader: Pick<InputReader, 'listInputs'>;
-  readonly files: Pick<Files, 'stat' | 'list'>;
-}
-
 /**
  * The files of a list; standard input is not among them. Refuses what names no file: a list may not be empty. `isWatched`: a plan with it is
  * being sent, and what another program leaves beside the lists for a moment stops no run.
@@ -17,7 +12,7 @@ interface ListDeps {
 export async function listSuppression(
   lists: SuppressionLists,
   directory: string,
-  { reader, files }: ListDeps,
+  { reader, files }: { reader: Pick<InputReader, 'listInputs'>; files: Pick<Files, 'stat' | 'list'> },
   { isWatched = false } = {},
 ): Promise<InputFile[]> {
   const named = lists.files.filter((pattern) => pattern !== '-');

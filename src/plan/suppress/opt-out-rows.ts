@@ -6,7 +6,7 @@ import type { ProblemList } from '../problems.js';
 import type { SuppressionColumn } from './suppression-columns.js';
 
 /**
- * The rows of a list that Volley writes, which somebody may have sorted: a number is in again only where a row says so that stands behind
+ * The rows of a list that Volley writes, which may have been sorted: a number is in again only where a row says so that stands behind
  * all that say out, and is as late as they are. What cannot be read is a problem.
  */
 export class OptOutRows {
