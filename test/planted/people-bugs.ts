@@ -24,4 +24,12 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     tests: ['test/e2e/had-already.test.ts'],
     title: 'a run whose process was killed counts with all that it has yet to send',
   },
+  {
+    name: 'frequency does not count the rows of the plan itself',
+    file: 'src/people/had-already.ts',
+    find: "if (own === 'those before') table.addOwn(number);",
+    replace: "if (own === 'none') table.addOwn(number);",
+    tests: ['test/e2e/had-already.test.ts'],
+    title: 'frequency counts the rows of one plan',
+  },
 ];
