@@ -54,11 +54,12 @@ ${renderBalances(proof)}
 ${renderPlan(proof.plan, plan)}
 ${renderReceipts(proof.receipts)}
 <h2>What it proves, and what it does not</h2>
-<p>In proof.json each entry carries the digest of the one before it: one that was changed, added, taken out or moved is found. Who holds all files can make another chain from its beginning; so a proof counts as much as the place where its head was noted, or the signatures of approvals. It says what Volley recorded: that the service took a message, by its answer, and that it was delivered, by its receipts.</p>
+<p>In proof.json each entry carries the digest of the one before it: one that was changed, added, taken out or moved is found. Who holds all files can make another chain from its beginning; so a proof counts as much as the place where its head was noted. An approval, and its signature, is of plan.json by its digest, and not of what was sent: that planner, files, senders and texts are of the plan that was approved, <code>verify.mjs --plan plan.json</code> checks. It says what Volley recorded: that the service took a message, by its answer, and that it was delivered, by its receipts.</p>
 <p>A number stands in it as the SHA-256 of a salt and its digits. With the salt one can look up one person, and could also try all numbers: it is not in the proof, but in proof.salt in the directory of the run.</p>
 <h2>How to check it</h2>
 <p>With Node 20 or later, without Volley; the program is below, and stands beside this page as verify.mjs.</p>
 <pre>node verify.mjs proof.json --head ${proof.head}
+node verify.mjs proof.json --plan plan.json
 node verify.mjs proof.json --salt proof.salt 1-sms.results.csv
 node verify.mjs proof.json --salt proof.salt --number +6591234567</pre>
 <details>

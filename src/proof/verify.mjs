@@ -34,10 +34,17 @@ function readCommand() {
 
 const lines = [];
 const say = (line) => lines.push(line);
-const isVisible = (line) => line.replace(/\p{C}/gu, '?');
+const visible = (line) => `${line.replace(/\p{C}/gu, '?')}\n`;
 const sha256 = (of) => createHash('sha256').update(of, 'latin1').digest('hex');
 const digestOf = (number) => sha256(salt + number.replace(/\D/g, ''));
 const keyTextOf = (pem) => pem?.replace(/-----.*?-----|\s/g, '');
+const fold = (name) => name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+/** File names stand in a proof without the numbers in them. */
+const mask = (name) =>
+  name.replace(/\+[1-9](?:[ ().-]{0,2}\d){6,}/g, (number) => {
+    const digits = number.replace(/\D/g, '');
+    return digits.length > 15 ? '***' : `+${digits.slice(0, 2)}${'*'.repeat(digits.length - 4)}${digits.slice(-2)}`;
+  });
 
 /** Of whole numbers from 0 on. */
 function sum(counts) {
@@ -50,10 +57,8 @@ function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const keys = Object.keys(value).filter((key) => value[key] !== undefined);
-    return `{${keys
-      .sort()
-      .map((key) => `${canonical(key)}:${canonical(value[key])}`)
-      .join(',')}}`;
+    const pairs = keys.sort().map((key) => `${canonical(key)}:${canonical(value[key])}`);
+    return `{${pairs.join(',')}}`;
   }
   const inAscii = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return JSON.stringify(value).replace(/[^ -~]/g, inAscii);
@@ -123,26 +128,25 @@ const CHECKS = {
     plan = entry;
     for (const { number } of plan.steps) {
       const counts = { read: 0, planned: 0, rows: {}, status: {}, requests: {} };
-      steps.set(number, { ...counts, open: new Map(), begun: [], claims: [], accepted: [] });
+      steps.set(number, { ...counts, open: new Map(), begun: [], accepted: [] });
     }
-    const isPlan = given.plan === undefined || sha256(readFileSync(given.plan, 'latin1')) === plan.planSha256;
-    expect(isPlan, `${given.plan} is another plan, or was changed`);
     if (given.salt === undefined) return;
     salt = readFileSync(given.salt, 'latin1').trim();
     expect(sha256(salt) === plan.saltSha256, `${given.salt} is the salt of another run`);
   },
   approval: ({ at, name, planSha256, publicKey, signature }) => {
     expect(planSha256 === plan.planSha256, 'it approves another plan');
-    const isFirst = approvals.every((each) => each.name !== name && (each.key ?? 1) !== keyTextOf(publicKey));
-    expect(isFirst, `${name} had approved before`);
-    approvals.push({ name, key: keyTextOf(publicKey) });
+    const key = signature && keyTextOf(publicKey);
+    const isFirst = approvals.every((each) => fold(each.name) !== fold(name) && (key ?? NaN) !== each.key);
+    expect(isFirst && fold(name) !== fold(plan.plannedBy ?? ''), `${name} planned it, or had approved before`);
+    approvals.push({ name, key });
     const by = `approved by ${JSON.stringify(name)} on ${new Date(at).toISOString()}`;
-    if (signature === undefined) return say(`${by}, not signed: that is what Volley noted`);
+    if (key === undefined) return say(`${by}, as Volley noted it: not signed`);
     const signed = JSON.stringify({ approval: 1, plan: plan.run, planSha256, name, at: new Date(at).toISOString() });
-    const key = createPublicKey(publicKey);
-    const holds = verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64'));
-    expect(holds && key.asymmetricKeyType === 'ed25519', `its signature is not of the key of ${name}`);
-    return say(`${by}, signed with the key ${keyTextOf(publicKey)}`);
+    const ofKey = createPublicKey(publicKey);
+    const holds = verify(null, Buffer.from(signed), ofKey, Buffer.from(signature, 'base64'));
+    expect(holds && ofKey.asymmetricKeyType === 'ed25519', `its signature is not of the key of ${name}`);
+    return say(`${by}, signed with the key ${key}`);
   },
   opened: () => {
     run = { state: 'unfinished' };
@@ -185,9 +189,6 @@ const CHECKS = {
     add(stepOf(step).requests, { [from]: sum(counts) }, -1);
     add(stepOf(step).requests, counts);
   },
-  claimed: ({ step, rows: [first, count], plan: by }) => {
-    for (let at = first; at < first + count; at += 1) stepOf(step).claims[at] = by;
-  },
   row: ({ step, row, state, status, number, result, claimedBy, place }) => {
     const found = stepOf(step);
     found.read += 1;
@@ -197,11 +198,10 @@ const CHECKS = {
     const at = found.planned++;
     add(found.status, { [status]: 1 });
     expect(status === 'unprocessed' || found.begun[at] !== undefined, `it is ${status}, and no request had it`);
-    expect(claimedBy === found.claims[at], 'the journal says otherwise of the plan that claimed it');
     if (given.number !== undefined && number === digestOf(given.number)) looked.push(`${status} (${place})`);
     if (number === undefined) nameless += 1;
-    if (given.results !== undefined && status === 'accepted' && claimedBy === undefined)
-      found.accepted.push({ result, place });
+    const isResult = status === 'accepted' && claimedBy === undefined;
+    if (isResult && given.results !== undefined) found.accepted.push({ result, place });
   },
   balance: ({ step, read, planned, rejected, skipped, outcomes }) => {
     const { rows, status, requests, read: found, open, isBalanced } = stepOf(step);
@@ -225,14 +225,44 @@ const CHECKS = {
     say(`step ${step}: ${JSON.stringify({ read, planned, rejected, skipped, outcomes })}`);
   },
   end: ({ state, stop }) => {
-    expect(
-      [...steps.values()].every(({ isBalanced }) => isBalanced),
-      'the balance of a step is missing',
-    );
+    for (const [step, { isBalanced }] of steps) expect(isBalanced, `the balance of step ${step} is missing`);
     expect(state === run.state && stop === run.stop, `it says ${state}, the journal ${canonical(run)}`);
     say(`run ${plan.run} of job ${JSON.stringify(plan.job)}: ${state}`);
   },
 };
+
+/** What the proof says of the plan stands in plan.json, whose digest is what approvals and their signatures are of. */
+function checkPlan(path) {
+  const content = readFileSync(path);
+  expect(sha256(content) === plan.planSha256, 'it is another plan, or was changed');
+  const { id, job, plannedBy, retryOf, testOf, steps: planned } = JSON.parse(content);
+  const { service, approvers, guards } = job;
+  const files = (listed, rows) =>
+    listed.map((each) => ({ file: mask(each.file), [rows]: each[rows], sha256: each.sha256 }));
+  const describe = ({ number, kind, counts, inputs, suppression }) => {
+    const { source: sender, text } = job.steps[number - 1].template ?? {};
+    const from = { inputs: files(inputs, 'rows'), suppression: files(suppression, 'read') };
+    return { number, kind, counts, ...from, sender, textSha256: text && sha256(Buffer.from(text)) };
+  };
+  const inPlan = {
+    ...{ run: id, job: job.name, plannedBy, retryOf: retryOf?.run, steps: planned.map(describe) },
+    service: service.sandbox ? 'sandbox' : `account ${service.account}, subaccount ${service.subAccountId}`,
+    testOf: testOf && { plan: testOf.plan, numbers: testOf.numbers },
+  };
+  for (const key of new Set([...Object.keys(inPlan), ...Object.keys(plan)])) {
+    const isOfProof = ['planSha256', 'saltSha256', 'type', 'place'].includes(key);
+    const isSame = isOfProof || canonical({ is: plan[key] }) === canonical({ is: inPlan[key] });
+    expect(isSame, `the proof says otherwise of the plan's ${key}`);
+  }
+  for (const { name, key } of approvals) {
+    const isNamed = approvers?.some((each) => each.name === name && keyTextOf(each.publicKey) === key) ?? true;
+    expect(isNamed, `the approval of ${name} is not signed with the key that it has for that name`);
+  }
+  const needed = testOf === undefined ? (guards.requireApproval ?? 0) : 0;
+  const isSent = [...steps.values()].some(({ begun }) => begun.length > 0);
+  expect(!isSent || approvals.length >= needed, `it asks for ${needed} approvals, the proof has ${approvals.length}`);
+  say(`${path}: the plan is as the proof says, with its planner, files, senders and texts; approvals are of this file`);
+}
 
 /** The lines of a file of results, or several where a quoted cell has ends of lines. */
 async function* readRecords(path) {
@@ -262,15 +292,13 @@ async function checkResults(path) {
     [...steps].find(([number]) => number === named) ??
     [...steps].find(([, each]) => each.accepted.length > 0) ??
     [...steps][0];
-  expect(
-    accepted.every(({ result }) => result !== undefined),
-    'the run wrote workbooks: their rows are not in the proof',
-  );
+  const isProven = accepted.every(({ result }) => result !== undefined);
+  expect(isProven, 'the run wrote workbooks: their rows are not in the proof');
   for (let at = 0; at < Math.max(rows.length, accepted.length); at += 1) {
     if (rows[at] === accepted[at]?.result) continue;
     const isMissing = rows[at] === undefined || accepted.slice(at).some(({ result }) => result === rows[at]);
-    expect(!isMissing, `it lacks a row, ${accepted[at]?.place}`);
-    expect(false, `row ${at + 1} of it, or its header, was changed, was not accepted, or is of another run`);
+    const other = `row ${at + 1} of it, or its header, was changed, was not accepted, or is of another run`;
+    throw new Error(isMissing ? `it lacks a row, ${accepted[at].place}` : other);
   }
   say(`${path}: its ${rows.length} rows are those that were accepted in step ${step}, to the byte`);
 }
@@ -301,12 +329,16 @@ try {
     const none = `not planned${nameless === 0 ? '' : ` under a number that the proof knows: ${nameless} rows have none`}`;
     say(`${given.number}: ${looked.join(', ') || none}`);
   }
+  file = given.plan;
+  if (file !== undefined) checkPlan(file);
+  else
+    say(
+      'planner, files, senders and texts: as the proof says; that they are of the plan that was approved, --plan plan.json shows',
+    );
   file = given.results;
   if (file !== undefined) await checkResults(file);
-  process.stdout.write(`${lines.map(isVisible).join('\n')}\n`);
+  process.stdout.write(lines.map(visible).join(''));
 } catch ({ message }) {
   process.exitCode = file === '' ? 2 : 1;
-  process.stderr.write(
-    `${isVisible(file === '' ? `Cannot check: ${message}` : `${file} does not hold: ${message}`)}\n`,
-  );
+  process.stderr.write(visible(`${file === '' ? 'Cannot check' : `${file} does not hold`}: ${message}`));
 }

@@ -55,6 +55,11 @@ function findFault(entry: ApprovedEntry, { plannedBy, job: { approvers } }: Plan
   return isSigned(entry, key) ? undefined : 'its signature is not valid';
 }
 
+/** What stands behind `volley approve RUN`: who approves has their own key in the place of KEY.pem. */
+export function listApproveFlags({ job }: Pick<Plan, 'job'>, planSha256: string): string[] {
+  return ['--confirm', planSha256, ...(job.approvers === undefined ? [] : ['--key-file', 'KEY.pem'])];
+}
+
 /** The approver whose key it is; undefined where the job names none with it. */
 export function findApprover({ approvers = [] }: Pick<Job, 'approvers'>, publicKey: KeyObject): string | undefined {
   return approvers.find((each) => readPublicKey(each.publicKey)?.equals(publicKey) === true)?.name;

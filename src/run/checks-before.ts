@@ -5,7 +5,7 @@ import type { Guards } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
-import { type Approvals, readApprovals } from '../registry/approvals.js';
+import { type Approvals, listApproveFlags, readApprovals } from '../registry/approvals.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
 import type { Files } from '../storage/files.js';
@@ -63,7 +63,7 @@ async function assertApproved(
     {
       hint:
         `Nothing was sent. Another person than ${plan.plannedBy}, who planned it, reviews it with \`volley preview ${quoteWord(directory)}\` and approves it with ` +
-        `\`volley approve ${quoteWord(directory)} --confirm ${planSha256}\`; then \`volley apply ${quoteWord(directory)}\` sends it.`,
+        `\`volley approve ${quoteWord(directory)} ${listApproveFlags(plan, planSha256).join(' ')}\`; then \`volley apply ${quoteWord(directory)}\` sends it.`,
     },
   );
 }

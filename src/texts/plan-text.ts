@@ -15,7 +15,7 @@ import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-fil
 import { sendsNothing } from '../plan/guards.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
-import type { Approvals } from '../registry/approvals.js';
+import { type Approvals, listApproveFlags } from '../registry/approvals.js';
 import { digestPlan } from '../registry/registry-entry.js';
 import { describeHad, explainReason } from '../report/account.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
@@ -153,7 +153,7 @@ function nextOfPlan(plan: Plan, path: string, screen: Screen): NextStep {
   if (job.guards.requireTest !== true && job.guards.requireApproval !== undefined)
     return {
       what: `another person than ${plannedBy} approves it, as guards.requireApproval asks`,
-      command: showCommand(screen, 'approve', path, '--confirm', digestPlan(encodePlan(plan))),
+      command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, digestPlan(encodePlan(plan)))),
     };
   if (job.guards.requireTest !== true)
     return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };

@@ -8,7 +8,7 @@ import { withRun } from '../command/with-job.js';
 import { UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type Approvals, findApprover, readApprovals, signApproval } from '../registry/approvals.js';
+import { type Approvals, findApprover, listApproveFlags, readApprovals, signApproval } from '../registry/approvals.js';
 import { assertNotAbandoned } from '../registry/marks.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
@@ -48,7 +48,10 @@ export const approve = defineVerb({
     const isReady = approvals.count >= approvals.required;
     const next = isReady
       ? { what: 'send it', command: showCommand(screen, 'apply', path, '--confirm', plan.id) }
-      : { what: 'another person approves it', command: showCommand(screen, 'approve', path, '--confirm', confirm) };
+      : {
+          what: 'another person approves it',
+          command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, approvals.planSha256)),
+        };
     return {
       json: { job: plan.job.name, plan: plan.id, directory, state: isReady ? 'approved' : 'waiting', approvals },
       text: `${formatApprovals(plan, approvals, screen)}${formatNextStep(next, screen)}`,

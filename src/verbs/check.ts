@@ -70,6 +70,7 @@ export const check = defineVerb({
     await checkSecrets(job, context, problems);
     await checkDatabase(job, context, found);
     await checkRuns(jobDirectoryOf(job), files, problems);
+    if (job.approvers !== undefined && job.guards.requireApproval === 1) notices.push(OWN_PLAN);
     if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
@@ -91,6 +92,9 @@ export const check = defineVerb({
 
 const UNSAID =
   'sameText is not said: a row whose number had exactly its text before is held, and the run ends with exit code 1. Decide: sameText: hold, skip or send';
+
+const OWN_PLAN =
+  'guards.requireApproval is 1: who plans gives a name alone, so one approver can plan under another name and approve it. requireApproval: 2 takes the keys of two people';
 
 function sendsTexts(step: Step): boolean {
   return isRowStep(step) && kindOf(step).listTexts !== undefined;

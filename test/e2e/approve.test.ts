@@ -180,6 +180,11 @@ test('where the job names approvers, an approval is signed with the key of one o
     as(workspace, person, 'approve', planned.directory, '--confirm', planned.planSha256, ...args);
   const codeOf = async (ended: ReturnType<typeof approve>) => readFailure(await ended).error.code;
 
+  // The command that is advised names a key: its own is all that who approves has to put there.
+  const flags = `--confirm ${planned.planSha256} --key-file KEY.pem`;
+  const again = await as(workspace, 'ann', 'plan', 'job.yaml', '--no-json');
+  expect(again.stdout).toMatch(new RegExp(`approve \\S+ ${flags}\n`));
+  expect(readFailure(await as(workspace, 'cron', 'apply', planned.directory)).error.hint).toContain(`${flags}\``);
   expect(await codeOf(approve('Bob'))).toBe('bad-flag');
   expect(await codeOf(approve('Bob', '--key-file', 'eve.pem'))).toBe('bad-credentials');
   expect(await codeOf(approve('Bob', '--key-file', 'job.yaml'))).toBe('bad-credentials');
@@ -191,6 +196,30 @@ test('where the job names approvers, an approval is signed with the key of one o
   const whole = workspace.read(registry);
   expect(whole).toContain('"name":"Cid"');
   expect((await as(workspace, 'cron', 'apply', planned.directory)).code).toBe(0);
+});
+
+test('one key of two lets nothing be sent: who holds it may have planned under another name, and check says so where one is enough', async () => {
+  const workspace = await aJobOf();
+  const approvers = ['Ann', 'Bob'].map((name) => ({ name, publicKey: aKey(workspace, name.toLowerCase()) }));
+  const check = async (requireApproval: number) => {
+    workspace.writeJob(aJob(workspace, { guards: { requireApproval }, approvers }));
+    return JSON.parse((await as(workspace, 'ann', 'check', 'job.yaml')).stdout).notices.join();
+  };
+  expect(await check(1)).toContain('one approver can plan under another name and approve it. requireApproval: 2');
+  expect(await check(2)).not.toContain('requireApproval');
+
+  const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann-on-desk', 'plan', 'job.yaml')).stdout);
+  const approve = (key: string, ...args: string[]) =>
+    as(workspace, 'x', 'approve', directory, '--confirm', planSha256, '--key-file', key, ...args);
+  const next = await approve('ann.pem', '--no-json');
+  expect(next.stdout).toMatch(new RegExp(`approve \\S+ --confirm ${planSha256} --key-file KEY.pem\n`));
+  await approve('ann.pem');
+  expect(readFailure(await as(workspace, 'x', 'apply', directory)).error.message).toContain(
+    'it has 1 approval, expected 2',
+  );
+  expect(workspace.requests()).toEqual([]);
+  await approve('bob.pem');
+  expect((await as(workspace, 'x', 'apply', directory)).code).toBe(0);
 });
 
 /** One in 64 begins with any letter. */

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -40,6 +40,16 @@ const withInner = (lines: readonly string[]) => {
   const inner = lines.map((line, at) => `${at === 0 ? '' : ','}${line.replace(/^,/, '')}\n`).join('');
   return `${listLines()[0]}\n${inner}${listLines().at(-1)}\n`;
 };
+
+/** One chain, whose last entry is this text. */
+function withLastEntry(lines: readonly string[], json: string): string {
+  const [before = '', last = ''] = lines.slice(-3);
+  const head = createHash('sha256')
+    .update(`${/"sha256":"(\w+)"\}$/.exec(before)?.[1]}${json}`)
+    .digest('hex');
+  const changed = last.replace(/\{"entry":.*/, () => `{"entry":${json},"sha256":"${head}"}`);
+  return [...lines.slice(0, -2), changed, `],"head":"${head}"}`, ''].join('\n');
+}
 
 describe.concurrent('a proof that was changed', () => {
   test('is refused with any one byte changed, wherever it is', async () => {
@@ -105,18 +115,63 @@ describe.concurrent('a proof that was changed', () => {
       [change('balance', ({ read }) => ({ read: Number(read) + 1 })), 'the rows that were read do not add up'],
       [
         change('plan', ({ steps }) => ({ steps: [...(steps as unknown[]), { number: 2 }] })),
-        'balance of a step is missing',
+        'the balance of step 2 is missing',
       ],
       [drop('intent'), 'no intent of request 1'],
       [drop('row'), 'the rows that were read do not add up'],
-      [drop('balance'), 'balance of a step is missing'],
+      [drop('balance'), 'the balance of step 1 is missing'],
       [drop('end'), 'the end of the run'],
       [drop('plan'), 'the plan comes first'],
       [[...entries, entries[3] as Entry], 'it stands behind end, where there is none'],
     ];
+    const nth = (type: string, at: number) => entries.filter((entry) => entry.type === type)[at] as Entry;
+    const insert = (before: string, ...more: object[]) =>
+      entries.toSpliced(
+        entries.findIndex(({ type }) => type === before),
+        0,
+        ...(more as Entry[]),
+      );
+    const swap = (counts: object) => ({ type: 'settled', at: 0, step: 1, from: 'accepted', counts });
+    const [first, second] = [nth('intent', 0), nth('intent', 1)];
+    const ofSecond = { request: second.request, rows: second.rows };
+    forged.push(
+      // More than one entry of a kind, one that there is none of, and one where it cannot be.
+      [insert('opened', nth('plan', 0)), 'it stands behind plan, where there is none'],
+      [insert('opened', { type: 'notice', text: 'all is well' }), 'it stands behind plan, where there is none'],
+      [insert('end', nth('balance', 0)), 'a second balance'],
+      [insert('balance', nth('receipts', 0)), 'it stands behind receipts'],
+      [insert('balance', first), 'it stands behind receipts'],
+      [insert('opened', { type: '__proto__' }), 'it stands behind plan'],
+      // Counts that are none, or less than nothing.
+      [change('outcome', () => ({ counts: { accepted: 12, rejected: -2 } })), 'not a whole number from 0 on'],
+      [change('outcome', () => ({ counts: { accepted: '10' } })), 'not a whole number from 0 on'],
+      [change('outcome', () => ({ counts: { accepted: 9.5, rejected: 0.5 } })), 'not a whole number from 0 on'],
+      [change('outcome', () => ({ counts: undefined })), 'entry'],
+      [change('balance', () => ({ rejected: -1, skipped: 3 })), 'not a whole number from 0 on'],
+      [insert('row', swap({ rejected: 16 })), 'more rows than there are had been accepted'],
+      // Rows that leave twice, that no one planned, or with no request.
+      [insert('row', { ...first, request: 99 }), 'it sends planned row 1 a second time, behind request 1'],
+      [change('intent', () => ofSecond), 'entry'],
+      [change('intent', () => ({ rows: [20, 10] })), 'it has rows that were not planned'],
+      [change('intent', () => ({ part: '0' })), 'was not split before it'],
+      [insert('row', { ...first, step: 2 }), 'step 2 is not in the plan'],
+      [insert('receipts', { ...nth('row', 0), step: 2, row: 1 }), 'step 2 is not in the plan'],
+      // A run that says it is finished, and is not.
+      [drop('closed'), 'it says finished, the journal'],
+      [change('closed', () => ({ reason: 'signal' })), 'it says finished, the journal'],
+      [change('end', () => ({ state: 'planned' })), 'it says planned, the journal'],
+    );
     for (const [chain, said] of forged) {
       const { code, stderr } = await verifyForged(chainOf(chain));
       expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+    }
+    // JSON that a reader understands otherwise than another one.
+    const twofold = genuine.toString().replace('"state":"finished"', '"state":"stopped","state":"finished"');
+    const lines = listLines();
+    for (const json of [twofold.split('\n').at(-3), lines.at(-2)?.replace('"bytes":', '"bytes":-0,"bytes":')]) {
+      const entry = /\{"entry":(\{.*\}),"sha256"/.exec(json ?? '')?.[1] ?? '';
+      const { code, stderr } = await verifyForged(withLastEntry(lines, entry));
+      expect([code, stderr]).toEqual([1, expect.stringContaining('is not written in the one way that there is')]);
     }
     const consistent = change('opened', () => ({ host: 'elsewhere' }));
     expect((await verifyForged(chainOf(consistent))).code).toBe(0);
@@ -146,5 +201,17 @@ describe.concurrent('a proof that was changed', () => {
       { signature: `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}` },
     ];
     for (const change of forged) expect((await verifyApproval(change)).code).toBe(1);
+    const doubled = await verifyForged(chainOf([plan, approval, approval, ...others]));
+    expect([doubled.code, doubled.stderr]).toEqual([
+      1,
+      expect.stringContaining('Bob planned it, or had approved before'),
+    ]);
+    const own = await verifyForged(chainOf([{ ...plan, plannedBy: ' BOB' }, approval, ...others]));
+    expect([own.code, own.stderr]).toEqual([1, expect.stringContaining('Bob planned it, or had approved before')]);
+    const named = `Bob", signed with the key\n\u001b[2K`;
+    const unsigned = await verifyApproval({ name: named, signature: undefined, publicKey: undefined });
+    expect(unsigned.stdout.split('\n')[0]).toMatch(
+      /^approved by "Bob\\", signed with the key\\n\\u001b\[2K" on .*not signed$/,
+    );
   });
 });

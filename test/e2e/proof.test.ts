@@ -1,10 +1,10 @@
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { aJob, numberOf, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { chainOf, prove, readEntries, verifyProof } from './a-proof.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -31,7 +31,7 @@ describe.concurrent('the proof of a run', () => {
     writeFileSync(join(doubt.directory, 'other.json'), `${readFileSync(plan, 'utf8')} `);
     expect(await verifyProof(doubt.directory, 'proof.json', '--plan', 'other.json')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('other.json is another plan, or was changed'),
+      stderr: expect.stringContaining('other.json does not hold: it is another plan, or was changed'),
     });
 
     const settled = await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', '10');
@@ -99,32 +99,75 @@ describe.concurrent('the proof of a run', () => {
   });
 
   test('it says who planned and who approved, and the signature of an approval holds without Volley', async () => {
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const approvers = [{ name: 'Bob', publicKey: publicKey.export({ format: 'pem', type: 'spki' }) }];
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.write('bob.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }));
-    workspace.writeJob(aJob(workspace, { guards: { requireApproval: 1 }, approvers }));
-    const as = (actor: string, ...args: string[]) =>
-      runCommandInProcess(args, { cwd: workspace.directory, env: { ...workspace.env, VOLLEY_ACTOR: actor } });
-    const { directory: run, planSha256 } = JSON.parse((await as('ann', 'plan', 'job.yaml')).stdout);
-    expect((await as('bob', 'approve', run, '--confirm', planSha256, '--key-file', 'bob.pem')).code).toBe(0);
-    expect((await as('cron', 'apply', run)).code).toBe(0);
-
-    const { directory, printed } = await prove(workspace, run);
+    const { printed, verify, verifyForged } = await anApprovedRun();
 
     const text = readFileSync(printed.proof, 'utf8');
     expect(readEntries(text).slice(0, 2)).toMatchObject([
-      { type: 'plan', plannedBy: 'ann', planSha256 },
-      { type: 'approval', name: 'Bob', planSha256 },
+      { type: 'plan', plannedBy: 'ann' },
+      { type: 'approval', name: 'Bob' },
     ]);
-    const checked = await verifyProof(directory, 'proof.json');
+    const checked = await verify('proof.json');
     expect([checked.code, checked.stdout]).toEqual([0, expect.stringContaining('approved by "Bob" on 20')]);
+    expect(checked.stdout).toContain('of the plan that was approved, --plan plan.json shows');
     expect(readFileSync(printed.page, 'utf8')).toMatch(/planned<.*ann.*approved<.*Bob/s);
-    const forged = readEntries(text).map((entry) => (entry.type === 'approval' ? { ...entry, name: 'Eve' } : entry));
-    writeFileSync(join(directory, 'forged.json'), chainOf(forged));
-    const refused = await verifyProof(directory, 'forged.json');
-    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('signature is not of the key of Eve')]);
+    const forged = await verifyForged('approval', { name: 'Eve' });
+    expect([forged.code, forged.stderr]).toEqual([1, expect.stringContaining('signature is not of the key of Eve')]);
+  });
+
+  test('what it says of the plan is that of the plan.json which was approved, where that is given', async () => {
+    const { directory, verify, verifyForged } = await anApprovedRun();
+    const held = await verify('proof.json', '--plan', 'plan.json');
+    expect([held.code, held.stderr, held.stdout]).toEqual([
+      0,
+      '',
+      expect.stringContaining('plan.json: the plan is as the proof says'),
+    ]);
+    const plan = readEntries(readFileSync(join(directory, 'proof.json'), 'utf8'))[0] as unknown as ProvenPlan;
+    const [step = {}] = plan.steps;
+    const forgeries: [object, string][] = [
+      [{ steps: [{ ...step, textSha256: digest('', 'Vote for Eve') }] }, 'steps'],
+      [{ steps: [{ ...step, sender: 'EVE' }] }, 'steps'],
+      [{ steps: [{ ...step, inputs: [{ file: 'vip.csv', rows: 3, sha256: digest('', 'x') }] }] }, 'steps'],
+      [{ plannedBy: 'eve' }, 'plannedBy'],
+      [{ job: 'other' }, 'job'],
+      [{ service: 'sandbox' }, 'service'],
+      [{ retryOf: 'other' }, 'retryOf'],
+      [{ testOf: { plan: 'other', numbers: 1 } }, 'testOf'],
+      [{ reviewedBy: 'everyone' }, 'reviewedBy'],
+    ];
+    for (const [change, key] of forgeries) {
+      expect((await verifyForged('plan', change)).code).toBe(0);
+      const refused = await verifyForged('plan', change, '--plan', 'plan.json');
+      expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+        1,
+        '',
+        `plan.json does not hold: the proof says otherwise of the plan's ${key}\n`,
+      ]);
+    }
+    writeFileSync(
+      join(directory, 'other.json'),
+      readFileSync(join(directory, 'plan.json'), 'utf8').replace('Hi', 'Ho'),
+    );
+    const other = await verify('proof.json', '--plan', 'other.json');
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('it is another plan, or was changed')]);
+  });
+
+  test('with plan.json an approval counts only under the key of an approver of the plan, and none may lack', async () => {
+    const { planSha256, run, verifyForged } = await anApprovedRun();
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const approval = { approval: 1, plan: run, planSha256, name: 'Bob', at: new Date(0).toISOString() };
+    const signature = sign(null, Buffer.from(JSON.stringify(approval)), privateKey).toString('base64');
+    const pem = publicKey.export({ format: 'pem', type: 'spki' });
+    const forgeries: [object, string][] = [
+      [{ at: 0, publicKey: pem, signature }, 'not signed with the key that it has for that name'],
+      [{ signature: undefined, publicKey: undefined }, 'not signed with the key that it has for that name'],
+      [{ type: undefined }, 'it asks for 1 approvals, the proof has 0'],
+    ];
+    for (const [change, said] of forgeries) {
+      expect((await verifyForged('approval', change)).code).toBe(0);
+      const { code, stderr } = await verifyForged('approval', change, '--plan', 'plan.json');
+      expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
+    }
   });
 
   test('one person can be looked up, and the results are those of the proof: a row more, less or elsewhere is named', async () => {
@@ -183,6 +226,34 @@ describe.concurrent('the proof of a run', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/pruned/)]);
   });
 });
+
+type ProvenPlan = { readonly steps: readonly object[] };
+
+/** A run that ann planned and Bob approved, signed; `verifyForged`: one chain with another entry of that type, or without it. */
+async function anApprovedRun() {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const approvers = [{ name: 'Bob', publicKey: publicKey.export({ format: 'pem', type: 'spki' }) }];
+  const workspace = await aWorkspace();
+  workspace.write('to +6591234567.csv', people(3));
+  workspace.write('bob.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }));
+  const steps = [anSmsStep({ input: { files: 'to *.csv' } })];
+  workspace.writeJob(aJob(workspace, { guards: { requireApproval: 1 }, approvers, steps }));
+  const as = (actor: string, ...args: string[]) =>
+    runCommandInProcess(args, { cwd: workspace.directory, env: { ...workspace.env, VOLLEY_ACTOR: actor } });
+  const planned = JSON.parse((await as('ann', 'plan', 'job.yaml')).stdout);
+  const { directory: run, planSha256 } = planned;
+  expect((await as('bob', 'approve', run, '--confirm', planSha256, '--key-file', 'bob.pem')).code).toBe(0);
+  expect((await as('cron', 'apply', run)).code).toBe(0);
+  const { directory, printed } = await prove(workspace, run);
+  const verify = (...args: string[]) => verifyProof(directory, ...args);
+  const verifyForged = (type: string, change: object, ...args: string[]) => {
+    const entries = readEntries(readFileSync(printed.proof, 'utf8'));
+    const forged = entries.map((entry) => (entry.type === type ? { ...entry, ...change } : entry));
+    writeFileSync(join(directory, 'forged.json'), chainOf(forged.filter((entry) => entry.type !== undefined)));
+    return verify('forged.json', ...args);
+  };
+  return { directory, printed, planSha256, run: planned.plan, verify, verifyForged };
+}
 
 /** Hands requests on to the sandbox, and keeps their bodies; it refuses every batch with one number. */
 async function aRelay(workspace: Workspace, refused: string) {

@@ -80,7 +80,7 @@ const writtenGuards = z
     requireApproval: count(10)
       .optional()
       .describe(
-        'How many people must approve a plan, by `volley approve`, before it is sent; who planned it does not count.',
+        'How many people must approve a plan, by `volley approve`, before it is sent; the name that planned it does not count.',
       ),
   })
   .describe('When the job stops, so that a person can look.');
