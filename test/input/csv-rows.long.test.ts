@@ -1,11 +1,13 @@
-import { CsvError } from 'csv-parse';
+import { CsvError, parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
-import { CsvParser, type RawRows } from '../../src/input/csv/csv-parser.js';
+import { UserError } from '../../src/domain/errors.js';
+import { refuseLongField, refuseLongRow, refuseRow } from '../../src/input/csv/csv-error.js';
 import { isBlankRow } from '../../src/input/csv/csv-row.js';
 import { CsvRows } from '../../src/input/csv/csv-rows.js';
 import type { Delimiter } from '../../src/input/csv/delimiter.js';
+import type { ReadLimits } from '../../src/job/job.js';
 import { anInput } from './builders.js';
 
 const { limits } = anInput();
@@ -16,53 +18,88 @@ interface ReadRow {
   readonly isSpanning: boolean;
 }
 
-/** All that is reported of a text: rows with their lines, or what is wrong, and where. */
-async function readPieces(pieces: readonly string[], parser: CsvParser) {
+const place = (line: number) => `people.csv:${line}`;
+const countLines = (bytes: Buffer) => bytes.toString('latin1').match(/\r\n|\r|\n/g)?.length ?? 0;
+
+/** What csv-parse says of a whole text: rows with their lines, or what is wrong, and where. */
+function readWhole(text: string, delimiter: Delimiter, { maxFieldBytes, maxLineBytes }: ReadLimits = limits) {
+  const whole = Buffer.from(text);
+  const options = {
+    ...{ columns: false, delimiter, record_delimiter: ['\r\n', '\n', '\r'] },
+    ...{ relax_column_count: true, skip_empty_lines: true, info: true },
+  };
   const read: ReadRow[] = [];
-  const take = () => read.push(...listRows(parser.takeRows()));
+  let failure: CsvError | undefined;
+  let parsed: { readonly record: string[]; readonly info: { readonly bytes: number } }[] = [];
   try {
-    for (const piece of pieces) {
-      await parser.parsePiece(Buffer.from(piece));
-      take();
-    }
-    await parser.parseEnd();
-    take();
+    parsed = parse(whole, options) as unknown as typeof parsed;
   } catch (error) {
-    take();
-    return { read, ...tellError(error), line: parser.openLine };
+    if (!(error instanceof CsvError)) throw error;
+    failure = error;
+    const { records } = error as unknown as { readonly records: number };
+    if (records > 0) parsed = parse(whole, { ...options, to: records }) as unknown as typeof parsed;
   }
-  return { read, blankLines: parser.blankLines, longField: parser.longField };
+  let end = 0;
+  let blankLines = 0;
+  let lines = 0;
+  const begin = () => {
+    const start = end + (/^[\r\n]*/.exec(whole.toString('latin1', end))?.[0].length ?? 0);
+    const line = 1 + countLines(whole.subarray(0, start));
+    return { start, line };
+  };
+  for (const { record, info } of parsed) {
+    const { start, line } = begin();
+    // Where the file ends, all of the last line end is counted, elsewhere its first byte.
+    end = info.bytes - (/(\r\n|\r|\n)?$/.exec(whole.toString('latin1', 0, info.bytes))?.[0].length ?? 0);
+    blankLines += line - 1 - lines;
+    const within = countLines(whole.subarray(start, end));
+    lines = line + within;
+    const where = place(line);
+    const lineEnd = /^(\r\n|\r|\n)?/.exec(whole.toString('latin1', end))?.[0].length || 1;
+    if (end + lineEnd - start > maxLineBytes + 2)
+      return { read, ...tellError(refuseLongRow(where, limitsOf(maxFieldBytes, maxLineBytes))) };
+    const long = record.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
+    if (long !== -1) return { read, ...tellError(refuseLongField(where, long, limitsOf(maxFieldBytes, maxLineBytes))) };
+    read.push({ row: record, line, isSpanning: within > 0 });
+  }
+  if (failure === undefined) return { read, blankLines };
+  const { start, line } = begin();
+  const isLong = whole.length - start > maxLineBytes + 2;
+  const tooLong = tellError(refuseLongRow(place(line), limitsOf(maxFieldBytes, maxLineBytes))).problems;
+  const { problems } = tellError(refuseRow(failure, place(line)));
+  // By its pieces, whether the fault is seen before the length.
+  if (!isLong) return { read, problems };
+  return { read, problems: failure.code === 'CSV_QUOTE_NOT_CLOSED' ? tooLong : expect.toBeOneOf([problems, tooLong]) };
 }
 
-/** The same of rows that are cut, as far as they can be. */
-async function cutPieces(pieces: readonly string[], rows: CsvRows) {
+const limitsOf = (maxFieldBytes: number, maxLineBytes: number): ReadLimits => ({
+  ...limits,
+  maxFieldBytes,
+  maxLineBytes,
+});
+
+/** The same of its pieces. */
+function readPieces(pieces: readonly string[], rows: CsvRows) {
   const read: ReadRow[] = [];
-  const take = async () => {
-    read.push(...cutRows(rows));
-    read.push(...listRows(await rows.parse()));
-  };
   try {
-    for (const piece of pieces) {
-      await rows.give(Buffer.from(piece));
-      await take();
+    for (const piece of [...pieces, undefined]) {
+      rows.give(piece === undefined ? undefined : Buffer.from(piece));
+      takeRows(rows, read);
     }
-    await rows.end();
-    await take();
   } catch (error) {
-    read.push(...listRows(await rows.parse()));
-    return { read, ...tellError(error), line: rows.openLine };
+    return { read, ...tellError(error) };
   }
-  return { read, blankLines: rows.blankLines, longField: rows.longField };
+  return { read, blankLines: rows.blankLines };
 }
 
 /** Those with two cells are kept, as if the file had two columns. */
-function cutRows(rows: CsvRows): ReadRow[] {
-  const read: ReadRow[] = [];
+function takeRows(rows: CsvRows, read: ReadRow[] = []): ReadRow[] {
   const writer = new RowWriter(2);
-  for (let line = rows.cut(writer); line !== undefined; line = rows.cut(writer)) {
-    const isPlain = writer.isPlain;
-    const row = writer.takeBack();
-    read.push({ row, line, isSpanning: false });
+  while (rows.next(writer)) {
+    const { line, isSpanning, cells } = rows;
+    const isPlain = cells === undefined && writer.isPlain;
+    const row = cells ?? writer.takeBack();
+    read.push({ row, line, isSpanning });
     expect(isPlain && (row.length !== 2 || isBlankRow(row))).toBe(false);
     if (!isPlain) continue;
     writer.keep(line);
@@ -82,13 +119,9 @@ function expectRow(writer: RowWriter, row: readonly string[]): void {
   expect(bytes.toString('utf8', cells.start, cells.end)).toBe(JSON.stringify(row));
 }
 
-function listRows({ rows, lines, spanning }: RawRows): ReadRow[] {
-  return rows.map((row, index) => ({ row, line: lines[index], isSpanning: spanning.has(index) }));
-}
-
-function tellError(error: unknown): { code: string } {
-  if (!(error instanceof CsvError)) throw error;
-  return { code: error.code };
+function tellError(error: unknown): { problems: unknown } {
+  if (!(error instanceof UserError)) throw error;
+  return { problems: [error.message, error.problems] };
 }
 
 const aField = fc.oneof(
@@ -125,66 +158,67 @@ describe('Rows that are cut here', () => {
     { limit: 'narrow ones', options: { ...limits, maxFieldBytes: 9, maxLineBytes: 30 } },
   ])(
     'are those of csv-parse, with its lines and its errors, whatever the text and its pieces: limits are $limit',
-    async ({ options }) => {
-      const property = fc.asyncProperty(
+    ({ options }) => {
+      const property = fc.property(
         aText,
         aCut,
         fc.constantFrom<Delimiter>(',', ',', ',', '|', '\t'),
-        async (text, cuts, delimiter) => {
-          const pieces = cutInto(text, cuts);
-          const ours = await cutPieces(pieces, new CsvRows(delimiter, options));
-          expect(ours).toEqual(await readPieces(pieces, new CsvParser(delimiter, options, 1)));
+        (text, cuts, delimiter) => {
+          const rows = new CsvRows(delimiter, options, { place });
+          expect(readPieces(cutInto(text, cuts), rows)).toEqual(readWhole(text, delimiter, options));
         },
       );
-      await fc.assert(property, { numRuns: 3000 });
+      fc.assert(property, { numRuns: 3000 });
     },
   );
 
   it.each([
-    ['a line without an end', 'x'.repeat(1000)],
-    ['blank lines without an end', '\r\n'.repeat(500)],
-  ])('are not kept back for %s: it goes to csv-parse, which counts on', async (_, piece) => {
-    const rows = new CsvRows(',', limits);
-    const parser = new CsvParser(',', limits, 1);
-    for (const each of ['a,b\n', ...Array.from({ length: 70 }, () => piece)]) {
-      await rows.give(Buffer.from(each));
-      cutRows(rows);
-      await rows.parse();
-      await parser.parsePiece(Buffer.from(each));
+    ['a row without an end', 'a,b\n', 'x'.repeat(1000), ['people.csv:2: the row that begins on this line is too long']],
+    ['a quote that never closes', 'a,b\n"', 'x\n', ['people.csv:2: the row that begins on this line is too long']],
+    ['blank lines without an end', 'a,b\n', '\r\n'.repeat(500), []],
+  ])('are not kept back for %s', (_, first, piece, refusals) => {
+    const rows = new CsvRows(',', { ...limits, maxLineBytes: 10_000 }, { place });
+    const said: string[] = [];
+    rows.give(Buffer.from(first));
+    takeRows(rows);
+    for (let given = 0; given < 100_000 && said.length === 0; given += piece.length) {
+      rows.give(Buffer.from(piece));
+      try {
+        takeRows(rows);
+      } catch (error) {
+        said.push((error as Error).message);
+        expect(given).toBeLessThan(20_000);
+      }
     }
-    expect(rows.openLine).toBe(parser.openLine);
-    expect(rows.openBytes > 0).toBe(parser.openBytes > 0);
+    expect(said).toEqual(refusals.map((each) => expect.stringContaining(each)));
   });
 
-  it('are all rows of a file as most are', async () => {
-    const text = 'name,number\r\n\r\n"Doe, ""Jo""",+4917012\r\nÄ\t,\n"",""\n';
-    const rows = new CsvRows(',', limits);
-    await rows.give(Buffer.from(text));
-    expect(cutRows(rows).map(({ row, line }) => [line, ...row])).toEqual([
-      [1, 'name', 'number'],
-      [3, 'Doe, "Jo"', '+4917012'],
-      [4, 'Ä\t', ''],
-      [5, '', ''],
+  it('are all rows of a file as most are', () => {
+    const text = 'name,number\r\n\r\n"Doe, ""Jo""",+4917012\r\nÄ\t,\n"",""\n"a\nb",c\nd,e\n';
+    const rows = new CsvRows(',', limits, { place });
+    rows.give(Buffer.from(text));
+    expect(takeRows(rows).map(({ row, line, isSpanning }) => [line, ...row, isSpanning])).toEqual([
+      [1, 'name', 'number', false],
+      [3, 'Doe, "Jo"', '+4917012', false],
+      [4, 'Ä\t', '', false],
+      [5, '', '', false],
+      [6, 'a\nb', 'c', true],
+      [8, 'd', 'e', false],
     ]);
-    expect([rows.blankLines, rows.openLine, (await rows.parse()).rows]).toEqual([1, 6, []]);
+    expect(rows.blankLines).toBe(1);
   });
 
   it.each([
-    ['a quote within a field', 'a"b,c\n'],
-    ['text behind a closing quote', '"a"b,c\n'],
-    ['a field of several lines', '"a\nb",c\n'],
-    ['a line that ends with CR alone', 'a\rb,c\n'],
-    ['a row beyond the limit', `${'a'.repeat(99)},c\n`],
-  ])('end before %s', async (_, line) => {
-    const rows = new CsvRows(',', { ...limits, maxFieldBytes: 100 });
-    await rows.give(Buffer.from(`x,y\n\n${line}z,z\n`));
-    expect(cutRows(rows).map(({ row }) => row)).toEqual([['x', 'y']]);
-    expect([rows.openLine, cutRows(rows)]).toEqual([2, []]);
-  });
-
-  it('are cut up to the limit, each', async () => {
-    const rows = new CsvRows(',', { ...limits, maxFieldBytes: 100 });
-    await rows.give(Buffer.from(`${'a'.repeat(98)},c\n`.repeat(2)));
-    expect(cutRows(rows)).toHaveLength(2);
+    ['a field of several lines', '"a\nb",c\n', true],
+    ['a line that ends with CR alone', 'a\rb,c\n', true],
+    ['a row that is longer than what is cut', `${'a'.repeat(70_000)},c\n`, true],
+    ['a quoted field', '"a",c\n', false],
+  ])('are left to csv-parse alone, and the next one is cut again: %s', (_, line, isLeft) => {
+    const rows = new CsvRows(',', limits, { place });
+    const writer = new RowWriter(2);
+    rows.give(Buffer.from(`x,y\n${line}z,z\n`));
+    const ways: boolean[] = [];
+    while (rows.next(writer)) ways.push(rows.cells !== undefined);
+    expect([ways.at(0), ways.at(1), ways.at(-1)]).toEqual([false, isLeft, false]);
   });
 });

@@ -1,10 +1,10 @@
-import { CsvError } from 'csv-parse';
+import { CsvError } from 'csv-parse/sync';
 import type { UserError } from '../../domain/errors.js';
 import type { ReadLimits } from '../../job/job.js';
 import { refuse } from '../refusal.js';
 
 /** A parser error as a refusal of the file; `where` is the line on which the row begins. */
-export function refuseRow(error: unknown, where: string, limits: ReadLimits): unknown {
+export function refuseRow(error: unknown, where: string): unknown {
   if (!(error instanceof CsvError)) return error;
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
@@ -25,8 +25,6 @@ export function refuseRow(error: unknown, where: string, limits: ReadLimits): un
         message: `in the row that begins on this line a quote stands inside ${nameField(error)}, which is not in quotes, expected the whole field in quotes`,
         hint: 'Put the field in quotes and write the quote in it twice: "5"" pipe"; leave no blank before an opening quote.',
       });
-    case 'CSV_MAX_RECORD_SIZE':
-      return refuseLongRow(where, limits);
     default:
       return error;
   }

@@ -13,26 +13,20 @@ import { findOwnDelimiter } from '../own-file.js';
 import { BATCH_RECORDS, type DraftedBlock, type InputRecord, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { decodeText } from '../text/decode-text.js';
-import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
-import type { RawRows } from './csv-parser.js';
+import { refuseLongRow } from './csv-error.js';
 import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows } from './csv-rows.js';
 import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
 
 /** Most bytes of a header that are searched for the delimiter. */
 const HEAD_BYTES = 256 * 1024;
-/** Bytes that the parser may hold back at the end of a piece. */
-const HELD_BACK_BYTES = 16;
 
 /** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
-/** A row as strings, as many as it has. */
-interface TextRow {
-  readonly cells: string[];
-  readonly line: number;
-  /** Whether it spans several lines. */
-  readonly isSpanning: boolean;
+interface Opened {
+  readonly header: Header;
+  readonly rows: CsvRows;
 }
 
 /** Reads a CSV file: a faulty row becomes a rejection, a fault that makes all rows doubtful refuses the file. */
@@ -42,14 +36,10 @@ export class CsvReader implements RecordReader {
   readonly #digest = new Digest();
   #text: AsyncGenerator<Buffer> | undefined;
   readonly #notices: string[] = [];
-  #opened: Promise<Header> | undefined;
+  #opened: Promise<Opened> | undefined;
   #columns: readonly string[] = [];
   #ownColumns: readonly (readonly string[])[] = [];
   #delimiter: Delimiter = ',';
-  #rows: CsvRows | undefined;
-  /** Rows of csv-parse, of which the first so many are taken. */
-  #parsed: RawRows = { rows: [], lines: [], spanning: new Set() };
-  #taken = 0;
   #isEnded = false;
   #row = 0;
   #blankRows = 0;
@@ -106,29 +96,27 @@ export class CsvReader implements RecordReader {
   /** The same rows as bytes; in place of `batches`. */
   async *blocks(): AsyncGenerator<RowBlock> {
     this.#opened ??= this.#readToHeader();
-    const header = await this.#opened;
+    const { header, rows } = await this.#opened;
     const writer = new RowWriter(header.columns.length);
     try {
       do {
-        for (let line = this.#rows?.cut(writer); line !== undefined; line = this.#rows?.cut(writer)) {
-          if (header.own === undefined && writer.isPlain) writer.keep(line);
-          else this.#addRow({ cells: writer.takeBack(), line, isSpanning: false }, header, writer);
+        while (rows.next(writer)) {
+          if (header.own === undefined && rows.cells === undefined && writer.isPlain) writer.keep(rows.line);
+          else this.#addRow(rows.cells ?? writer.takeBack(), { rows, header, writer });
           if (isFull(writer)) yield this.#endBlock(writer);
         }
-        await this.#parse();
-        for (let row = this.#takeParsed(); row !== undefined; row = this.#takeParsed()) {
-          this.#addRow(row, header, writer);
-          if (isFull(writer)) yield this.#endBlock(writer);
-        }
-      } while (await this.#readPiece());
+      } while (await this.#readPiece(rows));
       if (writer.count > 0) yield this.#endBlock(writer);
-      this.#noticeEnd();
+      this.#noticeEnd(rows);
     } finally {
       await this.close();
     }
   }
 
-  #addRow({ cells, line, isSpanning }: TextRow, header: Header, writer: RowWriter): void {
+  #addRow(
+    cells: string[],
+    { rows: { line, isSpanning }, header, writer }: { rows: CsvRows; header: Header; writer: RowWriter },
+  ): void {
     if (isBlankRow(cells)) {
       this.#blankRows += 1;
       return;
@@ -144,7 +132,7 @@ export class CsvReader implements RecordReader {
     return writer.take(firstRow);
   }
 
-  async #readToHeader(): Promise<Header> {
+  async #readToHeader(): Promise<Opened> {
     const { path, shown, key } = this.#file;
     const source = { path, shown, key, maxFileBytes: this.#input.limits.maxFileBytes };
     const isStated = this.#input.encoding !== undefined || this.#input.delimiter !== undefined;
@@ -160,30 +148,27 @@ export class CsvReader implements RecordReader {
       const start = findCsvStart(head, this.#input.delimiter, shown);
       this.#notices.push(start.notice);
       this.#delimiter = start.delimiter;
-      this.#rows = new CsvRows(start.delimiter, this.#input.limits, start.skippedBytes === 0 ? 1 : 2);
-      await this.#give(head.subarray(start.skippedBytes));
-      const { cells, line } = await this.#findHeader();
-      return this.#readHeader(cells, line);
+      const firstLine = start.skippedBytes === 0 ? 1 : 2;
+      const place = (line: number) => this.#where(line);
+      const rows = new CsvRows(start.delimiter, this.#input.limits, { firstLine, place });
+      rows.give(head.subarray(start.skippedBytes));
+      const { cells, line } = await this.#findHeader(rows);
+      return { header: this.#readHeader(cells, line), rows };
     } catch (error) {
       await this.close();
       throw error;
     }
   }
 
-  async #findHeader(): Promise<{ cells: string[]; line: number }> {
+  async #findHeader(rows: CsvRows): Promise<{ cells: string[]; line: number }> {
     const writer = new RowWriter(0);
     do {
-      for (let line = this.#rows?.cut(writer); line !== undefined; line = this.#rows?.cut(writer)) {
-        const cells = writer.takeBack();
-        if (!isBlankRow(cells)) return { cells, line };
+      while (rows.next(writer)) {
+        const cells = rows.cells ?? writer.takeBack();
+        if (!isBlankRow(cells)) return { cells, line: rows.line };
         this.#blankRows += 1;
       }
-      await this.#parse();
-      for (let row = this.#takeParsed(); row !== undefined; row = this.#takeParsed()) {
-        if (!isBlankRow(row.cells)) return row;
-        this.#blankRows += 1;
-      }
-    } while (await this.#readPiece());
+    } while (await this.#readPiece(rows));
     throw refuse({ where: this.#file.shown, message: 'it holds only blank lines, expected at least a header' });
   }
 
@@ -210,57 +195,20 @@ export class CsvReader implements RecordReader {
   }
 
   /** False when the file has ended. */
-  async #readPiece(): Promise<boolean> {
+  async #readPiece(rows: CsvRows): Promise<boolean> {
     if (this.#isEnded || this.#text === undefined) return false;
     const next = await this.#text.next();
     this.#isEnded = next.done === true;
-    await this.#give(next.done === true ? undefined : next.value);
+    rows.give(next.done === true ? undefined : next.value);
     return true;
-  }
-
-  async #give(piece: Buffer | undefined): Promise<void> {
-    await this.#refuseErrors(async (rows) => (piece === undefined ? rows.end() : rows.give(piece)));
-  }
-
-  /** Takes the rows that only csv-parse can read. */
-  async #parse(): Promise<void> {
-    await this.#refuseErrors(async (rows) => {
-      const parsed = await rows.parse();
-      if (parsed.rows.length === 0) return;
-      this.#parsed = parsed;
-      this.#taken = 0;
-    });
-  }
-
-  #takeParsed(): TextRow | undefined {
-    const { rows, lines, spanning } = this.#parsed;
-    const index = this.#taken;
-    const cells = rows[index];
-    if (cells === undefined) return undefined;
-    this.#taken += 1;
-    return { cells, line: lines[index] ?? 0, isSpanning: spanning.has(index) };
-  }
-
-  async #refuseErrors(read: (rows: CsvRows) => Promise<void>): Promise<void> {
-    const rows = this.#rows;
-    if (rows === undefined) return;
-    const { limits } = this.#input;
-    try {
-      await read(rows);
-    } catch (error) {
-      throw refuseRow(error, this.#where(rows.openLine), limits);
-    }
-    if (rows.openBytes > limits.maxLineBytes + HELD_BACK_BYTES) throw refuseLongRow(this.#where(rows.openLine), limits);
-    const { longField } = rows;
-    if (longField !== undefined) throw refuseLongField(this.#where(longField.line), longField.index, limits);
   }
 
   #where(line: number): string {
     return `${this.#file.shown}:${line}`;
   }
 
-  #noticeEnd(): void {
-    const blank = this.#blankRows + (this.#rows?.blankLines ?? 0);
+  #noticeEnd({ blankLines }: CsvRows): void {
+    const blank = this.#blankRows + blankLines;
     if (blank > 0) this.#notices.push(`ignored ${countOf(blank, 'blank line')}`);
     if (this.#row === 0) this.#notices.push('it holds a header and no rows');
     const [first] = this.#swallowing;

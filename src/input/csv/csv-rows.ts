@@ -1,121 +1,192 @@
-import { CR, LF } from '../../domain/bytes/ascii.js';
+import { CsvError, type Options, parse } from 'csv-parse/sync';
+import { CR, LF, QUOTE } from '../../domain/bytes/ascii.js';
 import type { RowWriter } from '../../domain/bytes/row-writer.js';
-import { CUTS_PLAIN_ROWS } from '../../domain/fast-path.js';
+import { countOf } from '../../domain/count-of.js';
+import { InternalError } from '../../domain/errors.js';
 import type { ReadLimits } from '../../job/job.js';
 import { PlainRowCutter } from '../fast/plain-rows.js';
-import { CsvParser, type RawRows } from './csv-parser.js';
+import { countLineEnds } from '../text/lines.js';
+import { refuseLongField, refuseLongRow, refuseRow } from './csv-error.js';
 import type { Delimiter } from './delimiter.js';
 
-/**
- * Longer lines, and longer runs of blank ones, are left to csv-parse, which does not keep them and knows when a line is
- * too long.
- */
+/** Longer lines are left to csv-parse: each row that is cut reserves as much. */
 const MAX_PLAIN_BYTES = 64 * 1024;
-
-const NO_ROWS: RawRows = { rows: [], lines: [], spanning: new Set() };
+/** At most. */
+const LINE_END_BYTES = 2;
 
 /**
- * Rows from the text of a CSV file. Plain rows are cut here, in a tenth of the time that csv-parse takes; from the
- * first row that is not plain, csv-parse reads the file to its end, and it alone reports errors. For each piece, first
- * cut the plain rows one by one, then take those of csv-parse.
+ * Rows from the text of a CSV file. Plain ones are cut here, in a tenth of the time that csv-parse takes. Of the others only the end is
+ * found, where a line ends outside of quotes: those of a piece go through csv-parse together, and it alone says what a row holds, or what
+ * is wrong with it.
  */
 export class CsvRows {
-  readonly #delimiter: Delimiter;
+  /** Of the row that `next` found: the line on which it begins. */
+  line = 0;
+  /** Its cells, where it is not plain. */
+  cells: string[] | undefined;
+  /** Whether it holds line ends. */
+  isSpanning = false;
+  /** Before that row; blank lines are skipped. */
+  blankLines = 0;
   readonly #limits: ReadLimits;
+  readonly #place: (line: number) => string;
   readonly #cutter: PlainRowCutter;
-  /** Whole lines to be cut, up to `#wholeEnd`, and the beginning of another. */
+  readonly #options: Options;
   #bytes: Buffer = Buffer.alloc(0);
+  #isEnded = false;
+  /** Behind the last LF. */
   #wholeEnd = 0;
-  /** Behind the last row: where, and which line begins there. Blank lines there count once a row follows. */
+  /** Behind the last row: where, and which line begins there. */
   #end = 0;
-  #line: number;
-  #isStopped = !CUTS_PLAIN_ROWS;
-  #blankLines = 0;
-  #parser: CsvParser | undefined;
+  #nextLine: number;
+  /** Blank lines there, which count once a row follows. */
+  #blank = 0;
+  /** Rows of this piece that are not plain, or what is wrong with one, by where they begin. */
+  readonly #parsed = new Map<number, string[] | CsvError>();
+  /** How far the end of a row was sought. */
+  #sought = { start: 0, to: 0, isQuoted: false };
 
-  /** `firstLine`: the line of the file on which what is given begins. */
-  constructor(delimiter: Delimiter, limits: ReadLimits, firstLine = 1) {
-    this.#delimiter = delimiter;
+  /** `firstLine`: the line of the file on which what is given begins; `place`: of a line, for people. */
+  constructor(
+    delimiter: Delimiter,
+    limits: ReadLimits,
+    { firstLine = 1, place }: { firstLine?: number; place: (line: number) => string },
+  ) {
     this.#limits = limits;
-    this.#line = firstLine;
+    this.#place = place;
+    this.#nextLine = firstLine;
     this.#cutter = new PlainRowCutter(delimiter, Math.min(limits.maxLineBytes, limits.maxFieldBytes, MAX_PLAIN_BYTES));
+    this.#options = {
+      columns: false,
+      delimiter,
+      record_delimiter: ['\r\n', '\n', '\r'],
+      relax_column_count: true,
+    };
   }
 
-  /** The line on which the row begins that is being read. */
-  get openLine(): number {
-    return this.#parser?.openLine ?? this.#line;
-  }
-
-  /** Blank lines before the last row, which are skipped. */
-  get blankLines(): number {
-    return this.#blankLines + (this.#parser?.blankLines ?? 0);
-  }
-
-  /** Bytes of whole pieces in which no row ended. */
-  get openBytes(): number {
-    return this.#parser?.openBytes ?? 0;
-  }
-
-  /** The first row with a field beyond the limit. */
-  get longField(): { line: number; index: number } | undefined {
-    return this.#parser?.longField;
-  }
-
-  /** The next piece of UTF-8. Throws what csv-parse does. */
-  async give(piece: Buffer): Promise<void> {
-    if (this.#parser !== undefined) return this.#parser.parsePiece(piece);
+  /** The next piece of UTF-8, once no row is left; undefined at the end of the file. */
+  give(piece: Buffer | undefined): void {
     const rest = this.#bytes.subarray(this.#end);
-    this.#bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    this.#isEnded = piece === undefined;
+    const more = piece ?? (rest.length === 0 ? rest : Buffer.from('\n'));
+    this.#bytes = rest.length === 0 ? more : Buffer.concat([rest, more]);
+    const { start, to, isQuoted } = this.#sought;
+    this.#sought = { start: start - this.#end, to: to - this.#end, isQuoted };
     this.#end = 0;
     this.#wholeEnd = this.#bytes.lastIndexOf(LF) + 1;
+    this.#parsed.clear();
   }
 
-  /** Opens the next plain row in `rows`, to be kept or dropped, and returns its line; undefined if there is none. */
-  cut(rows: RowWriter): number | undefined {
-    if (this.#parser !== undefined || this.#isStopped) return undefined;
+  /** Finds the next row; one that is plain is opened in `rows`, to be kept or dropped. False where there is none in what was given. */
+  next(rows: RowWriter): boolean {
+    const [start, lines] = this.#skipBlank(this.#end);
+    this.#end = start;
+    this.#blank += lines;
+    const cut = start < this.#wholeEnd ? this.#cutter.cut(this.#bytes, start, rows) : -1;
+    const line = this.#nextLine + this.#blank;
+    if (cut === -1 && !this.#isParsed(start, rows)) {
+      if (this.#bytes.length - start > this.#limits.maxLineBytes + LINE_END_BYTES) this.#refuseOpen(start, line);
+      return false;
+    }
+    this.line = line;
+    this.blankLines += this.#blank;
+    this.#blank = 0;
+    this.#end = cut === -1 ? this.#findEnd(start) : cut;
+    this.cells = cut === -1 ? this.#takeParsed(start) : undefined;
+    const ended = cut === -1 ? countLineEnds(this.#bytes.toString('latin1', start, this.#end)) : 1;
+    this.isSpanning = ended > 1;
+    this.#nextLine = line + ended;
+    return true;
+  }
+
+  /** Where the next row begins, and how many lines stand before it. */
+  #skipBlank(from: number): [number, number] {
+    let at = from;
+    let lines = 0;
+    for (let length = this.#lineEndAt(at); length > 0; length = this.#lineEndAt(at)) {
+      at += length;
+      lines += 1;
+    }
+    return [at, lines];
+  }
+
+  /** Bytes of the line end at `at`: 0 where none stands, or a LF may still follow. */
+  #lineEndAt(at: number): number {
     const bytes = this.#bytes;
-    let start = this.#end;
-    let blankLines = 0;
-    for (let length = lineEndAt(bytes, start); length > 0; length = lineEndAt(bytes, start)) {
-      start += length;
-      blankLines += 1;
+    if (bytes[at] === LF) return 1;
+    if (bytes[at] !== CR || at + 1 === bytes.length) return 0;
+    return bytes[at + 1] === LF ? 2 : 1;
+  }
+
+  /** Where the row ends that begins at `start`: behind the first line end outside of quotes, or at the end of the file; -1 where it does not, yet. */
+  #findEnd(start: number): number {
+    const bytes = this.#bytes;
+    let { to: at, isQuoted } = this.#sought.start === start ? this.#sought : { to: start, isQuoted: false };
+    for (; at < bytes.length; at += 1) {
+      const byte = bytes[at];
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      else if (!isQuoted && (byte === LF || byte === CR)) {
+        const length = this.#lineEndAt(at);
+        if (length > 0) return at + length;
+        break;
+      }
     }
-    if (start >= this.#wholeEnd) return undefined;
-    const end = this.#cutter.cut(bytes, start, rows);
-    if (end === -1) {
-      this.#isStopped = true;
-      return undefined;
+    this.#sought = { start, to: at, isQuoted };
+    return this.#isEnded && start < at ? at : -1;
+  }
+
+  /** Whether the row that begins at `from`, and is not plain, ends in this piece: then csv-parse reads it, with all behind it that are so. */
+  #isParsed(from: number, rows: RowWriter): boolean {
+    if (this.#parsed.has(from)) return true;
+    const starts: number[] = [];
+    const texts: Buffer[] = [];
+    for (let start = from, end = this.#findEnd(from); end !== -1; end = this.#findEnd(start)) {
+      if (start >= this.#wholeEnd || this.#cutter.cut(this.#bytes, start, rows) === -1) {
+        starts.push(start);
+        texts.push(this.#bytes.subarray(start, end));
+      }
+      [start] = this.#skipBlank(end);
+      if (start === this.#bytes.length) break;
     }
-    const line = this.#line + blankLines;
-    this.#blankLines += blankLines;
-    this.#end = end;
-    this.#line = line + 1;
-    return line;
+    if (starts.length === 0) return false;
+    const read = this.#parseRows(texts);
+    for (const [index, row] of read.entries()) this.#parsed.set(starts[index] as number, row);
+    if (read.at(-1) instanceof CsvError || read.length === starts.length) return true;
+    throw new InternalError(
+      'unexpected',
+      `Cannot read CSV: it has ${countOf(read.length, 'row')} and not ${starts.length}`,
+    );
   }
 
-  /** Once no row is left to be cut: those that csv-parse read. Throws what it does. */
-  async parse(): Promise<RawRows> {
-    const isLong = this.#bytes.length - this.#end > MAX_PLAIN_BYTES;
-    if (this.#parser === undefined && (this.#isStopped || isLong)) await this.#parseRest();
-    return this.#parser?.takeRows() ?? NO_ROWS;
+  /** The rows up to one with an error, and that. */
+  #parseRows(texts: readonly Buffer[]): (string[] | CsvError)[] {
+    try {
+      return parse(Buffer.concat(texts), this.#options) as string[][];
+    } catch (error) {
+      if (!(error instanceof CsvError)) throw error;
+      const { records } = error as unknown as { readonly records: number };
+      return [...(records === 0 ? [] : this.#parseRows(texts.slice(0, records))), error];
+    }
   }
 
-  /** The file has ended: what is left can be parsed. */
-  async end(): Promise<void> {
-    if (this.#parser === undefined) await this.#parseRest();
-    await this.#parser?.parseEnd();
+  #takeParsed(start: number): string[] {
+    const row = this.#parsed.get(start);
+    const where = this.#place(this.line);
+    if (!Array.isArray(row)) throw refuseRow(row, where);
+    const { maxFieldBytes, maxLineBytes } = this.#limits;
+    const bytes = this.#end - start;
+    if (bytes > maxLineBytes + LINE_END_BYTES) throw refuseLongRow(where, this.#limits);
+    const long = bytes <= maxFieldBytes ? -1 : row.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
+    if (long !== -1) throw refuseLongField(where, long, this.#limits);
+    return row;
   }
 
-  async #parseRest(): Promise<void> {
-    this.#parser = new CsvParser(this.#delimiter, this.#limits, this.#line);
-    const rest = this.#bytes.subarray(this.#end);
-    this.#bytes = Buffer.alloc(0);
-    if (rest.length > 0) await this.#parser.parsePiece(rest);
+  /** Refuses a row that is too long already, by what csv-parse says of it so far, or by its bytes alone. */
+  #refuseOpen(start: number, line: number): void {
+    const where = this.#place(line);
+    const [error] = this.#parseRows([this.#bytes.subarray(start)]);
+    throw error instanceof CsvError && error.code !== 'CSV_QUOTE_NOT_CLOSED'
+      ? refuseRow(error, where)
+      : refuseLongRow(where, this.#limits);
   }
-}
-
-/** Bytes of the line end at `at`: 0 where none stands. */
-function lineEndAt(bytes: Uint8Array, at: number): number {
-  if (bytes[at] === LF) return 1;
-  return bytes[at] === CR && bytes[at + 1] === LF ? 2 : 0;
 }
