@@ -44,19 +44,6 @@ const SHARING = [
   'walk',
 ].map((name) => `test/${name}/**/*.test.ts`);
 
-/** The planner's tests run a second time, without the fast path. */
-const PLANNER = ['test/plan/{,columns/,reimport/,suppress/}*.test.ts', 'test/fast-path/switched-off.test.ts'];
-const SWITCH = 'const IS_ON: boolean = true;';
-const switchOff: Plugin = {
-  name: 'switch-off-fast-path',
-  enforce: 'pre',
-  transform: (code, id) => {
-    if (!id.endsWith('/src/domain/fast-path.ts')) return undefined;
-    if (!code.includes(SWITCH)) throw new Error(`Cannot switch off the fast path: ${id} lacks ${SWITCH}`);
-    return code.replace(SWITCH, SWITCH.replace('true', 'false'));
-  },
-};
-
 /** What the build puts in the place of larger modules: with them the parser of the command line takes a third of a command of a test. */
 const [useSmaller] = createRequire(import.meta.url)('./.rolldown.cjs').plugins as [Plugin];
 
@@ -105,14 +92,13 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     setupFiles: ['test/e2e/close-opened.ts'],
     projects: [
-      { extends: true, plugins: [switchOff], test: { name: 'no-fast-path', include: PLANNER, isolate: false } },
       { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
       {
         extends: true,
         test: {
           name: 'alone',
           // Not `exclude`, which would take the place of the one that `npm test` gives.
-          include: ['test/**/*.test.ts', ...[...SHARING, ...PLANNER].map((pattern) => `!${pattern}`)],
+          include: ['test/**/*.test.ts', ...SHARING.map((pattern) => `!${pattern}`)],
         },
       },
     ],

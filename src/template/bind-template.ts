@@ -1,6 +1,5 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
-import { WRITES_BYTE_TEXTS } from '../domain/fast-path.js';
 import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
 import { suggestNearest } from '../domain/suggest.js';
@@ -75,8 +74,8 @@ export function bindColumns(
     return {
       render: compileRender(pieces, indexes),
       listFaults: (cells) => listMissing(pieces, indexes, cells),
-      byBytes: WRITES_BYTE_TEXTS ? compileByteText(pieces, indexes) : undefined,
-      byReplacedBytes: WRITES_BYTE_TEXTS ? compileReplaced(pieces, indexes) : undefined,
+      byBytes: compileByteText(pieces, indexes),
+      byReplacedBytes: compileReplaced(pieces, indexes),
     };
   return {
     render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { listRecords } from '../../domain/bytes/row-block.js';
 import { UserError } from '../../domain/errors.js';
-import { HAS_THREAD } from '../../domain/fast-path.js';
 import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
@@ -22,7 +21,7 @@ const THREAD = new URL('./csv-thread.js', import.meta.url);
 
 /** Run from its sources, as in tests, there is no compiled thread to start; with one core a thread costs more than it saves. */
 export function canReadInThread(): boolean {
-  return HAS_THREAD && availableParallelism() > 1 && existsSync(THREAD);
+  return availableParallelism() > 1 && existsSync(THREAD);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { READS_PLAIN_NUMBERS } from '../../domain/fast-path.js';
 import { normalizeCountry } from '../country.js';
 import { NON_GEOGRAPHIC, trimApostrophe } from './number-library.js';
 import { findPlans, type NumberingPlan, planByCountry } from './numbering-plan.js';
@@ -24,7 +23,6 @@ const ZEROS = /\.00?$/;
 
 /** Answers equal the library's. It has none for an ambiguous number. */
 export function readFast(text: string, country: string | undefined): FastNumber {
-  if (!READS_PLAIN_NUMBERS) return undefined;
   const written = trimApostrophe(text.trim());
   if (!PLAIN.test(written) || ZEROS.test(written)) return undefined;
   const digits = written.replace(/\D+/g, '');
