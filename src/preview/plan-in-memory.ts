@@ -1,6 +1,8 @@
 import { UserError } from '../domain/errors.js';
 import type { RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Job } from '../job/job.js';
+import { decodeRequestLine } from '../plan/format/plan-file.js';
+import { decodeRowLine } from '../plan/format/row-line.js';
 import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
@@ -43,8 +45,8 @@ export async function previewJob(
     });
     const createWhole = async (path: string) =>
       path.endsWith('.requests.ndjson')
-        ? createSink((line) => joined.addRequest(line, path))
-        : createSink((line) => joined.addRow(line, path));
+        ? createSink((line) => joined.addRequest(decodeRequestLine(line, path).body))
+        : createSink((line) => joined.addRow(decodeRowLine(line.toString('utf8'), path)));
     const signal = AbortSignal.any([deps.signal, enough.signal]);
     const readers = new Map<string, RecordReader>();
     const readRecords: PlanDeps['reader']['readRecords'] = (file, input) => {

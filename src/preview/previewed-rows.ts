@@ -1,6 +1,5 @@
 import type { Cell } from '../domain/row.js';
-import { decodeRequestLine } from '../plan/format/plan-file.js';
-import { decodeRowLine, type RowLine } from '../plan/format/row-line.js';
+import type { RowLine } from '../plan/format/row-line.js';
 
 /** A row of a step, and what is sent for it. */
 export interface PreviewedRow {
@@ -16,7 +15,7 @@ export interface PreviewedRow {
 export type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Joins the two files of a step, line by line as they come: each planned row with its part of a request, by their order.
+ * Joins the two files of a step, as they come: each planned row with its part of a request, by their order.
  * Holds what came of one of them and waits for the other.
  */
 export class PreviewedRows {
@@ -35,8 +34,7 @@ export class PreviewedRows {
     return this.#rows.length > 0;
   }
 
-  addRow(line: Buffer, where: string): void {
-    const row = decodeRowLine(line.toString('utf8'), where);
+  addRow(row: RowLine): void {
     if (row.state !== 'planned') this.#onRow({ row, message: undefined });
     else {
       this.#rows.push(row);
@@ -44,8 +42,9 @@ export class PreviewedRows {
     }
   }
 
-  addRequest(line: Buffer, where: string): void {
-    const body = JSON.parse(decodeRequestLine(line, where).body.toString('utf8'));
+  /** As it is posted. */
+  addRequest(bytes: Buffer): void {
+    const body = JSON.parse(bytes.toString('utf8'));
     // A batch shares what its messages do not say themselves.
     if (this.#kind === 'sms') {
       for (const message of body.messages) this.#messages.push({ ...message, ...textOf(message, body.template) });

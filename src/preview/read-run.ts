@@ -1,7 +1,7 @@
-import { type Plan, type PlannedStep, requestsFile, rowsFile } from '../plan/format/plan-file.js';
-import { openPlanned, readRowLines } from '../plan/format/planned-files.js';
+import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { readRequests } from '../plan/format/planned-files.js';
+import { readRows } from '../plan/format/planned-rows.js';
 import type { Files } from '../storage/files.js';
-import { splitLines } from '../storage/split-lines.js';
 import { type ChosenRows, RowChooser } from './choose-rows.js';
 import { type PreviewedRow, PreviewedRows } from './previewed-rows.js';
 
@@ -26,21 +26,19 @@ export async function previewRun(
     if (step.counts.read === 0 || (only !== undefined && step.kind !== only)) continue;
     const chooser = new RowChooser(choice, count);
     const rows = new PreviewedRows(step.kind, (row) => chooser.see(row));
-    const paths = { requests: requestsFile(directory, step), rows: rowsFile(directory, step) };
-    const requests = await openPlanned(files, paths.requests, step.files?.requests);
+    const requests = readRequests(files, directory, step);
     try {
-      const lines = splitLines(requests)[Symbol.asyncIterator]();
-      for await (const line of readRowLines(files, directory, step)) {
-        rows.addRow(line, paths.rows);
+      for await (const row of readRows(files, directory, step)) {
+        rows.addRow(row);
         while (rows.needsRequest) {
-          const next = await lines.next();
+          const next = await requests.next();
           if (next.done === true) break;
-          rows.addRequest(next.value.bytes, paths.requests);
+          rows.addRequest(next.value.body);
         }
         if (chooser.isDone) break;
       }
     } finally {
-      await requests.close();
+      await requests.return(undefined);
     }
     const priced = chooser.rows.map((each) => ({ ...each, price: findPrice(each, step) }));
     steps.push({ number: step.number, inputs: step.inputs, rows: priced, seen: chooser.seen });

@@ -1,8 +1,8 @@
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
 import type { Files } from '../../storage/files.js';
-import { type PlannedStep, rowsFile } from './plan-file.js';
-import { readRowLines } from './planned-files.js';
-import { decodeRowLine, type RowLine } from './row-line.js';
+import type { PlannedStep } from './plan-file.js';
+import { readRowBatches } from './planned-files.js';
+import type { RowLine } from './row-line.js';
 
 export type PlannedRowLine = Extract<RowLine, { state: 'planned' }>;
 export type SkippedRowLine = Extract<RowLine, { state: 'skipped' }>;
@@ -13,7 +13,7 @@ export async function* readPlannedRows(
   directory: string,
   planned: PlannedStep,
 ): AsyncGenerator<{ index: number; row: PlannedRowLine }> {
-  yield* readRows(files, { directory, planned }, (row): row is PlannedRowLine => row.state === 'planned');
+  yield* filterRows(readRows(files, directory, planned), (row): row is PlannedRowLine => row.state === 'planned');
 }
 
 /** Those that it left out, for now, each with its index among them. */
@@ -23,24 +23,28 @@ export async function* readLeftOutRows(
   planned: PlannedStep,
 ): AsyncGenerator<{ index: number; row: SkippedRowLine }> {
   if (countLeftOut(planned) === 0) return;
-  yield* readRows(files, { directory, planned }, (row): row is SkippedRowLine => {
-    return row.state === 'skipped' && isLeftOutCode(row.skip.code);
-  });
+  yield* filterRows(readRows(files, directory, planned), isLeftOut);
+}
+
+export function isLeftOut(row: RowLine): row is SkippedRowLine {
+  return row.state === 'skipped' && isLeftOutCode(row.skip.code);
 }
 
 export function countLeftOut({ skips }: Pick<PlannedStep, 'skips'>): number {
   return LEFT_OUT_CODES.reduce((sum, code) => sum + (skips[code] ?? 0), 0);
 }
 
-async function* readRows<Row extends RowLine>(
-  files: Files,
-  { directory, planned }: { directory: string; planned: PlannedStep },
+/** All rows of a step, in the order of their file. */
+export async function* readRows(files: Files, directory: string, planned: PlannedStep): AsyncGenerator<RowLine> {
+  for await (const batch of readRowBatches(files, directory, planned)) yield* batch;
+}
+
+async function* filterRows<Row extends RowLine>(
+  rows: AsyncIterable<RowLine>,
   isWanted: (row: RowLine) => row is Row,
 ): AsyncGenerator<{ index: number; row: Row }> {
-  const path = rowsFile(directory, planned);
   let index = 0;
-  for await (const line of readRowLines(files, directory, planned)) {
-    const row = decodeRowLine(line.toString('utf8'), path);
+  for await (const row of rows) {
     if (!isWanted(row)) continue;
     yield { index, row };
     index += 1;

@@ -1,7 +1,7 @@
 import { formatRowId, type RowId, readRowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
 import type { Plan, PlannedStep } from '../format/plan-file.js';
-import { readRowLines } from '../format/planned-files.js';
+import { readRows } from '../format/planned-rows.js';
 
 /** A row by what stands before its number, and that number. */
 export interface RowName {
@@ -74,7 +74,8 @@ export class RefusedRows {
     const steps = listReaders(plan, { kind, content });
     const [step] = refused.kind === kind ? steps.slice(ordinal) : steps;
     const input = step?.inputs.findIndex(({ contentSha256 }) => contentSha256 === content) ?? -1;
-    const state = STATES.get(this.#read.get(plan.id)?.get(step?.number ?? 0)?.states[input]?.[row] ?? 0);
+    const of = this.#read.get(plan.id)?.get(step?.number ?? 0)?.states[input];
+    const state = STATES[(of?.[row] ?? 0) - 1];
     const file = step?.inputs[input]?.file;
     return state === undefined || file === undefined ? undefined : { state, file };
   }
@@ -103,19 +104,12 @@ export function isRefusedRow({ isPlanned, isLeftOut }: RowId): boolean {
 }
 
 interface StepRows {
-  /** Of each input, by the number of its row: the letter of its state in the plan's file. */
+  /** Of each input, by the number of its row: which of the states it has, 1 the first. */
   readonly states: readonly Uint8Array[];
   readonly refused: readonly { readonly file: number; readonly row: number }[];
 }
 
-const STATES = new Map<number, RowState>([
-  ['p'.charCodeAt(0), 'planned'],
-  ['r'.charCodeAt(0), 'rejected'],
-  ['s'.charCodeAt(0), 'skipped'],
-]);
-/** state, file, line, row */
-const ROW_HEAD = /^\["([prs])",(\d+),\d+,(\d+),/;
-const HEAD_BYTES = 64;
+const STATES: readonly RowState[] = ['planned', 'rejected', 'skipped'];
 
 async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<Map<number, StepRows>> {
   const steps = new Map<number, StepRows>();
@@ -123,12 +117,10 @@ async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<M
     if (step.counts.read === 0) continue;
     const states = step.inputs.map(({ rows }) => new Uint8Array(rows + 1));
     const refused: { file: number; row: number }[] = [];
-    for await (const line of readRowLines(files, directory, step)) {
-      const [, state = '', file, row] = ROW_HEAD.exec(line.toString('latin1', 0, HEAD_BYTES)) ?? [];
-      const place = { file: Number(file), row: Number(row) };
-      const of = states[place.file];
-      if (of !== undefined) of[place.row] = state.charCodeAt(0);
-      if (state === 'r') refused.push(place);
+    for await (const { state, file, row } of readRows(files, directory, step)) {
+      const of = states[file];
+      if (of !== undefined) of[row] = STATES.indexOf(state) + 1;
+      if (state === 'rejected') refused.push({ file, row });
     }
     steps.set(step.number, { states, refused });
   }
