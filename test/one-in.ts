@@ -15,3 +15,8 @@ export function oneIn<T>(count: number, cases: readonly T[]): T[] {
   const { first, step } = stepsOf(count);
   return cases.filter((_, index) => index % step === (first - 1) % step);
 }
+
+/** A third of so many random cases, which are other ones each time. */
+export function runsOf(count: number): number {
+  return ALL ? count : Math.ceil(count / 3);
+}

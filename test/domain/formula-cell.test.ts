@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { neutralizeCell, restoreCell } from '../../src/domain/formula-cell.js';
 import { formatCsvLine } from '../../src/report/output-format.js';
+import { runsOf } from '../one-in.js';
 
 /** Blanks, what cannot be seen, and quotes, of each sort that may stand before a formula. */
 const IN_FRONT = [
@@ -126,7 +127,7 @@ describe('neutralizeCell', () => {
         const mayRun = SIGNS.includes([...strip(inner)][0] ?? '') && !/^\+[1-9][0-9]{6,14}$/.test(inner);
         expect(written).toBe(mayRun ? `'${inner}` : inner);
       }),
-      { numRuns: 5000 },
+      { numRuns: runsOf(5000) },
     );
   });
 
@@ -138,7 +139,7 @@ describe('neutralizeCell', () => {
         const [, ...fields] = formatCsvLine(cells, delimiter).split(new RegExp(`[\\r\\n${separator}]`));
         expect(fields.filter((field) => /^[\s"]*[=+\-@＝＋－＠]/.test(field))).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 });
@@ -148,7 +149,7 @@ describe('restoreCell', () => {
     const property = fc.property(aCell, fc.constantFrom(',', ';'), (text, delimiter) => {
       expect(restoreCell(neutralizeCell(text, delimiter), delimiter)).toBe(text);
     });
-    fc.assert(property, { numRuns: 5000 });
+    fc.assert(property, { numRuns: runsOf(5000) });
   });
 
   it.each(["'Ann", "'+6591234567", "''"])('leaves the apostrophe of %j, which is its own', (text) => {

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runsOf } from '../one-in.js';
 import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -196,7 +197,7 @@ describe('retry --only filtered', () => {
         expect(await workspace.destinations()).toEqual([...numbers].sort());
         await workspace.close();
       }),
-      { numRuns: 12 },
+      { numRuns: runsOf(12) },
     );
   });
 });

@@ -147,7 +147,7 @@ const ANSWERS: readonly (readonly [what: string, answer: string])[] = [
 ];
 
 describe('a batch that was taken is never sent again, when what stands between answers', () => {
-  test.each(oneIn(3, ANSWERS))('%s', async (_, foreign) => {
+  test.each(oneIn(6, ANSWERS))('%s', async (_, foreign) => {
     const double = await Double.open(({ socket, number, answer }) => {
       if (isStruck(number)) socket.write(foreign);
       else answer();
@@ -222,7 +222,7 @@ const MOMENTS = {
 describe.each(Object.keys(MOMENTS) as (keyof typeof MOMENTS)[])(
   'an answer too many, %s, is that of no request:',
   (moment) => {
-    test.each(oneIn(2, STRAYS))('%s in the form of the service', async (_, stray) => {
+    test.each(oneIn(4, STRAYS))('%s in the form of the service', async (_, stray) => {
       const double = await Double.open((turn) => {
         if (isStruck(turn.number)) MOMENTS[moment](turn, stray);
         // The service works a while: what was sent too much comes before its own answer.

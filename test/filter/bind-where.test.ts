@@ -4,6 +4,7 @@ import { type Cell, cellsOf } from '../../src/domain/row.js';
 import { bindWhere } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
+import { runsOf } from '../one-in.js';
 import { aFilter, answerTo, NONE } from './a-filter.js';
 
 const DAY = '2026-01-31';
@@ -292,6 +293,6 @@ test('any where takes the rows that a plain predicate takes, as texts and as byt
         expect(said === 'in' ? true : said.startsWith('bad') ? undefined : false).toBe(expected);
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
 import { DAYS, OpeningHours } from '../../src/hours/window.js';
-import { oneIn } from '../one-in.js';
+import { oneIn, runsOf } from '../one-in.js';
 
 /**
  * Windows and openings by another way than that of Volley, which reads clocks: by offsets between the transitions of a zone, as
@@ -111,7 +111,7 @@ test('no instant is open that another library calls closed, nor the other way ro
     fc.property(cases, ([window, atMs, roomMs]) => {
       expect(hoursOf(window).isOpen(window.zones, atMs, roomMs)).toBe(isOpen(window, atMs, roomMs));
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   );
 });
 
@@ -127,7 +127,7 @@ test('the next opening is the first minute that another library calls open', () 
       expect(found === atMs || !isOpen(window, atMs, roomMs)).toBe(true);
       expect(earlier.find((ms) => isOpen(window, ms, roomMs))).toBeUndefined();
     }),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   );
 });
 

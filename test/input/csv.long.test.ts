@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import type { Delimiter } from '../../src/input/csv/delimiter.js';
+import { runsOf } from '../one-in.js';
 import { aDirectory, aFile, anInput, readWhole } from './builders.js';
 
 const directory = aDirectory();
@@ -76,7 +77,7 @@ describe('CSV reader', () => {
         expect(result.faults.filter((fault) => fault !== undefined)).toEqual([]);
       },
     );
-    await fc.assert(property, { numRuns: 120 });
+    await fc.assert(property, { numRuns: runsOf(120) });
   });
 
   it('reads the same at whatever place the pieces of the file end', async () => {
@@ -169,6 +170,6 @@ describe('every reader', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 400 });
+    await fc.assert(property, { numRuns: runsOf(400) });
   });
 });

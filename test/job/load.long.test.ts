@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../../src/domain/errors.js';
 import { parseJob } from '../../src/job/load.js';
+import { runsOf } from '../one-in.js';
 import {
   aCampaignStep,
   aChatStep,
@@ -66,7 +67,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
   });
 
   test('any text that looks like YAML', () => {
-    fc.assert(fc.property(yamlish, expectJobOrRefusal), { numRuns: 200 });
+    fc.assert(fc.property(yamlish, expectJobOrRefusal), { numRuns: runsOf(200) });
   });
 
   test('any value, as YAML and as JSON', () => {
@@ -75,7 +76,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
         expectJobOrRefusal(JSON.stringify(value));
         expectJobOrRefusal(stringify(value));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -119,7 +120,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
         put(changed, place, value);
         expectJobOrRefusal(JSON.stringify(changed));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -139,7 +140,7 @@ test('a secret that is written in the credentials is never repeated, whatever st
       if (result === true) return;
       expect(`${result.message} ${result.hint} ${JSON.stringify(result.problems)}`).not.toContain(secret);
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });
 

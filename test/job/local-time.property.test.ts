@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isTimeZone } from '../../src/domain/stated-time.js';
 import { isLocalTime, readLocalTime, suggestTimeZone } from '../../src/job/local-time.js';
+import { runsOf } from '../one-in.js';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 
@@ -53,7 +54,7 @@ describe('a local time', () => {
         else if (reading.kind === 'two') expect(reading.readings.map(shown)).toEqual([at, at]);
         else expect(reading.readings.map(shown)).not.toContain(at);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
 import { RunState, type StepProgress } from '../../src/journal/replay.js';
+import { runsOf } from '../one-in.js';
 import { anIntent, anOutcome, aSettlement } from './builders.js';
 
 const REQUESTS = 8;
@@ -117,6 +118,6 @@ test('run state agrees with a simple model, in whatever order requests are begun
         expectSame(state.step(1), model);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
 });

@@ -4,6 +4,7 @@ import { decodeLine } from '../../src/journal/entry-format.js';
 import { readJournal } from '../../src/journal/reader.js';
 import { JournalWriter } from '../../src/journal/writer.js';
 import type { AppendFile } from '../../src/storage/files.js';
+import { runsOf } from '../one-in.js';
 import { anIntent, JOURNAL_PATH, memoryFiles } from './builders.js';
 
 function aSignal(): { promise: Promise<void>; resolve: () => void } {
@@ -211,6 +212,6 @@ test('after a power cut at any byte that was not synced, all that was durable is
       expect(read).toEqual(Array.from({ length: read.length }, (_, index) => index + 1));
       expect(read.length).toBeGreaterThanOrEqual(durableThen);
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });

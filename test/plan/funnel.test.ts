@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Where } from '../../src/domain/where.js';
 import type { PlannedStep } from '../../src/plan/format/plan-file.js';
+import { runsOf } from '../one-in.js';
 import { aNumber, anInput, anSmsStep, aPlan } from './a-plan.js';
 
 const WHERE: Where = [
@@ -128,7 +129,7 @@ describe('the funnel of a step', () => {
         for (const [at, { left, omitted }] of funnel.entries())
           expect(left).toBe((funnel[at - 1]?.left ?? counts.read) - omitted);
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });

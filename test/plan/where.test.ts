@@ -5,6 +5,7 @@ import type { Where } from '../../src/domain/where.js';
 import { checkGuards } from '../../src/plan/guards.js';
 import { fillOne } from '../job/a-job-file.js';
 import { COLUMNS, EXAMPLES, rowOf } from '../kinds/examples.js';
+import { runsOf } from '../one-in.js';
 import { aJob, aNumber, anInput, anSmsStep, aPlan, refusalOf, statesOf } from './a-plan.js';
 
 const CONSENT: Where = [[{ column: 'consent', tests: [{ op: 'equals', values: ['yes'], exact: false }] }]];
@@ -127,6 +128,6 @@ test('each row stands in the plan once, whatever where takes', async () => {
         expect([read, planned + rejected + skipped, rows.length]).toEqual(Array(3).fill(spends.length));
       },
     ),
-    { numRuns: 30 },
+    { numRuns: runsOf(30) },
   );
 });

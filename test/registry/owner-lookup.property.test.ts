@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
@@ -9,6 +10,7 @@ import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { ReceivedRows } from '../../src/registry/received-rows.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
+import { runsOf } from '../one-in.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { ClaimsInPlans } from './claims-in-plans.js';
 
@@ -68,7 +70,9 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
       if (letter === 'r') return encodeRowLine({ ...place, state: 'rejected', rejection }, '["x"]');
       return encodeRowLine({ ...place, state: 'skipped', skip: { code: 'duplicate', reason: 'r' } }, '["x"]');
     });
-    content[rowsFile(directory, at)] = lines.join('');
+    const text = lines.join('');
+    content[rowsFile(directory, at)] = text;
+    const sha256 = createHash('sha256').update(text).digest('hex');
     const inputs = step.inputs.map((contentSha256, file) => {
       const fedFrom = rows
         .filter((_, row) => row >> 1 === file)
@@ -80,6 +84,7 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
       inputs,
       counts: { read: rows.length, planned: count('p'), rejected: count('r'), requests: 1 },
       skips: {},
+      files: { rows: { bytes: Buffer.byteLength(text), sha256 } },
     };
   });
   const retryOf =
@@ -151,7 +156,7 @@ test('the registry answers who has a row as a look at every plan of the job does
       expect(after.refusal).toBeDefined();
       if (isGone) kept += 1;
     }),
-    { numRuns: 600 },
+    { numRuns: runsOf(600) },
   );
   expect(kept).toBeGreaterThan(0);
 });

@@ -5,6 +5,7 @@ import type { Plan } from '../../src/plan/format/plan-file.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { BegunEntry } from '../../src/registry/registry-entry.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
+import { runsOf } from '../one-in.js';
 import { createFindTaken } from './find-taken-in-history.js';
 
 const kind = fc.constantFrom('sms', 'contacts');
@@ -89,7 +90,7 @@ test('the registry answers who took a file as a look at every plan of the job do
         );
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   );
 });
 

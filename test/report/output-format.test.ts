@@ -7,6 +7,7 @@ import { createLineFormat, createOutputFile, formatCsvLine, type OutputForm } fr
 import { outputCells, outputColumns } from '../../src/report/rows.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aDirectory, aFile, readWhole } from '../input/builders.js';
+import { runsOf } from '../one-in.js';
 
 const directory = aDirectory();
 
@@ -125,7 +126,7 @@ describe('rejections that are read again', () => {
         expect(read.cells).toEqual(rows);
         expect(read.faults).toEqual(rows.map(() => undefined));
       }),
-      { numRuns: 90 },
+      { numRuns: runsOf(90) },
     );
   });
 

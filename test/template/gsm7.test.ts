@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replaceTypography } from '../../src/template/gsm7.js';
 import { countSegments } from '../../src/template/segments.js';
+import { runsOf } from '../one-in.js';
 
 describe('replacing typography', () => {
   it.each([
@@ -34,7 +35,7 @@ describe('replacing typography', () => {
         expect(countSegments(made.text, 'AUTO').encoding).toBe('GSM7');
         expect(replaceTypography(made.text)).toBeUndefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { type BoundTemplate, bindColumns } from '../../src/template/bind-templat
 import { createEngine } from '../../src/template/engine.js';
 import { compilePieces } from '../../src/template/pieces.js';
 import { listVariableUses } from '../../src/template/walk.js';
+import { runsOf } from '../one-in.js';
 
 const columns = ['name', 'city', 'First Name', 'e-mail', 'constructor', '__proto__'];
 const findColumn = (names: readonly string[], wanted: string) => ({ index: names.indexOf(wanted) });
@@ -48,7 +49,7 @@ describe('compilePieces', () => {
         expect(isPlain).toBe(true);
         expect(fast.render(cells)).toEqual(slow.render(cells));
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
   });
 

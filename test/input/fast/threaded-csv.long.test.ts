@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-// As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
 import type { SourceRecord } from '../../../src/domain/row.js';
 import { CsvReader } from '../../../src/input/csv/csv-reader.js';
 import type { RecordReader } from '../../../src/input/record-reader.js';
+// As it is built: a thread cannot be started from sources.
+import { runsOf } from '../../one-in.js';
 import { anInput } from '../builders.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'volley-threaded-'));
@@ -68,7 +69,7 @@ describe('a CSV that is read in a thread', () => {
     const text = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(text, (rows) => expectTheSame(rows.map((cells) => `${cells.join(',')}\n`).join(''))),
-      { numRuns: 15 },
+      { numRuns: runsOf(15) },
     );
   });
 

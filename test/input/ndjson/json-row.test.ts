@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseJsonRow } from '../../../src/input/ndjson/json-row.js';
+import { runsOf } from '../../one-in.js';
 
 function faultOf(text: string): string | undefined {
   const row = parseJsonRow(text);
@@ -98,7 +99,7 @@ describe('parseJsonRow', () => {
         : [];
       expect(cells.map(String)).toEqual(parts.map(([, part]) => (part.startsWith('"') ? JSON.parse(part) : part)));
     });
-    fc.assert(property, { numRuns: 1000 });
+    fc.assert(property, { numRuns: runsOf(1000) });
   });
 
   it('names the key that stands twice', () => {
@@ -157,7 +158,7 @@ describe('parseJsonRow', () => {
       const isObject = readsAsObject(text);
       if (!isObject) expect(parseJsonRow(text).ok).toBe(false);
     });
-    fc.assert(property, { numRuns: 2000 });
+    fc.assert(property, { numRuns: runsOf(2000) });
   });
 });
 

@@ -4,6 +4,7 @@ import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow } from '../../../src/journal/journal-window.js';
 import type { OutcomePlaces } from '../../../src/journal/row-status/row-ends.js';
 import { readRowStatus } from '../../../src/journal/state-reader.js';
+import { runsOf } from '../../one-in.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
 
@@ -38,7 +39,7 @@ test('the view of a run agrees with a plain model about every row, whatever the 
       );
       expect(open).toEqual(all.filter(({ is }) => is.standing === 'open').map(({ step, row }) => [step, row]));
     }),
-    { numRuns: 200 },
+    { numRuns: runsOf(200) },
   );
 });
 
@@ -58,7 +59,7 @@ test('places lead to the entries in the journal that say what the rows came to',
       }
       await window.close();
     }),
-    { numRuns: 100 },
+    { numRuns: runsOf(100) },
   );
 });
 

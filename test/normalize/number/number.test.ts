@@ -3,6 +3,7 @@ import { type CountryCode, getCountries, parsePhoneNumberFromString } from 'libp
 import { describe, expect, it } from 'vitest';
 import { NUMBER_CODES } from '../../../src/domain/row-codes.js';
 import { normalizeNumber } from '../../../src/normalize/number/number.js';
+import { runsOf } from '../../one-in.js';
 
 function refusal(text: string, country?: string): { code: string; reason: string } {
   const result = normalizeNumber(text, country);
@@ -210,7 +211,7 @@ describe('number', () => {
         expect(result.e164).toBe(parsed?.number);
         expect(result.e164).toMatch(/^\+[1-9]\d{6,14}$/);
       }),
-      { numRuns: 3000 },
+      { numRuns: runsOf(3000) },
     );
   });
 

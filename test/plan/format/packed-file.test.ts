@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openUnpacked, PACKING, PIECE_BYTES } from '../../../src/plan/format/packed-file.js';
 import { createRandom } from '../../../src/sandbox/random.js';
 import type { ReadFile } from '../../../src/storage/files.js';
+import { runsOf } from '../../one-in.js';
 
 function pack(plain: Buffer): Buffer {
   const pieces: Buffer[] = [];
@@ -52,7 +53,7 @@ describe('a packed file', () => {
           expect((await file.read(at, bytes)).equals(plain.subarray(at, at + bytes))).toBe(true);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 
