@@ -3,7 +3,7 @@ import { InternalError } from '../domain/errors.js';
 import type { IntentEntry, JournalEntry, OutcomeEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
-import { ageMs, NEVER, readMoment } from '../ports/moment.js';
+import { ageMs, NEVER, readMoment } from '../ports/clock.js';
 import { BEGUN_FOR_MS } from '../run/await-workers.js';
 import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';

@@ -6,10 +6,9 @@ import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StopSwitch } from '../run/stop.js';
 import type { Lock } from '../storage/lock.js';
-import { explainAway } from './explain-away.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
-import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
+import { explainAway, LeadLost, type LedRun, type Store, StoreLost } from './store.js';
 import { workForRuns } from './worker.js';
 import { encodeWorkerJob } from './worker-job.js';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.js';
-import { ageMs, NEVER, readMoment } from '../ports/moment.js';
+import { ageMs, NEVER, readMoment } from '../ports/clock.js';
 import type { Held } from '../storage/lock.js';
 import type { RememberedAttempt, Store } from './store.js';
 

@@ -1,3 +1,4 @@
+import { ServiceError } from '../domain/errors.js';
 import type { PartResult, RequestKey } from '../journal/entry-format.js';
 import type { RequestHead } from '../plan/format/plan-file.js';
 import type { BookedTurns, TurnsAsked } from './lane-rule.js';
@@ -274,4 +275,12 @@ export interface WorkerStore {
 export interface LaneStore {
   /** Books turns on a lane, or says when to ask again (lane-rule.ts). */
   book(lane: string, ask: TurnsAsked): Promise<BookedTurns>;
+}
+
+/** What a process says whose wait for the database is over; another error is left as it is. */
+export function explainAway(error: unknown): unknown {
+  if (!(error instanceof StoreLost)) return error;
+  return new ServiceError('unavailable', error.message, {
+    hint: 'Nothing is sent without it. Once it answers, the same command resumes the run.',
+  });
 }

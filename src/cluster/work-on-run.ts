@@ -21,20 +21,6 @@ export type WorkEvent =
   /** What is claimed under the lease from now on. */
   | { readonly type: 'held'; readonly held: Pick<HeldParts, 'count'> };
 
-export interface WorkContext {
-  readonly store: Store;
-  readonly lease: Lease;
-  readonly sent: SentAttempts;
-  readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
-  /** Of the process. */
-  readonly stop: StopSwitch;
-  readonly emit: ((event: WorkEvent) => unknown) | undefined;
-  readonly isWantedElsewhere: () => Promise<boolean>;
-  readonly before: StepBefore;
-  /** The worker has no way to the service: what it had claimed is for others. */
-  readonly onAway: () => void;
-}
-
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /**
@@ -42,7 +28,23 @@ const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'n
  * stop, or has no way to the service. What holds for every request (a guard, credentials, a refusal as a whole) stops the run for all
  * workers; a service that gives no good answer for long stops this one. Returns why it stopped by itself.
  */
-export async function workOnRun(run: WorkingRun, job: WorkerJob, context: WorkContext): Promise<StopSwitch['reason']> {
+export async function workOnRun(
+  run: WorkingRun,
+  job: WorkerJob,
+  context: {
+    readonly store: Store;
+    readonly lease: Lease;
+    readonly sent: SentAttempts;
+    readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
+    /** Of the process. */
+    readonly stop: StopSwitch;
+    readonly emit: ((event: WorkEvent) => unknown) | undefined;
+    readonly isWantedElsewhere: () => Promise<boolean>;
+    readonly before: StepBefore;
+    /** The worker has no way to the service: what it had claimed is for others. */
+    readonly onAway: () => void;
+  },
+): Promise<StopSwitch['reason']> {
   const { store, lease, sent, deps, before } = context;
   const step = rowStepOf(job, run.step);
   const kind = kindOf(step);

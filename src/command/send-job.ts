@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { explainAway } from '../cluster/explain-away.js';
+import { explainAway } from '../cluster/store.js';
 import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';

@@ -6,10 +6,10 @@ import type { RowRefusal } from '../kinds/step-kind.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { maskCell } from '../normalize/mask.js';
-import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';
 import { describeCondition } from './describe-condition.js';
+import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './read-cell.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {

@@ -5,7 +5,7 @@ import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
 import { isBlank } from '../template/blank.js';
-import { type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
+import { type CompiledTest, NO, UNREADABLE, YES } from './read-cell.js';
 
 /** Which column of a step has the numbers that it sends to, and in which country those without + are read. */
 export interface StepNumbers {

@@ -1,9 +1,7 @@
 import type { CellTest, CountryTest } from '../domain/where.js';
 import { isBlank } from '../template/blank.js';
-import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './cell-answer.js';
-import { foldText } from './fold-text.js';
+import { type CellAnswer, type CompiledTest, createNumberReader, foldText, NO, UNREADABLE, YES } from './read-cell.js';
 import { readDay, readInstant } from './read-moment.js';
-import { createNumberReader } from './read-number.js';
 
 /** A test as a closure, `as: country` aside (compile-country-test.ts). */
 export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest {

@@ -7,7 +7,7 @@ import { asCountry, describeOmitted } from './bind-where.js';
 import { type CellCount, CellCounts } from './cell-counts.js';
 import { readCountry, type StepNumbers } from './compile-country-test.js';
 import { describeCondition } from './describe-condition.js';
-import { foldText } from './fold-text.js';
+import { foldText } from './read-cell.js';
 
 /** A condition of `where`, the rows that it left out, and the commonest of their cells. */
 export interface FilterFigures {

@@ -1,6 +1,6 @@
 import type { ContactField } from '../domain/contact-fields.js';
 import type { FindColumn } from '../domain/find-column.js';
-import { isPlausibleEmail } from '../normalize/email.js';
+import { isPlausibleEmail } from '../normalize/contact.js';
 import { type ConsentGuess, guessConsent } from './guess-consent.js';
 import { guessCountryColumn } from './guess-country.js';
 import { guessNumber, type NumberChoice, type NumberGuess } from './guess-number.js';

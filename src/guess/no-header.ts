@@ -1,4 +1,4 @@
-import { isPlausibleEmail } from '../normalize/email.js';
+import { isPlausibleEmail } from '../normalize/contact.js';
 
 /** Where the first line of a file holds a person's data, and a line to put above it; undefined for a header. */
 export function findDataInHeader(

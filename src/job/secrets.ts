@@ -6,29 +6,34 @@ import type { SecretSource } from './job.js';
 /** Longer than any key; a larger file is the wrong file. */
 const MAX_LENGTH = 8192;
 
-/** Where secrets are read from. */
-export interface SecretDeps {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly readFile: Files['readText'];
-  /** That name another place, where the command has some: `--database-env or --database-file`. */
-  readonly flags?: string;
-}
-
 /**
  * Reads a secret, without the line end that editors put after it. `what` names it in errors: "the API key of sms".
  * Refuses with `bad-credentials` what is missing, empty, or not one line of printable ASCII; the error names the variable or the file, never the value.
  */
-export async function readSecret(source: SecretSource, deps: SecretDeps, what: string): Promise<string> {
+export async function readSecret(
+  source: SecretSource,
+  {
+    env,
+    readFile,
+    flags,
+  }: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly readFile: Files['readText'];
+    /** That name another place, where the command has some: `--database-env or --database-file`. */
+    readonly flags?: string;
+  },
+  what: string,
+): Promise<string> {
   const where = 'env' in source ? `the environment variable ${source.env}` : `the file ${source.file}`;
   const refuse = (so: string, expected: string, hint: string) =>
     new UserError('bad-credentials', `Cannot read ${what}: ${where} ${so}, expected ${expected}`, { hint });
 
   let text: string | undefined;
   if ('env' in source) {
-    text = Object.hasOwn(deps.env, source.env) ? deps.env[source.env] : undefined;
+    text = Object.hasOwn(env, source.env) ? env[source.env] : undefined;
   } else {
     try {
-      text = await deps.readFile(source.file);
+      text = await readFile(source.file);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
       throw refuse(`cannot be read (${code})`, 'a readable file', 'Check the path and its permissions.');
@@ -38,7 +43,7 @@ export async function readSecret(source: SecretSource, deps: SecretDeps, what: s
     throw refuse(
       'env' in source ? 'is not set' : 'does not exist',
       `it to contain ${what}`,
-      hintOfMissing(source, deps),
+      hintOfMissing(source, flags),
     );
   }
 
@@ -51,7 +56,7 @@ export async function readSecret(source: SecretSource, deps: SecretDeps, what: s
   return secret;
 }
 
-function hintOfMissing(source: SecretSource, { flags }: SecretDeps): string {
+function hintOfMissing(source: SecretSource, flags: string | undefined): string {
   const elsewhere = flags === undefined ? '' : `, or name another place with ${flags}`;
   if ('env' in source) return `Set it before you start Volley${elsewhere}.`;
   return flags === undefined ? 'Check the path; it is relative to the job file.' : `Check the path${elsewhere}.`;

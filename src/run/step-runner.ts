@@ -10,7 +10,7 @@ import { Breaker } from './send/breaker.js';
 import { Caution, type Clearance } from './send/caution.js';
 import { PartQueue } from './send/part-queue.js';
 import { costOf, type PartSource, type PartToSend } from './send/request-reader.js';
-import { findClosed, type RunnerContext } from './send/send-context.js';
+import { findClosed, type SendContext } from './send/send-context.js';
 import { type Attempt, isUnknown, sendPart } from './send/send-part.js';
 import { withhold } from './send/withhold.js';
 import { StepNotices } from './step-notices.js';
@@ -18,7 +18,7 @@ import { StepTally } from './step-tally.js';
 
 /** Sends the parts of a step, until none is left or the run is to stop. */
 export class StepRunner {
-  readonly #context: RunnerContext;
+  readonly #context: SendContext;
   readonly #source: PartSource;
   readonly #lane: Lane;
   readonly #breaker: Breaker;
@@ -34,7 +34,7 @@ export class StepRunner {
   #failure: unknown;
   #probe: Promise<unknown> = Promise.resolve();
 
-  constructor(context: RunnerContext, source: PartSource, lane: Lane) {
+  constructor(context: SendContext, source: PartSource, lane: Lane) {
     this.#context = context;
     this.#source = source;
     this.#queue = new PartQueue(context, source);

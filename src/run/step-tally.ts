@@ -2,10 +2,10 @@ import { countOf } from '../domain/count-of.js';
 import type { RowOutcomes } from '../domain/row.js';
 import type { RowCounts } from '../journal/entry-format.js';
 import { GUARD_FROM_ROWS } from './send/caution.js';
-import type { RunnerContext } from './send/send-context.js';
+import type { SendContext } from './send/send-context.js';
 import type { StepNotices } from './step-notices.js';
 
-type TalliedStep = Pick<RunnerContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
+type TalliedStep = Pick<SendContext, 'deps' | 'stop' | 'planned' | 'progress' | 'maxFailedPercent'>;
 
 /** What became of the rows of a step so far: reports it, and stops a run that mostly fails. */
 export class StepTally {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UserError } from '../domain/errors.js';
-import { ageMs, type Moment, readMoment } from '../ports/moment.js';
+import { ageMs, type Moment, readMoment } from '../ports/clock.js';
 import type { FileFacts } from './files.js';
 import { coalesce } from './group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from './identity.js';

@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { checkDurability, createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { LeadLost } from '../../src/cluster/store.js';
 import {

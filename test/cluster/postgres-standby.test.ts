@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { checkDurability } from '../../src/cluster/postgres/check-durability.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { checkDurability, createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { StoreLost } from '../../src/cluster/store.js';
 import {
   aBegin,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServerClock } from '../../src/cluster/server-clock.js';
+import { ServerClock } from '../../src/cluster/shared-lane.js';
 import { createRandom } from '../../src/sandbox/random.js';
 
 test('the local time of a moment of the store lies between the bounds, and the shortest call says most', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isPlausibleEmail } from '../../src/normalize/email.js';
+import { isPlausibleEmail } from '../../src/normalize/contact.js';
 
 describe('email address', () => {
   it.each(['jane@example.com', 'jane.o+sale@mail.example.co.uk', "o'neil@example.sg", 'a@b.co', 'jörg@müller.de'])(

@@ -26,8 +26,8 @@ test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
 });
 
 /** These only go down: lower one when you have removed some. A file is a subject; what only one file needs stands in it. */
-const MOST_SHORT_FILES = 57;
-const MOST_BAGS = 26;
+const MOST_SHORT_FILES = 25;
+const MOST_BAGS = 23;
 
 test(`at most ${MOST_SHORT_FILES} files of src/ have fewer than 30 lines`, () => {
   const short = files.filter((path) => textOf(path).split('\n').length <= 30);

@@ -13,7 +13,7 @@ import type { PartToSend } from './request-reader.js';
 import type { SendingHours } from './sending-hours.js';
 import type { SendingStages } from './sending-stages.js';
 
-/** What sending a part of a request needs to know. */
+/** What sending the requests of a step needs to know, wherever they come from. */
 export interface SendContext {
   readonly planId: string;
   readonly kind: StepKind;
@@ -31,6 +31,13 @@ export interface SendContext {
   readonly hours?: SendingHours | undefined;
   /** Absent for a step that sends all at once. */
   readonly stages?: SendingStages | undefined;
+  readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
+  readonly progress: Pick<StepProgress, 'settledRows'>;
+  readonly maxFailedPercent: number;
+  /** Of the same step, in this process, before. */
+  readonly before?: StepBefore;
+  /** The breaker is open, and this process has no way to the service; other processes may. */
+  readonly onAway?: () => void;
 }
 
 /** Why requests of a stage and of a group of hours may not leave now; undefined where they may. */
@@ -42,24 +49,13 @@ export function findClosed(
   return hours?.isOpenFor(head.hours) === false ? 'the window of its recipients is closed' : undefined;
 }
 
-/** What sending the requests of a step needs to know, wherever they come from. */
-export interface RunnerContext extends SendContext {
-  readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
-  readonly progress: Pick<StepProgress, 'settledRows'>;
-  readonly maxFailedPercent: number;
-  /** Of the same step, in this process, before. */
-  readonly before?: StepBefore;
-  /** The breaker is open, and this process has no way to the service; other processes may. */
-  readonly onAway?: () => void;
-}
-
 export interface StepBefore {
   readonly breaker: Breaker;
   readonly notices: StepNotices;
 }
 
 /** What applying a step of a plan needs to know. */
-export interface StepContext extends Omit<RunnerContext, 'provisionedIds'> {
+export interface StepContext extends Omit<SendContext, 'provisionedIds'> {
   readonly plan: Plan;
   readonly deps: RunDeps;
   readonly directory: string;
