@@ -7,7 +7,7 @@
  * - In no second do more pass than the limits say, whatever is to be caught up: what has passed in the last second counts.
  */
 const MAX_LOST_MS = 100;
-const CATCH_UP_SPACING = 0.5;
+export const CATCH_UP_SPACING = 0.5;
 const CATCH_UP_SLACK_MS = 5;
 
 /**
