@@ -17,8 +17,8 @@ const MAY_IMPORT = {
   plan: ['domain', 'hours', 'normalize', 'template', 'prices', 'storage', 'job', 'kinds', 'filter', 'input'],
   preview: ['domain', 'template', 'storage', 'job', 'kinds', 'normalize', 'input', 'plan'],
   journal: ['domain', 'storage'],
-  people: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal'],
   report: ['domain', 'normalize', 'prices', 'storage', 'job', 'kinds', 'plan', 'journal'],
+  people: ['domain', 'normalize', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   registry: ['domain', 'normalize', 'ports', 'storage', 'job', 'kinds', 'plan', 'journal', 'report'],
   run: [
     'domain',

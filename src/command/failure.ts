@@ -9,7 +9,7 @@ import {
 } from '../domain/errors.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
-import { wordsOfStop } from '../report/stop-words.js';
+import { adviseOnStage, wordsOfStop } from '../report/stop-words.js';
 import type { Summary } from '../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
 import { formatErrorLine } from './error-line.js';
@@ -147,8 +147,14 @@ function maskWords(message: string, hint: string | undefined): { message: string
 
 /** The summary of a run as `run` and `apply` print it: where the run stopped before its end, `error` says why. */
 export function describeRunEnd(summary: Summary): Summary & { readonly error: FailureError | null } {
-  const { state, stop, directory } = summary;
-  return { ...summary, error: state === 'stopped' && stop !== null ? describeStop(stop, directory) : null };
+  const { state, stop, directory, plan, steps } = summary;
+  if (state !== 'stopped' || stop === null) return { ...summary, error: null };
+  const error = describeStop(stop, directory);
+  const waiting = steps.find(({ stages }) => stages?.waiting)?.stages?.waiting;
+  const isWaiting = stop.reason === 'sampled' || stop.reason === 'held';
+  if (!waiting || !isWaiting) return { ...summary, error };
+  const hint = adviseOnStage({ number: waiting.number, isSample: stop.reason === 'sampled', directory, plan });
+  return { ...summary, error: { ...error, hint } };
 }
 
 /** The `error` of what stopped before its end, and did not throw; `run` is its directory. */

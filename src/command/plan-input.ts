@@ -4,7 +4,7 @@ import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
-import { createOpenPeople } from '../people/people-memory.js';
+import { createOpenPeople } from '../people/open-people.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -96,13 +96,13 @@ export async function planNewInput(
 
 /** Adapters of the planner: the disk and the readers. */
 export async function createPlanDeps(
-  { env: { files, owner, clock, loadReader }, terminal, stop, emit }: Context,
+  { env: { files, owner, clock, loadReader }, log, terminal, stop, emit }: Context,
   onProgress: PlanDeps['onProgress'] = () => {},
 ): Promise<PlanDeps> {
   const [reader, { spoolInput }] = await Promise.all([loadReader(), import('../input/spool.js')]);
   return {
     files,
-    openPeople: createOpenPeople(files, () => clock.now()),
+    openPeople: createOpenPeople(files, { nowMs: () => clock.now(), onNotice: (notice) => log.warn(notice) }),
     processId: owner.pid,
     plannedBy: nameActor(terminal.env),
     onProgress: (progress) => {

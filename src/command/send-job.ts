@@ -5,7 +5,8 @@ import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { FindHad } from '../kinds/step-kind.js';
-import { beginPeople, notePeople } from '../people/people-memory.js';
+import { beginPeople } from '../people/open-people.js';
+import { notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { packPlan } from '../plan/format/plan-packer.js';
 import { checkGuards } from '../plan/guards.js';
@@ -179,7 +180,9 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
     await apply(context, { service, cluster }, { ...sent, settings, lock }, on);
     await lock.assertHeld();
     await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
-    const onRows = (rows: RowStatusView) => notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
+    const onRows = async (rows: RowStatusView) => {
+      await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
+    };
     const summary = await writeRunReport(whileHeld, directory, plan, { early, onRows });
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
@@ -219,7 +222,11 @@ async function apply(
   let findHad: FindHad | undefined;
   const announce = async (journal: { readonly durableBytes: number }) => {
     await registry.noteBegun(plan);
-    findHad = await beginPeople(env.files, { directory, plan }, env.clock.now());
+    findHad = await beginPeople(
+      env.files,
+      { directory, plan },
+      { nowMs: env.clock.now(), onNotice: (notice) => log.warn(notice) },
+    );
     onBegun(journal);
   };
   const view = createProgressView(terminal, log);

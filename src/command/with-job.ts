@@ -76,7 +76,9 @@ export function withRun<T>(
     const outputs = checkNames(files, () => lock.assertHeld());
     await assertPlanWhole(files, directory, plan);
     const report = async () => {
-      const onRows = (rows: RowStatusView) => notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
+      const onRows = async (rows: RowStatusView) => {
+        await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
+      };
       const summary = await writeRunReport(outputs, directory, plan, { onRows });
       await registry.noteEnded(summary);
       return summary;

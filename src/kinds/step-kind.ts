@@ -155,7 +155,7 @@ export interface PlannerContext {
 /** Why a row is skipped whose number had its text already, or too many; `note`: the row is planned. */
 export interface HadRows {
   readonly find: FindHad;
-  note(number: number): void;
+  note(number: number, textOf: () => number): void;
 }
 
 /** `textOf`: the digest of sender and text, asked for where the number is known. */

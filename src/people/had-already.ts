@@ -5,33 +5,57 @@ import type { HadFigures } from '../plan/format/plan-file.js';
 import type { HadLookup } from '../plan/had-lookup.js';
 import type { PeopleHead } from './people-file.js';
 import type { PeopleTable } from './people-table.js';
+import type { PlannedTexts } from './planned-texts.js';
 
 /** What a job says of people who had something already. */
-export type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & { readonly sameText: HadFigures['rule'] };
+export type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & {
+  readonly sameText: HadFigures['rule'];
+  /** That asks. */
+  readonly plan: { readonly id: string; readonly job: Pick<Job, 'name'> };
+};
 
 /** What is known of people. `counts`: how messages of the plan itself count for `frequency`; of one that is planned those before a row, later all others. */
 export interface KnownPeople {
   readonly table: PeopleTable;
-  readonly runs: readonly PeopleHead[];
+  readonly runs: readonly PeopleRun[];
   readonly counts: 'none' | 'those before' | 'all others';
   /** The run whose rows are retried: what it sent counts for `frequency` alone. */
   readonly retried: string | undefined;
+  /** What the steps before have planned; undefined where there are none, or the plan is made. */
+  readonly texts: PlannedTexts | undefined;
+}
+
+/** `isInDoubt`: of its messages those that may not have been sent. */
+export interface PeopleRun extends PeopleHead {
+  readonly isInDoubt: boolean;
 }
 
 /** Which rows of a step are skipped since their number had the same text, or too many. */
 export function createHadLookup(
-  { table, runs, counts: own, retried }: KnownPeople,
-  { sameText, sameTextWithin, frequency }: HadRules,
+  { table, runs, counts: own, retried, texts }: KnownPeople,
+  { sameText, sameTextWithin, frequency, plan }: HadRules,
   nowMs: number,
 ): HadLookup {
-  const counts = new Map<number, number>();
+  const step = texts?.beginStep() ?? 0;
+  const counts = new Map<string, Found>();
+  /** Whom the row had it from that is looked at. */
+  let from: Found | undefined;
   const skips = new Map<number, HadSkip>();
-  const isWithin = (run: PeopleHead | undefined, spanMs: number) =>
+  const isWithin = (run: PeopleRun | undefined, spanMs: number) =>
     run !== undefined && (!run.isOver || nowMs - run.sentAt <= spanMs);
   const skipAsHad = (run: number): HadSkip => {
     const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run]) };
     skips.set(run, known);
     return known;
+  };
+  const countOf = (found: Omit<Found, 'rows'>): Found => {
+    const known = counts.get(found.run) ?? { ...found, rows: 0 };
+    counts.set(found.run, known);
+    return known;
+  };
+  const takeAsHad = (skip: HadSkip): HadSkip => {
+    if (from !== undefined) from.rows += 1;
+    return skip;
   };
   const findSame = (number: number, wanted: number) =>
     table.findRun(
@@ -51,28 +75,44 @@ export function createHadLookup(
   };
   return {
     find: (number, textOf) => {
+      from = undefined;
+      if (texts?.isOfStepBefore(number, textOf, step) === true) {
+        from = countOf({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
+        if (sameText !== 'send') return takeAsHad(HAD_FROM_STEP);
+      }
       if (!table.has(number)) return undefined;
       const had = findSame(number, textOf());
-      if (had !== undefined) counts.set(had, (counts.get(had) ?? 0) + 1);
-      return had !== undefined && sameText !== 'send' ? skipAsHad(had) : refuseOften(number);
+      if (had !== undefined) from = countOf(nameRun(runs[had]));
+      return had !== undefined && sameText !== 'send' ? takeAsHad(skipAsHad(had)) : refuseOften(number);
     },
-    note: (number) => {
+    note: (number, textOf) => {
+      if (from !== undefined) from.rows += 1;
+      texts?.add(number, textOf, step);
       if (own === 'those before') table.addOwn(number);
     },
     figures: () => {
-      const found = [...counts].map(([index, rows]) => ({ rows, ...nameRun(runs[index]) }));
+      const found = [...counts.values()].filter(({ rows }) => rows > 0);
       return found.length === 0 ? undefined : { rule: sameText, runs: found.sort((a, b) => b.rows - a.rows) };
     },
   };
 }
 
-function nameRun(run: PeopleHead | undefined): Omit<HadFigures['runs'][number], 'rows'> {
+type Found = { -readonly [Key in keyof HadFigures['runs'][number]]: HadFigures['runs'][number][Key] };
+
+const HAD_FROM_STEP: HadSkip = {
+  code: 'had-it-already',
+  reason: 'The number gets exactly this text from an earlier step of this plan',
+};
+
+function nameRun(run: PeopleHead | undefined): Omit<Found, 'rows'> {
   return { run: run?.plan ?? '', job: run?.job ?? '', at: new Date(run?.sentAt ?? 0).toISOString() };
 }
 
-function describeHad(run: PeopleHead | undefined): string {
+function describeHad(run: PeopleRun | undefined): string {
+  const from = `exactly this text from run ${run?.plan} of job ${run?.job}`;
+  if (run?.isInDoubt === true) return `The number may have had ${from}: it is in doubt there`;
   const when = run?.isOver === true ? `on ${formatDay(run.sentAt)}` : 'or will have it: it is not finished';
-  return `The number had exactly this text from run ${run?.plan} of job ${run?.job}, ${when}`;
+  return `The number had ${from}, ${when}`;
 }
 
 function describeTooOften(

@@ -4,6 +4,7 @@ import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
+import { noteMissing, spanOf } from './missing-people.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import { listTextsOf, peopleDirectoryOf, readPeopleHeads } from './people-memory.js';
 
@@ -21,10 +22,12 @@ export interface MessageToPerson {
 /** All messages to a number that the memory of a job knows of, the latest first. */
 export async function listMessagesTo(
   number: number,
-  { job, directories }: { job: Job; directories: RunDirectories },
+  { job, directories, nowMs }: { job: Job; directories: RunDirectories; nowMs: number },
   files: Files,
 ): Promise<MessageToPerson[]> {
-  const directory = peopleDirectoryOf(job, directories.jobDirectory);
+  const { jobDirectory } = directories;
+  const directory = peopleDirectoryOf(job, jobDirectory);
+  await noteMissing(files, { job, jobDirectory, spanMs: spanOf(job) }, nowMs);
   const { key, heads } = await readPeopleHeads(files, directory);
   const found: MessageToPerson[] = [];
   for (const { path, head } of heads) {

@@ -1,28 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
-import { readRowStatus, readRunState } from '../journal/state-reader.js';
+import { readRowStatus } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
-import { RunDirectories } from '../plan/format/run-directories.js';
-import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import { type Files, syncFile } from '../storage/files.js';
-import { createHadLookup, type KnownPeople } from './had-already.js';
-import {
-  type PeopleHead,
-  type PersonRecord,
-  type PersonState,
-  readPeople,
-  readPeopleHead,
-  writePeople,
-} from './people-file.js';
-import { PeopleTable } from './people-table.js';
+import { type PeopleHead, type PersonRecord, type PersonState, readPeopleHead, writePeople } from './people-file.js';
 
 /**
  * Who got what, from whatever job or run, in `<memory>/_people/`: the key, and a file for each run (people-file.ts). It is derived from plans
@@ -33,34 +22,12 @@ export const PEOPLE_DIRECTORY = '_people';
 const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;
+/** In a memory that jobs name: a file for each output directory whose jobs do, with its path. */
+const OUTPUT_ENDING = '.output';
 
 /** Where the jobs of an output directory, or of a `memory`, keep whom they wrote to. */
 export function peopleDirectoryOf({ memory }: Pick<Job, 'memory'>, jobDirectory: string): string {
   return join(memory ?? dirname(jobDirectory), PEOPLE_DIRECTORY);
-}
-
-/**
- * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was
- * made. Gives why it sends nothing to these: it is to be asked before each request. Of two runs that begin in one moment each may see the
- * other: then neither sends to those that both have.
- */
-export async function beginPeople(files: Files, run: RunOfPeople, nowMs: number): Promise<FindHad | undefined> {
-  const { directory, plan } = run;
-  if (plan.testOf !== undefined || !plan.steps.some(({ number }) => listTextsOf(plan.job, number) !== undefined))
-    return;
-  const jobDirectory = dirname(directory);
-  const people = peopleDirectoryOf(plan.job, jobDirectory);
-  const before = await files.list(people);
-  const look = async () => (await openPeople(files, plan, { jobDirectory, nowMs: () => nowMs, begun: run }))?.().find;
-  const findHad = await look();
-  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs, findHad });
-  const isSame = (await files.list(people)).every((name) => before.includes(name) || name === nameOf(plan.id));
-  return isSame ? findHad : look();
-}
-
-async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
-  const path = join(peopleDirectoryOf(plan.job, dirname(directory)), nameOf(plan.id));
-  return (await files.stat(path)) !== undefined;
 }
 
 /**
@@ -70,16 +37,22 @@ async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<
 export async function notePeople(
   files: Files,
   { directory, plan }: RunOfPeople,
-  { nowMs, rows, findHad }: { nowMs: number; rows?: RowStatusView; findHad?: FindHad | undefined },
-): Promise<void> {
+  {
+    nowMs,
+    rows,
+    findHad,
+    people,
+  }: { nowMs: number; rows?: RowStatusView; findHad?: FindHad | undefined; people?: string },
+): Promise<boolean> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
-  if (plan.testOf !== undefined || steps.length === 0) return;
+  if (plan.testOf !== undefined || steps.length === 0) return false;
   const ends = rows ?? (await readRows(files, { directory, plan }));
   const { firstOpen, lastClose, lastSentAt } = ends.state;
-  if (firstOpen === undefined) return;
-  const path = peopleDirectoryOf(plan.job, dirname(directory));
+  if (firstOpen === undefined) return false;
+  const path = people ?? peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
   const key = await ensureKey(files, path);
+  if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
   const isOver = lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned';
   const head = {
     plan: plan.id,
@@ -96,8 +69,9 @@ export async function notePeople(
     // One that was let go sends no more; what is withheld will not be sent.
     return isOver || findHad?.(number, () => text) !== undefined ? 'not-sent' : state;
   };
-  const records = listRecords(files, { directory, plan }, { steps, stateOf });
-  await writePeople(files, join(path, nameOf(plan.id)), { head, key, records });
+  const records = listPeopleOf(files, { directory, plan }, { steps, stateOf });
+  await writePeople(files, join(path, nameOfPeople(plan.id)), { head, key, records });
+  return true;
 }
 
 async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise<RowStatusView> {
@@ -105,10 +79,10 @@ async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise
   return (await readRowStatus(files, join(directory, JOURNAL_FILE), { steps, isForReport: false })).rows;
 }
 
-type RunOfPeople = { readonly directory: string; readonly plan: Plan };
+export type RunOfPeople = { readonly directory: string; readonly plan: Plan };
 type StateOf = (step: number, row: number, message: SeenText) => PersonState;
 
-function nameOf(plan: string): string {
+export function nameOfPeople(plan: string): string {
   return `${plan}${ENDING}`;
 }
 
@@ -118,7 +92,7 @@ export function listTextsOf(job: Job, number: number) {
   return step !== undefined && isRowStep(step) ? kindOf(step).listTexts : undefined;
 }
 
-async function* listRecords(
+export async function* listPeopleOf(
   files: Files,
   { directory, plan }: RunOfPeople,
   { steps, stateOf }: { steps: readonly PlannedStep[]; stateOf: StateOf },
@@ -143,47 +117,6 @@ const STATES: Readonly<Record<CurrentRowStatus, PersonState>> = {
   moved: 'not-sent',
 };
 
-export function createOpenPeople(files: Files, nowMs: () => number): OpenPeople {
-  return (plan, jobDirectory) => openPeople(files, plan, { jobDirectory, nowMs, begun: undefined });
-}
-
-/**
- * Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries gives them up: only
- * what it sent counts. `begun`: the plan is made, and is about to be sent.
- */
-async function openPeople(
-  files: Files,
-  plan: Parameters<OpenPeople>[0],
-  { jobDirectory, nowMs, begun }: { jobDirectory: string; nowMs: () => number; begun: RunOfPeople | undefined },
-): ReturnType<OpenPeople> {
-  const { id, job, retryOf } = plan;
-  const rules = { ...job, sameText: sameTextRule(plan) };
-  const directory = peopleDirectoryOf(job, jobDirectory);
-  const steps = job.steps.filter((_, index) => listTextsOf(job, index + 1) !== undefined);
-  if (steps.length > 0) await noteMissing(files, { jobDirectory, nowMs: nowMs() });
-  const { key, heads: all } = await readPeopleHeads(files, directory);
-  const spanMs = Math.max(job.sameTextWithin, job.frequency?.per ?? 0);
-  const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
-  const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
-  const heads = all
-    .map(({ head }) => head)
-    .filter((head) => isRecent(head) && head.plan !== id && accounts.has(head.account));
-  // Else no number is in it twice.
-  const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
-  const countsOwn = job.frequency !== undefined && mayRepeat;
-  if (heads.length === 0 && !countsOwn) return undefined;
-  const table = await loadTable(files, directory, { heads, key, retried: retryOf?.run });
-  if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
-  const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
-  const known: KnownPeople = { table, runs: heads, counts, retried: retryOf?.run };
-  return () => createHadLookup(known, rules, nowMs());
-}
-
-async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
-  for await (const batch of listRecords(files, run, { steps: run.plan.steps, stateOf: () => 'to-send' }))
-    for (const { number } of batch) table.addOwn(number);
-}
-
 /** The files of a memory, by run; `key`: of all of them. */
 export async function readPeopleHeads(
   files: Files,
@@ -195,43 +128,24 @@ export async function readPeopleHeads(
   for (const name of names) {
     const path = join(directory, name);
     const head = await readPeopleHead(files, path, key);
-    if (head === undefined) throw refuseDamaged(path, name.slice(0, -ENDING.length));
+    if (head === undefined) throw refusePeopleFile(path, name.slice(0, -ENDING.length));
     heads.push({ path, head });
   }
   return { key, heads };
 }
 
-/** What is missing of runs that have sent something is made again, as long as their plans are there. */
-async function noteMissing(
-  files: Files,
-  { jobDirectory, nowMs }: { jobDirectory: string; nowMs: number },
-): Promise<void> {
-  for await (const { path: directory, hasPlan, hasJournal } of (await RunDirectories.read(files, jobDirectory)).list(
-    files,
-  )) {
-    if (!hasPlan || !hasJournal) continue;
-    const run = { directory, plan: await readPlan(files, directory) };
-    if (await isNoted(files, run)) continue;
-    const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
-    if (state.lastSentAt !== undefined) await notePeople(files, run, { nowMs });
-  }
+/** Where a memory that jobs name finds their runs again. Durable once it returns. */
+async function noteOutput(files: Files, people: string, output: string): Promise<void> {
+  const name = createHash('sha256').update(output).digest('hex').slice(0, 32);
+  const path = join(people, `${name}${OUTPUT_ENDING}`);
+  if ((await files.stat(path)) === undefined) await files.writeWhole(path, `${output}\n`);
 }
 
-async function loadTable(
-  files: Files,
-  directory: string,
-  { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: string | undefined },
-): Promise<PeopleTable> {
-  const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
-  for (const [run, { plan }] of heads.entries()) {
-    const path = join(directory, nameOf(plan));
-    const add = (number: number, text: number, state: PersonState) => {
-      const isSent = state === 'accepted' || state === 'in-doubt';
-      if (isSent || (state === 'to-send' && plan !== retried)) table.add(number, text, run);
-    };
-    if (!(await readPeople(files, path, { key, add }))) throw refuseDamaged(path, plan);
-  }
-  return table;
+/** The output directories of jobs that name a memory. */
+export async function readOutputs(files: Files, people: string): Promise<string[]> {
+  const names = (await files.list(people)).filter((name) => name.endsWith(OUTPUT_ENDING));
+  const texts = await Promise.all(names.map((name) => files.readText(join(people, name))));
+  return texts.flatMap((text = '') => (text.endsWith('\n') ? [text.trim()] : []));
 }
 
 /** The key, made where there is none: of two processes that make it one does, and both read that. Durable once it returns. */
@@ -267,8 +181,8 @@ function isKey({ length }: Buffer): boolean {
   return length === KEY_BYTES;
 }
 
-function refuseDamaged(path: string, plan: string): UserError {
+export function refusePeopleFile(path: string, plan: string): UserError {
   return new UserError('registry-mismatch', `Cannot read whom run ${plan} wrote to: ${path} is damaged`, {
-    hint: 'Put it back from a backup. Or remove it: where its run is still there, the next plan of its job writes it anew.',
+    hint: 'Put it back from a backup. Or remove it: where its run is still there, the next plan writes it anew.',
   });
 }

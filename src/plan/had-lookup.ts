@@ -13,20 +13,34 @@ export type OpenPeople = (
   jobDirectory: string,
 ) => Promise<(() => HadLookup) | undefined>;
 
-/** Rows that are held: their number had their text, and the job does not say what then. */
-export function countHeld({ steps }: { readonly steps: readonly Pick<PlannedStep, 'had'>[] }): number {
-  return steps.reduce((sum, { had }) => sum + (had?.rule === 'hold' ? countHad(had) : 0), 0);
+/** Rows that are held: `had`, as their number had their text, and the job does not say what then; `noZone`, as no time zone is known. */
+export function countHeld({ steps }: { readonly steps: readonly Pick<PlannedStep, 'had' | 'skips'>[] }): {
+  had: number;
+  noZone: number;
+} {
+  const held = { had: 0, noZone: 0 };
+  for (const { had, skips } of steps) {
+    if (had?.rule === 'hold') held.had += countHad(had);
+    held.noZone += skips['no-time-zone'] ?? 0;
+  }
+  return held;
+}
+
+export function sumHeld(plan: Parameters<typeof countHeld>[0]): number {
+  const { had, noZone } = countHeld(plan);
+  return had + noZone;
 }
 
 export function countHad({ runs }: HadFigures): number {
   return runs.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Whom a job that does not say it sends the same text: no one twice, unless a file is to be sent again. */
+/** Whom a job that does not say it sends the same text: no one twice, unless files are to be sent again. What it says counts, whatever `repeat` says; `--again` is a word of its own. */
 export function sameTextRule({
   job,
   occurrence,
   retryOf,
 }: Pick<Plan, 'job' | 'occurrence' | 'retryOf'>): HadFigures['rule'] {
-  return occurrence !== '' || retryOf?.only === 'had-it-already' ? 'send' : (job.sameText ?? 'hold');
+  if (retryOf?.only === 'had-it-already' || (occurrence !== '' && job.repeat === 'never')) return 'send';
+  return job.sameText ?? (occurrence === '' ? 'hold' : 'send');
 }

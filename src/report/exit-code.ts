@@ -23,7 +23,7 @@ export interface RunEnd {
   readonly optedOut?: number;
   /** Of the unprocessed rows those that were not sent by `notAfter`. Absent: none. */
   readonly tooLate?: number;
-  /** Rows that were held as their number had their text already; the job does not say what to do with them. Absent: none. */
+  /** Rows that were held as their number had their text already, or as no time zone is known: a person decides. Absent: none. */
   readonly held?: number;
   /** Of the steps without rows; they count as rows do. */
   readonly actions: readonly (Verdict | undefined)[];

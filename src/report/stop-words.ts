@@ -1,3 +1,5 @@
+import { quoteWord } from '../domain/errors.js';
+
 export interface StopWords {
   /** A sentence without its end. */
   readonly is: string;
@@ -46,4 +48,23 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
 export function describeEarlyEnd(stop: Stop | null): string {
   if (stop?.reason === 'abandoned') return `was abandoned ${stop.detail}: it never sends the rest`;
   return `stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}`;
+}
+
+/** What a person may do where a stage of a run waits for them. */
+export function adviseOnStage({
+  number,
+  isSample,
+  directory,
+  plan,
+}: {
+  number: number;
+  isSample: boolean;
+  directory: string;
+  plan: string;
+}): string {
+  const command = `\`volley apply ${quoteWord(directory)} --pass-stage ${number} --confirm ${plan}\``;
+  const go = isSample
+    ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`
+    : `To send the rest all the same: ${command}`;
+  return `${go}. To send nothing more of it: \`volley abandon ${quoteWord(directory)}\`.`;
 }

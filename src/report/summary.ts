@@ -59,6 +59,8 @@ export const summarySchema = z.strictObject({
   testOf: z.strictObject({ plan: z.string().nullable(), numbers: count }).optional(),
   /** Absolute path of the run directory. */
   directory: z.string(),
+  /** Absolute path of the `memory` of its job; absent where the job names none. */
+  memory: z.string().optional(),
   state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),
   /** Why it stopped early; null unless `stopped`. */
   stop: z.strictObject({ reason: z.string(), detail: z.string() }).nullable(),
@@ -234,7 +236,7 @@ export function countTakenBack({ steps }: { readonly steps: readonly Pick<StepSu
 /** Rows whose recipients opted out once they were planned, or that came too late. */
 export function countWithheld(
   { steps }: { readonly steps: readonly Pick<StepSummary, 'withheld'>[] },
-  code: 'opted-out' | 'too-late',
+  code: 'opted-out' | 'too-late' | 'had-it-already' | 'too-often',
 ): number {
   return steps.reduce((sum, { withheld = {} }) => sum + (withheld[code] ?? 0), 0);
 }

@@ -7,7 +7,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { countHeld } from '../plan/had-lookup.js';
+import { sumHeld } from '../plan/had-lookup.js';
 import { sumBilled } from '../prices/billed-tally.js';
 
 import { sumCost } from '../prices/step-cost.js';
@@ -165,6 +165,7 @@ function summarizeRun(
     retryOf: plan.retryOf?.run ?? null,
     ...(plan.testOf === undefined ? {} : { testOf: { plan: plan.testOf.plan, numbers: plan.testOf.numbers } }),
     directory,
+    ...(plan.job.memory === undefined ? {} : { memory: plan.job.memory }),
     state: state.status,
     stop:
       lastClose === undefined || state.isFinished
@@ -179,7 +180,7 @@ function summarizeRun(
         balance,
         optedOut: countWithheld({ steps }, 'opted-out'),
         tooLate: countWithheld({ steps }, 'too-late'),
-        held: countHeld(plan),
+        held: sumHeld(plan),
         actions,
       },
       plan.job.failOn,

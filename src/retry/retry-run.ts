@@ -15,6 +15,7 @@ import type { Registry } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
+import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
@@ -94,6 +95,7 @@ async function retryRows(
         : 'Send it with `volley apply`.',
     });
   }
+  if (choice.only === 'unprocessed' && !abandoned.has(plan.id)) assertRestIsFree({ directory, plan }, state);
   const history = await readHistory(files, dirname(directory), registry.state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   if (choice.only === 'not-sent' && state.takenBackAt !== undefined)

@@ -7,7 +7,7 @@ import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
 import { actionKindOf } from '../kinds/kinds.js';
 import { inDoubt } from '../kinds/outcomes.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { countHeld } from '../plan/had-lookup.js';
+import { sumHeld } from '../plan/had-lookup.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
@@ -163,7 +163,7 @@ function describeRun({ plan, job, state, stop, directory, deps }: ActionTurn): R
         balance,
         optedOut: count('opted-out'),
         tooLate: count('too-late'),
-        held: countHeld(plan),
+        held: sumHeld(plan),
         actions,
       },
       job.failOn,

@@ -5,6 +5,7 @@ import { PERSON, type StageEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { adviseOnStage } from '../report/stop-words.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
 import type { Journal } from './run-deps.js';
@@ -42,7 +43,7 @@ export async function assertStagePassed(
   if (pass === undefined && (await passesByNow(files, { directory, plan }, waiting))) return;
   const so = `step ${waiting.step}: ${describeStage(waiting)}`;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${so}`, {
-    hint: `Nothing more was sent. ${adviseOnStage(waiting, directory, plan)}`,
+    hint: `Nothing more was sent. ${adviseOnWaiting(waiting, directory, plan)}`,
   });
 }
 
@@ -82,14 +83,21 @@ export async function passStage(
   await journal.append({ ...waiting, at: nowMs, verdict: 'passed', by: `${PERSON} ${pass.by}` });
 }
 
-function adviseOnStage({ step, number, verdict }: StageEntry, directory: string, plan: Plan): string {
+/** Refuses to give the rest of a run to another plan, which would know nothing of the stage that waits. */
+export function assertRestIsFree({ directory, plan }: { directory: string; plan: Plan }, state: RunState): void {
+  const waiting = findWaitingStage(plan, state);
+  if (waiting === undefined) return;
+  const so = `step ${waiting.step}: ${describeStage(waiting)}`;
+  throw new UserError('guard', `Cannot retry what run ${plan.id} has not sent: ${so}`, {
+    hint: `Nothing was changed. ${adviseOnWaiting(waiting, directory, plan)} What an abandoned run did not send can be retried.`,
+  });
+}
+
+function adviseOnWaiting({ step, number, verdict }: StageEntry, directory: string, plan: Plan): string {
   const stage = findRampStage(plan, { step, number });
   const again =
-    stage && needsReceipts(stage) ? 'The same command judges it again, by the receipts that came until then. ' : '';
-  const command = `\`volley apply ${quoteWord(directory)} --pass-stage ${number} --confirm ${plan.id}\``;
-  const go =
-    verdict === 'asked'
-      ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`
-      : `${again}To send the rest all the same: ${command}`;
-  return `${go}. To send nothing more of it: \`volley abandon ${quoteWord(directory)}\`.`;
+    verdict === 'held' && stage && needsReceipts(stage)
+      ? 'The same command judges it again, by the receipts that came until then. '
+      : '';
+  return `${again}${adviseOnStage({ number, isSample: verdict === 'asked', directory, plan: plan.id })}`;
 }

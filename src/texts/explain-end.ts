@@ -21,11 +21,13 @@ export function explainEnd(summary: Summary): string {
   const { state, stop, balance, steps } = summary;
   if (stop !== null) return `${state} (${stop.reason}): ${stop.detail}`;
   const rejected = describeRejected(summary);
+  const held = countHeld(summary);
   const parts = [
     ...describeRows(balance.inDoubt, 'in doubt'),
     ...(rejected === undefined ? [] : [`${rejected}${listCodes(steps)}`]),
     ...describeRows(balance.unprocessed, 'not sent'),
-    ...describeRows(countHeld(summary), 'held, as the number had the text already'),
+    ...describeRows(held.had, 'held, as the number had the text already'),
+    ...describeRows(held.noZone, 'held, as no time zone is known'),
     ...steps.flatMap(({ number, kind, action }) =>
       action === null || action.status === 'accepted' ? [] : [`step ${number} (${kind}) ${describeAction(action)}`],
     ),

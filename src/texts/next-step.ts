@@ -57,19 +57,45 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
       command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
     };
   }
-  const left = balance.unprocessed - countWithheld(summary, 'opted-out');
+  return nextOfUnsent(summary, job, screen) ?? nextOfRest(summary, view, screen);
+}
+
+/** Rows of a finished run that it has not sent. */
+function nextOfUnsent(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
+  const run = showPath(screen, summary.directory);
+  const had = countWithheld(summary, 'had-it-already') + countWithheld(summary, 'too-often');
+  const left = summary.balance.unprocessed - countWithheld(summary, 'opted-out') - had;
   if (left > 0) {
     return {
       what: `${countOf(left, 'row')} turned out not to be sent: make a plan to send them`,
       command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
     };
   }
-  if (balance.rejected > 0) return nextOfRejected(summary, view, screen);
-  const held = countHeld(summary);
-  if (held === 0) return undefined;
+  if (had === 0) return undefined;
   return {
-    what: `${countOf(held, 'row')} are held, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`,
-    command: showCommand(screen, 'retry', run, '--only', 'had-it-already'),
+    what: `${countOf(had, 'row')} ${had === 1 ? 'was' : 'were'} not sent, as other runs wrote to their numbers since the plan was made. To send them all the same, say sameText: send, and no frequency, in the job, then make a plan of them${withJob(job)}`,
+    command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
+  };
+}
+
+function nextOfRest(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
+  if (summary.balance.rejected > 0) return nextOfRejected(summary, view, screen);
+  return nextOfHeld(summary, view.job, screen);
+}
+
+function nextOfHeld(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
+  const held = countHeld(summary);
+  const run = showPath(screen, summary.directory);
+  if (held.had > 0) {
+    return {
+      what: `${countOf(held.had, 'row')} ${held.had === 1 ? 'is' : 'are'} held, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`,
+      command: showCommand(screen, 'retry', run, '--only', 'had-it-already'),
+    };
+  }
+  if (held.noZone === 0) return undefined;
+  return {
+    what: `${countOf(held.noZone, 'row')} ${held.noZone === 1 ? 'is' : 'are'} held, as no time zone is known for them. Say in the job whose clock counts, with window.timeZone, then make a plan of them${withJob(job)}`,
+    command: showCommand(screen, 'retry', run, '--only', 'no-time-zone', ...jobFlag(job, screen)),
   };
 }
 

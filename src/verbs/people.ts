@@ -75,7 +75,7 @@ async function showPerson(
   const number = Number(readNumber(given, job));
   const who = maskNumber(`+${number}`);
   const directories = await RunDirectories.read(files, jobDirectoryOf(job));
-  const messages = await listMessagesTo(number, { job, directories }, files);
+  const messages = await listMessagesTo(number, { job, directories, nowMs: env.clock.now() }, files);
   const list = await findListOf(number, job, env);
   const isOptedOut = list !== undefined;
   const lines = messages.map(({ at, job: name, run, state, text }) => {

@@ -1,22 +1,9 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { aGrownExport } from './a-grown-export.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readOutput } from './account.js';
-import { readFailure } from './failure.js';
-
-const MEMORY = 'out/_people';
-
-/** Twelve people had "Hi P1" … from job `sale`; then the export has grown by one. */
-async function aGrownExport(changes: Record<string, unknown> = {}): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(12));
-  workspace.writeJob(aJob(workspace, changes));
-  expect((await workspace.run()).code).toBe(0);
-  workspace.write('people.csv', people(13));
-  return workspace;
-}
 
 const codesOf = (rows: readonly Record<string, string>[]) => rows.map(({ _code }) => _code);
 
@@ -73,7 +60,6 @@ test.each([
   ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }],
   ['sameText: send', { sameText: 'send' }],
   ['repeat: always', { repeat: 'always' }],
-  ['a memory of its own', { memory: 'elsewhere' }],
 ])('%s sends to all', async (_what, changes) => {
   const workspace = await aGrownExport();
   workspace.writeJob(aJob(workspace, changes));
@@ -183,41 +169,6 @@ test('frequency counts the rows of one plan, in their order and across steps; of
   expect([await countOf(numberOf(3)), await countOf(numberOf(4))]).toEqual([1, 2]);
 });
 
-test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {
-  const workspace = await aGrownExport();
-  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
-  const path = workspace.path(`${MEMORY}/${file}`);
-  for (const name of ['key', file]) expect(statSync(workspace.path(`${MEMORY}/${name}`)).mode & 0o777).toBe(0o600);
-  const bytes = readFileSync(path);
-  for (const number of numbersOf(12)) {
-    const double = Buffer.alloc(8);
-    double.writeDoubleLE(Number(number));
-    expect(bytes.includes(number.slice(1)) || bytes.includes(double)).toBe(false);
-  }
-  rmSync(path);
-  expect((await workspace.run()).summary.balance.skipped).toBe(12);
-});
-
-test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
-  const workspace = await aGrownExport();
-  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
-  const path = workspace.path(`${MEMORY}/${file}`);
-  const good = readFileSync(path);
-  for (const at of [3, 60, good.length - 40, good.length - 1]) {
-    const bad = Buffer.from(good);
-    bad[at] = (bad[at] ?? 0) ^ 1;
-    writeFileSync(path, bad);
-    const failed = await workspace.run();
-    expect([failed.code, readFailure(failed).error.code], String(at)).toEqual([4, 'registry-mismatch']);
-  }
-  writeFileSync(path, good.subarray(0, -16));
-  expect((await workspace.run()).code).toBe(4);
-  writeFileSync(path, good);
-  rmSync(workspace.path(`${MEMORY}/key`));
-  expect((await workspace.run()).code).toBe(4);
-  expect(await workspace.destinations()).toEqual(numbersOf(12));
-});
-
 test('a run that is not finished counts with all that it has yet to send', async () => {
   const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
   workspace.write('people.csv', people(30));
@@ -313,15 +264,6 @@ test('people show says what a person was sent, by which run, with which text, an
     ' ',
   );
   expect(text).toMatch(/job sale, run \w+ · accepted: "Hi P11"/);
-});
-
-test('a key whose process died before it had written it is made anew, as long as nothing was written under it', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.write(`${MEMORY}/key`, '3f');
-  workspace.writeJob(aJob(workspace));
-  expect((await workspace.run()).code).toBe(0);
-  expect(workspace.read(`${MEMORY}/key`)).toMatch(/^[0-9a-f]{64}\n$/);
 });
 
 test('a run that was let go counts with what it sent, and not with what it never will', async () => {

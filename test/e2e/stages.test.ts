@@ -162,6 +162,29 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   );
 });
 
+test('what a waiting stage holds back is retried only once a person has let the run go', async () => {
+  const ramp = [{ share: '10%', stopAbove: { rejectedPercent: 20 } }, { share: '20%' }];
+  const steps = [anSmsStep({ batchSize: 100, ramp })];
+  for (const command of [['run', 'job.yaml'], FIRST]) {
+    const workspace = await aJobOf(100, command === FIRST ? {} : { steps });
+    workspace.setFaults({ kind: 'reject-rows', rows: 0.5, nth: 1 });
+    const { summary, stdout } = await workspace.volley(...command);
+    expect(JSON.parse(stdout).error.hint).toContain(`--pass-stage 1 --confirm ${summary.plan}`);
+    const sent = (await workspace.destinations()).length;
+    workspace.writeJob(aJob(workspace));
+    const retry = () => workspace.volley('retry', summary.directory, '--only', 'unprocessed', '--job', 'job.yaml');
+    const refused = await retry();
+    expect([refused.code, readFailure(refused).error.code]).toEqual([4, 'guard']);
+    expect(readFailure(refused).error.hint).toContain(`--pass-stage 1 --confirm ${summary.plan}`);
+    const rejected = await workspace.volley('retry', summary.directory, '--only', 'rejected');
+    expect(rejected.code, rejected.stderr).toBe(0);
+    expect((await workspace.destinations()).length).toBe(sent);
+    expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
+    expect((await workspace.volley('apply', JSON.parse((await retry()).stdout).directory)).code).toBe(0);
+    expect(new Set(await workspace.destinations()).size).toBe((await workspace.destinations()).length);
+  }
+});
+
 test('the plan says which stages there are, and a job with a ramp takes no other sample', async () => {
   const ramp = [{ share: '10%', pause: '2h' }];
   const workspace = await aJobOf(50, { steps: [anSmsStep({ ramp })] });

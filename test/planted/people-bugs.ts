@@ -18,7 +18,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'other runs learn whom a run sends to only once it has ended',
-    file: 'src/people/people-memory.ts',
+    file: 'src/people/open-people.ts',
     find: 'if (!(await isNoted(files, run))) await',
     replace: 'if ((await isNoted(files, run)) === undefined) await',
     tests: ['test/e2e/had-already.test.ts'],
@@ -31,5 +31,38 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     replace: "if (own === 'none') table.addOwn(number);",
     tests: ['test/e2e/had-already.test.ts'],
     title: 'frequency counts the rows of one plan',
+  },
+  {
+    name: 'what a memory lacks is made again of the runs of the job alone',
+    file: 'src/people/missing-people.ts',
+    find: 'const isWanted = isKnown ? !isOfMemory : isOfMemory || isOwn;',
+    replace: 'const isWanted = isKnown ? !isOfMemory : isOwn;',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title: 'a memory that jobs name knows their output directories, and makes again what it lost',
+  },
+  {
+    name: 'a job that names another memory leaves its own runs behind',
+    file: 'src/people/missing-people.ts',
+    find: 'const isWanted = isKnown ? !isOfMemory : isOfMemory || isOwn;',
+    replace: 'const isWanted = isKnown ? !isOfMemory : isOfMemory;',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title:
+      'a job that names a memory later takes its own runs along, and those only; so does one that names none any more',
+  },
+  {
+    name: 'a second step with the same text does not know the first',
+    file: 'src/people/had-already.ts',
+    find: 'texts?.add(number, textOf, step);',
+    replace: 'if (step === 0) texts?.add(number, textOf, step);',
+    tests: ['test/e2e/had-rules.test.ts'],
+    title: 'two steps with one text write to a person once; twice in one step is what duplicates says',
+  },
+  {
+    name: 'what a waiting stage holds back can be retried without it',
+    file: 'src/retry/retry-run.ts',
+    find: "if (choice.only === 'unprocessed' && !abandoned.has(plan.id)) assertRestIsFree(",
+    replace: "if (choice.only === 'filtered' && !abandoned.has(plan.id)) assertRestIsFree(",
+    tests: ['test/e2e/stages.test.ts'],
+    title: 'what a waiting stage holds back is retried only once a person has let the run go',
   },
 ];

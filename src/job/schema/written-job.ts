@@ -226,7 +226,9 @@ const jobKeys = z.strictObject({
   repeat: z
     .enum(['never', 'per-day', 'always'])
     .default('never')
-    .describe('Whether to send a file again that the job has already sent.'),
+    .describe(
+      'Whether to send a file again that the job has already sent. Its rows then go to all who had the text, unless sameText says otherwise.',
+    ),
   sameText: z
     .enum(['hold', 'skip', 'send'])
     .optional()

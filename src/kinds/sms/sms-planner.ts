@@ -22,11 +22,12 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       if (rejection !== undefined) return { kind: 'rejected', rejection };
-      const had = context.had?.find(number, () => digestText(fragment()));
+      const textOf = () => digestText(fragment());
+      const had = context.had?.find(number, textOf);
       if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       if (kept !== undefined) return skipDuplicate('number', kept, context);
-      context.had?.note(number);
+      context.had?.note(number, textOf);
       return undefined;
     },
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },

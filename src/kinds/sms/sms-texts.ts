@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { QUOTE } from '../../domain/bytes/ascii.js';
+import { BACKSLASH, QUOTE, SPACE } from '../../domain/bytes/ascii.js';
 import { InternalError } from '../../domain/errors.js';
 import { MESSAGE_START, readSentNumber } from './sent-numbers.js';
 
@@ -16,18 +16,27 @@ const END = Buffer.from(',"clientMessageId":"');
 const TEMPLATE = Buffer.from('"template":');
 const MESSAGES = Buffer.from(',"messages":[');
 
-/** The digest of sender and text, from the bytes of a message: what stands behind its number, up to `end`. */
+/** The digest of sender and text without the blanks at its end, from the bytes of a message: what stands behind its number, up to `end`. */
 export function createTextDigest(
   source: string | undefined,
   sharedText: string | undefined,
 ): (message: Uint8Array, end?: number) => number {
   const ofSender = crc32(`${source ?? ''}\n`);
-  const shared = sharedText === undefined ? undefined : crc32(JSON.stringify(sharedText), ofSender);
+  const shared = sharedText === undefined ? undefined : crc32(JSON.stringify(sharedText.trimEnd()), ofSender);
   return (message, end = message.length) => {
     if (shared !== undefined) return shared;
     const from = message.indexOf(QUOTE, MESSAGE_START.length) + 1 + TEXT.length;
-    return crc32(message.subarray(from, end), ofSender);
+    const text = message.subarray(from, end);
+    return crc32(
+      hasBlankEnd(text) ? JSON.stringify(JSON.parse(Buffer.from(text).toString('utf8')).trimEnd()) : text,
+      ofSender,
+    );
   };
+}
+
+/** Of a text in its quotes: a blank, or what may be an escaped one such as \\n. */
+function hasBlankEnd(text: Uint8Array): boolean {
+  return text.at(-2) === SPACE || text.at(-3) === BACKSLASH;
 }
 
 /** What the messages of a batch say, in their order. Read from the bytes: parsing takes several times as long. */

@@ -38,10 +38,10 @@ export class RunDirectories {
   }
 
   /** Those that hold a plan, a journal, or what says that they are pruned, in the order of their names. */
-  async *list(files: Files): AsyncGenerator<RunDirectory> {
+  async *list(files: Files, isWanted: (id: string) => boolean = () => true): AsyncGenerator<RunDirectory> {
     for (const name of this.#names) {
       // What a planner is at, or left behind.
-      if (name.startsWith('.')) continue;
+      if (name.startsWith('.') || !isWanted(readRunName(name))) continue;
       const path = join(this.jobDirectory, name);
       const isThere = async (file: string) => (await files.stat(join(path, file))) !== undefined;
       const hasPlan = await isThere(PLAN_FILE);

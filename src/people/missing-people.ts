@@ -1,0 +1,108 @@
+import { dirname, join } from 'node:path';
+import type { RowKind } from '../domain/areas.js';
+import { UserError } from '../domain/errors.js';
+import type { Job } from '../job/job.js';
+import { readRunState } from '../journal/state-reader.js';
+import { kindOf } from '../kinds/kinds.js';
+import { JOURNAL_FILE, readPlan } from '../plan/format/plan-file.js';
+import { RunDirectories, type RunDirectory } from '../plan/format/run-directories.js';
+import type { Summary } from '../report/summary.js';
+import { SUMMARY_FILE } from '../report/write-report.js';
+import type { Files } from '../storage/files.js';
+import {
+  nameOfPeople,
+  notePeople,
+  peopleDirectoryOf,
+  type RunOfPeople,
+  readOutputs,
+  readPeopleHeads,
+} from './people-memory.js';
+
+/** A job as its memory of people concerns it: which one it names, where its runs are, how far back it asks. */
+export interface MemoryOwner {
+  readonly job: Pick<Job, 'memory'>;
+  readonly jobDirectory: string;
+  readonly spanMs: number;
+}
+
+/** As far back as a job asks: what was sent before counts for nothing. */
+export function spanOf({ sameTextWithin, frequency }: Job): number {
+  return Math.max(sameTextWithin, frequency?.per ?? 0);
+}
+
+/**
+ * Makes again what a memory lacks of runs that have sent something: of all runs of the job, whichever memory they were planned under, and of
+ * other jobs beside it, or in an output directory that the memory knows, which share it. Gives how many there were. Refuses, where one was
+ * sent within the span and its rows are pruned.
+ */
+export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: number): Promise<number> {
+  const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
+  const heads = new Map((await readPeopleHeads(files, people)).heads.map(({ head }) => [head.plan, head]));
+  let made = 0;
+  for (const directory of await listJobDirectories(files, { people, jobDirectory: owner.jobDirectory })) {
+    const isOwn = directory === owner.jobDirectory;
+    const runs = (await RunDirectories.read(files, directory)).list(files, (id) => heads.get(id)?.isOver !== true);
+    for await (const run of runs) {
+      const isKnown = heads.has(run.run);
+      if (run.isPruned && !isKnown) await assertForgotten(files, run, { owner, directory, nowMs });
+      if (run.isPruned || !run.hasJournal) continue;
+      const plan = await readPlan(files, run.path);
+      const isOfMemory = peopleDirectoryOf(plan.job, directory) === people;
+      // A run that keeps to another memory writes its end there: what this one has of it is old.
+      const isWanted = isKnown ? !isOfMemory : isOfMemory || isOwn;
+      if (isWanted && (await noteSent(files, { directory: run.path, plan }, { nowMs, people })) && !isKnown) made += 1;
+    }
+  }
+  return made;
+}
+
+async function noteSent(files: Files, run: RunOfPeople, to: { nowMs: number; people: string }): Promise<boolean> {
+  const { state } = await readRunState(files, join(run.directory, JOURNAL_FILE));
+  return state.lastSentAt !== undefined && (await notePeople(files, run, to));
+}
+
+async function listJobDirectories(
+  files: Files,
+  { people, jobDirectory }: { people: string; jobDirectory: string },
+): Promise<readonly string[]> {
+  const outputs = new Set([dirname(jobDirectory), ...(await readOutputs(files, people))]);
+  const found = new Set<string>([jobDirectory]);
+  for (const output of outputs) {
+    if ((await files.stat(output))?.isDirectory !== true) continue;
+    for (const name of await files.list(output)) {
+      const path = join(output, name);
+      if (isName(name) && (await files.stat(path))?.isDirectory === true) found.add(path);
+    }
+  }
+  return [...found];
+}
+
+/** Hidden names are no jobs; those that begin with a line are Volley's own. */
+function isName(name: string): boolean {
+  return !name.startsWith('.') && !name.startsWith('_');
+}
+
+/** A pruned run that a memory lacks: its summary says whether it wrote to anyone of late. */
+async function assertForgotten(
+  files: Files,
+  { run, path }: RunDirectory,
+  { owner, directory, nowMs }: { owner: MemoryOwner; directory: string; nowMs: number },
+): Promise<void> {
+  const text = await files.readText(join(path, SUMMARY_FILE));
+  if (text === undefined) return;
+  const summary: Summary = JSON.parse(text);
+  const { balance, endedAt, memory, testOf } = summary;
+  const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
+  const isOfMemory = directory === owner.jobDirectory || peopleDirectoryOf({ memory }, directory) === people;
+  const isRecent = nowMs - Date.parse(endedAt ?? '') <= owner.spanMs;
+  const hasTexts = summary.steps.some(({ kind }) => kindOf({ kind: kind as RowKind })?.listTexts !== undefined);
+  if (testOf !== undefined || !isOfMemory || !isRecent || !hasTexts || balance.accepted + balance.inDoubt === 0) return;
+  const file = join(people, nameOfPeople(run));
+  throw new UserError(
+    'registry-mismatch',
+    `Cannot tell whom run ${run} wrote to: ${file} is missing, and the rows of the run are pruned`,
+    {
+      hint: `Put it back from a backup. Or remove ${path} as well: then the run is forgotten, and who had its texts may get them again.`,
+    },
+  );
+}

@@ -1,0 +1,130 @@
+import { dirname, join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
+import type { FindHad } from '../kinds/step-kind.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
+import type { Files } from '../storage/files.js';
+import { createHadLookup, type KnownPeople } from './had-already.js';
+import { noteMissing, spanOf } from './missing-people.js';
+import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
+import {
+  listPeopleOf,
+  listTextsOf,
+  nameOfPeople,
+  notePeople,
+  peopleDirectoryOf,
+  type RunOfPeople,
+  readOutputs,
+  readPeopleHeads,
+  refusePeopleFile,
+} from './people-memory.js';
+import { PeopleTable } from './people-table.js';
+import { PlannedTexts } from './planned-texts.js';
+
+/**
+ * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was
+ * made. Gives why it sends nothing to these: it is to be asked before each request. Of two runs that begin in one moment each may see the
+ * other: then neither sends to those that both have.
+ */
+export async function beginPeople(
+  files: Files,
+  run: RunOfPeople,
+  { nowMs, onNotice }: { nowMs: number; onNotice: (notice: string) => void },
+): Promise<FindHad | undefined> {
+  const { directory, plan } = run;
+  if (plan.testOf !== undefined || !plan.steps.some(({ number }) => listTextsOf(plan.job, number) !== undefined))
+    return;
+  const jobDirectory = dirname(directory);
+  const people = peopleDirectoryOf(plan.job, jobDirectory);
+  const before = await files.list(people);
+  const look = async () =>
+    (await openPeople(files, plan, { jobDirectory, nowMs: () => nowMs, onNotice, begun: run }))?.().find;
+  const findHad = await look();
+  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs, findHad });
+  const isSame = (await files.list(people)).every((name) => before.includes(name) || name === nameOfPeople(plan.id));
+  return isSame ? findHad : look();
+}
+
+async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
+  const path = join(peopleDirectoryOf(plan.job, dirname(directory)), nameOfPeople(plan.id));
+  return (await files.stat(path)) !== undefined;
+}
+
+interface Asking {
+  readonly jobDirectory: string;
+  readonly nowMs: () => number;
+  readonly onNotice: (notice: string) => void;
+  /** The plan is made, and is about to be sent. */
+  readonly begun: RunOfPeople | undefined;
+}
+
+export function createOpenPeople(files: Files, times: Omit<Asking, 'jobDirectory' | 'begun'>): OpenPeople {
+  return (plan, jobDirectory) => openPeople(files, plan, { ...times, jobDirectory, begun: undefined });
+}
+
+/**
+ * Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries gives them up: only
+ * what it sent counts. `begun`: the plan is made, and is about to be sent.
+ */
+async function openPeople(
+  files: Files,
+  plan: Parameters<OpenPeople>[0],
+  { jobDirectory, nowMs, onNotice, begun }: Asking,
+): ReturnType<OpenPeople> {
+  const { id, job, retryOf } = plan;
+  const rules = { ...job, sameText: sameTextRule(plan), plan: { id: id ?? '', job } };
+  const directory = peopleDirectoryOf(job, jobDirectory);
+  const steps = job.steps.filter((_, index) => listTextsOf(job, index + 1) !== undefined);
+  const spanMs = spanOf(job);
+  if (steps.length > 0) {
+    const isNew = job.memory !== undefined && (await readOutputs(files, directory)).length === 0;
+    const made = await noteMissing(files, { job, jobDirectory, spanMs }, nowMs());
+    if (made > 0) onNotice(describeMade(made, directory, isNew));
+  }
+  const { key, heads: all } = await readPeopleHeads(files, directory);
+  const accounts = new Set(job.steps.map(({ kind }) => accountOfKind(job, kind)));
+  const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
+  const heads = all
+    .map(({ head }) => head)
+    .filter((head) => isRecent(head) && head.plan !== id && accounts.has(head.account));
+  // Else no number is in it twice.
+  const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
+  const countsOwn = job.frequency !== undefined && mayRepeat;
+  const texts = steps.length > 1 && begun === undefined ? new PlannedTexts() : undefined;
+  if (heads.length === 0 && !countsOwn && texts === undefined) return undefined;
+  const table = await loadTable(files, directory, { heads, key, retried: retryOf?.run });
+  if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
+  const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
+  const runs = heads.flatMap((head) => [false, true].map((isInDoubt) => ({ ...head, isInDoubt })));
+  const known: KnownPeople = { table, runs, counts, retried: retryOf?.run, texts };
+
+  return () => createHadLookup(known, rules, nowMs());
+}
+
+async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
+  for await (const batch of listPeopleOf(files, run, { steps: run.plan.steps, stateOf: () => 'to-send' }))
+    for (const { number } of batch) table.addOwn(number);
+}
+
+async function loadTable(
+  files: Files,
+  directory: string,
+  { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: string | undefined },
+): Promise<PeopleTable> {
+  const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
+  for (const [run, { plan }] of heads.entries()) {
+    const path = join(directory, nameOfPeople(plan));
+    const add = (number: number, text: number, state: PersonState) => {
+      const isSent = state === 'accepted' || state === 'in-doubt';
+      if (isSent || (state === 'to-send' && plan !== retried))
+        table.add(number, text, 2 * run + (state === 'in-doubt' ? 1 : 0));
+    };
+    if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, plan);
+  }
+  return table;
+}
+
+function describeMade(made: number, directory: string, isNew: boolean): string {
+  const others = isNew ? '; those of jobs with another output directory come with their next run' : '';
+  return `${directory} lacked the messages of ${countOf(made, 'run')}: they are added from plans and journals${others}`;
+}

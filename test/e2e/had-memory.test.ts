@@ -1,0 +1,131 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { aGrownExport } from './a-grown-export.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readFailure } from './failure.js';
+
+const MEMORY = 'out/_people';
+
+function removePeople(workspace: Workspace, directory: string): void {
+  for (const name of readdirSync(workspace.path(directory)))
+    if (name.endsWith('.people')) rmSync(workspace.path(`${directory}/${name}`));
+}
+
+test('the memory holds no number in clear, and is for its owner alone; what is missing of it is made again', async () => {
+  const workspace = await aGrownExport();
+  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
+  const path = workspace.path(`${MEMORY}/${file}`);
+  for (const name of ['key', file]) expect(statSync(workspace.path(`${MEMORY}/${name}`)).mode & 0o777).toBe(0o600);
+  const bytes = readFileSync(path);
+  for (const number of numbersOf(12)) {
+    const double = Buffer.alloc(8);
+    double.writeDoubleLE(Number(number));
+    expect(bytes.includes(number.slice(1)) || bytes.includes(double)).toBe(false);
+  }
+  rmSync(path);
+  expect((await workspace.run()).summary.balance.skipped).toBe(12);
+});
+
+test('a job that names a memory later takes its own runs along, and those only; so does one that names none any more', async () => {
+  const workspace = await aGrownExport();
+  workspace.write('people.csv', people(1, 20));
+  workspace.writeJob(aJob(workspace, { name: 'other' }), 'other.yaml');
+  await workspace.volley('run', 'other.yaml');
+  workspace.write('people.csv', people(20));
+  workspace.writeJob(aJob(workspace, { memory: 'shared' }));
+  const { summary, stderr } = await workspace.run();
+  expect(summary.balance).toMatchObject({ accepted: 8, skipped: 12 });
+  expect(stderr).toContain('lacked the messages of 1 run');
+  workspace.write('people.csv', people(21));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 20 });
+});
+
+test('an unfinished run that another memory knew counts in the new one, as it is by then', async () => {
+  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(30));
+  workspace.writeJob(aJob(workspace));
+  const { summary } = await workspace.run();
+  workspace.setFaults();
+  workspace.write('more.csv', people(31));
+  const more = { memory: 'shared', steps: [anSmsStep({ input: { files: 'more.csv' } })] };
+  workspace.writeJob(aJob(workspace, more), 'more.yaml');
+  const planned = await workspace.volley('plan', 'more.yaml');
+  expect(planned.stderr).toContain('"planned":1,"rejected":0,"skipped":30');
+  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
+  expect((await workspace.volley('run', 'more.yaml')).summary.balance).toMatchObject({ accepted: 21, skipped: 10 });
+  expect(await workspace.destinations()).toEqual(numbersOf(31));
+});
+
+test.each([
+  ['its files', (workspace: Workspace) => removePeople(workspace, MEMORY)],
+  ['all of it', (workspace: Workspace) => rmSync(workspace.path(MEMORY), { recursive: true })],
+])('what another job of the output directory sent is made again where a memory lost %s', async (_what, lose) => {
+  const workspace = await aGrownExport();
+  lose(workspace);
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
+  expect(JSON.parse(shown.stdout).messages, shown.stderr).toMatchObject([{ job: 'sale', state: 'accepted' }]);
+  lose(workspace);
+  const { code, stderr } = await workspace.run();
+  expect([code, await workspace.destinations()]).toEqual([1, numbersOf(13)]);
+  expect(stderr).toContain('lacked the messages of 1 run');
+});
+
+test('a memory that jobs name knows their output directories, and makes again what it lost', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(12));
+  workspace.writeJob(aJob(workspace, { memory: 'shared', output: { directory: 'there' } }));
+  expect((await workspace.run()).code).toBe(0);
+  removePeople(workspace, 'shared/_people');
+  workspace.write('people.csv', people(13));
+  workspace.writeJob(aJob(workspace, { name: 'other', memory: 'shared' }));
+  expect((await workspace.run()).code).toBe(1);
+  expect(await workspace.destinations()).toEqual(numbersOf(13));
+});
+
+test('whom a pruned run wrote to cannot be made again: no plan is made, by no job that shares the memory, until the run is forgotten', async () => {
+  const workspace = await aGrownExport();
+  const [run = ''] = workspace.plans();
+  expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+  removePeople(workspace, MEMORY);
+  for (const name of ['sale', 'other']) {
+    workspace.writeJob(aJob(workspace, { name }));
+    const failed = await workspace.run();
+    expect([failed.code, readFailure(failed).error.code], name).toEqual([4, 'registry-mismatch']);
+    expect(failed.stderr).toContain(`whom run ${run} wrote to`);
+  }
+  workspace.writeJob(aJob(workspace, { name: 'apart', memory: 'apart' }));
+  expect((await workspace.volley('plan', 'job.yaml')).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
+  const workspace = await aGrownExport();
+  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
+  const path = workspace.path(`${MEMORY}/${file}`);
+  const good = readFileSync(path);
+  for (const at of [3, 60, good.length - 40, good.length - 1]) {
+    const bad = Buffer.from(good);
+    bad[at] = (bad[at] ?? 0) ^ 1;
+    writeFileSync(path, bad);
+    const failed = await workspace.run();
+    expect([failed.code, readFailure(failed).error.code], String(at)).toEqual([4, 'registry-mismatch']);
+  }
+  writeFileSync(path, good.subarray(0, -16));
+  expect((await workspace.run()).code).toBe(4);
+  writeFileSync(path, good);
+  rmSync(workspace.path(`${MEMORY}/key`));
+  expect((await workspace.run()).code).toBe(4);
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('a key whose process died before it had written it is made anew, as long as nothing was written under it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.write(`${MEMORY}/key`, '3f');
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(0);
+  expect(workspace.read(`${MEMORY}/key`)).toMatch(/^[0-9a-f]{64}\n$/);
+});

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { aGrownExport } from './a-grown-export.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { readOutput } from './account.js';
+
+const words = (text: string) => text.replace(/\s+/g, ' ');
+
+test('two steps with one text write to a person once; twice in one step is what duplicates says', async () => {
+  for (const sameText of [undefined, 'skip', 'send']) {
+    const workspace = await aWorkspace();
+    workspace.write('people.csv', people(3));
+    workspace.write('copy.csv', people(4));
+    const second = anSmsStep({ input: { files: ['people.csv', 'copy.csv'] }, duplicates: 'keep' });
+    workspace.writeJob(aJob(workspace, { ...(sameText && { sameText }), steps: [anSmsStep(), second] }));
+
+    const { code, summary } = await workspace.run();
+
+    const [, { balance, had }] = summary.steps as [unknown, (typeof summary.steps)[number]];
+    expect(had).toMatchObject({ rule: sameText ?? 'hold', runs: [{ run: summary.plan, rows: 6 }] });
+    if (sameText === 'send') {
+      expect([code, balance.accepted, (await workspace.destinations()).length]).toEqual([0, 7, 10]);
+      continue;
+    }
+    expect([code, balance]).toMatchObject([sameText === undefined ? 1 : 0, { accepted: 1, skipped: 6 }]);
+    expect(readOutput(summary, 2, 'skipped')[0]?._reason).toBe(
+      'The number gets exactly this text from an earlier step of this plan',
+    );
+    expect(await workspace.destinations()).toEqual(numbersOf(4));
+  }
+});
+
+test('another text of a second step, and one number twice in a step that keeps duplicates, are sent', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `${people(2)}P1,+6591000001\n`);
+  const second = anSmsStep({ template: { source: 'ACME', text: 'Bye {{ name }}' } });
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ duplicates: 'keep' }), second] }));
+  const { code, summary } = await workspace.run();
+  expect([code, summary.balance]).toMatchObject([0, { accepted: 5, skipped: 1 }]);
+});
+
+test.each(['hold', 'skip'])(
+  'sameText: %s counts whatever repeat says, and --again is a word of its own',
+  async (sameText) => {
+    const workspace = await aGrownExport();
+    workspace.writeJob(aJob(workspace, { sameText, repeat: 'always' }));
+    expect((await workspace.run()).code).toBe(sameText === 'hold' ? 1 : 0);
+    expect(await workspace.destinations()).toEqual(numbersOf(13));
+    workspace.writeJob(aJob(workspace, { sameText }));
+    expect((await workspace.run('--again')).summary.balance.accepted).toBe(13);
+  },
+);
+
+test('what --again does not send for another reason is not counted as sent again', async () => {
+  const workspace = await aGrownExport();
+  workspace.writeJob(aJob(workspace, { frequency: { max: 1, per: '7d' } }));
+  const { summary } = await workspace.run('--again');
+  expect(summary.balance).toMatchObject({ accepted: 1, skipped: 12 });
+  expect(summary.steps[0]?.had).toBeUndefined();
+});
+
+test('a row whose number may have had the text, as it is in doubt, says so', async () => {
+  const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
+  workspace.write('people.csv', people(2));
+  workspace.writeJob(aJob(workspace));
+  expect((await workspace.run()).code).toBe(3);
+  workspace.setFaults();
+  workspace.writeJob(aJob(workspace, { name: 'other' }));
+  const { summary } = await workspace.run();
+  expect(readOutput(summary, 1, 'skipped')[0]?._reason).toMatch(/^The number may have had exactly this text from run/);
+});
+
+test('a plan from which others have taken rows says how these can be sent', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(12));
+  workspace.writeJob(aJob(workspace));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  workspace.writeJob(aJob(workspace, { name: 'urgent' }), 'urgent.yaml');
+  workspace.write('people.csv', people(3));
+  await workspace.volley('run', 'urgent.yaml');
+  workspace.write('people.csv', people(12));
+  const applied = words((await workspace.volley('apply', directory, '--no-json')).stdout);
+  expect(applied).toContain('3 rows were not sent, as other runs wrote to their numbers since the plan was made');
+  expect(applied).toContain('--only unprocessed');
+  workspace.writeJob(aJob(workspace, { sameText: 'send' }));
+  const retry = await workspace.volley('retry', directory, '--only', 'unprocessed', '--job', 'job.yaml');
+  const sent = await workspace.volley('apply', JSON.parse(retry.stdout).directory);
+  expect(sent.summary.balance).toMatchObject({ read: 3, accepted: 3 });
+});
+
+test('blanks and line ends behind a text make no other text of it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  for (const [name, text, code] of [
+    ['sale', 'Hi {{ name }}', 0],
+    ['blank', 'Hi {{ name }} ', 1],
+    ['lines', 'Hi {{ name }}\r\n', 1],
+    ['shared', 'Hi P1 \n', 1],
+    ['path', 'Hi {{ name }}\\n', 0],
+  ] as const) {
+    workspace.writeJob(aJob(workspace, { name, steps: [anSmsStep({ template: { source: 'ACME', text } })] }));
+    expect((await workspace.run()).code, name).toBe(code);
+  }
+});
+
+test('rows that are held without a time zone end the run with 1 and what to do', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', 'name,mobile,zone\nP1,+6591000001,Asia/Singapore\nP2,+6591000002,\n');
+  const window = { from: '00:00', to: '24:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] };
+  const steps = [anSmsStep({ window: { ...window, timeZone: { column: 'zone' }, unknown: 'hold' } })];
+  workspace.writeJob(aJob(workspace, { steps }));
+  const { code, stdout } = await workspace.volley('run', 'job.yaml', '--no-json');
+  expect([code, await workspace.destinations()]).toEqual([1, numbersOf(1)]);
+  expect(words(stdout)).toContain('1 row is held, as no time zone is known');
+  expect(words(stdout)).toContain('--only no-time-zone --job job.yaml');
+});
+
+test('check says that a window does not hold one-time codes', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const codes = { kind: 'verification.start', input: { files: 'people.csv' }, destination: 'mobile', brand: 'ACME' };
+  const job = aJob(workspace, { window: { from: '09:00', to: '20:00' }, steps: [anSmsStep(), codes] });
+  workspace.writeJob({ ...job, service: { sandbox: true } });
+  const { stdout, stderr } = await workspace.volley('check', 'job.yaml', '--no-json');
+  expect(words(stdout), stderr).toContain(
+    'step 2 (verification.start): a window holds messages of kind sms only; one-time codes leave at any hour',
+  );
+});
