@@ -56,8 +56,10 @@ function readWhole(text: string, delimiter: Delimiter, { maxFieldBytes, maxLineB
     const within = countLines(whole.subarray(start, end));
     lines = line + within;
     const where = place(line);
-    const lineEnd = /^(\r\n|\r|\n)?/.exec(whole.toString('latin1', end))?.[0].length || 1;
-    if (end + lineEnd - start > maxLineBytes + 2)
+    const [lineEnd = ''] = /^(?:\r\n|\r(?!$)|\n)?/.exec(whole.toString('latin1', end)) ?? [];
+    // Where none ends the file, a LF is put behind it.
+    const lineEndBytes = lineEnd === '' ? whole.length - end + 1 : lineEnd.length;
+    if (end + lineEndBytes - start > maxLineBytes + 2)
       return { read, ...tellError(refuseLongRow(where, limitsOf(maxFieldBytes, maxLineBytes))) };
     const long = record.findIndex((cell) => Buffer.byteLength(cell) > maxFieldBytes);
     if (long !== -1) return { read, ...tellError(refuseLongField(where, long, limitsOf(maxFieldBytes, maxLineBytes))) };
