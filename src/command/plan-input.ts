@@ -63,7 +63,7 @@ export async function planNewInput(
     const outcome = await makePlan(job, deps, {
       directories,
       occurrence,
-      isAbandoned: (id) => registry.state.abandoned.has(id),
+      isAbandoned: (id) => registry.state.isAbandoned(id),
       nowMs: clock.now(),
       isResumed,
       assertHeld: () => lock.assertHeld(),

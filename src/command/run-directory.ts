@@ -2,10 +2,10 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { loadJob } from '../job/load.js';
-import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, PRUNED_FILE, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, RUN_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { readPrunedRun, refusePruned } from '../registry/marks.js';
+import { assertOwnName, assertOwnPlace, readRunFile } from '../plan/format/run-record.js';
+import { refusePruned } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
@@ -71,7 +71,7 @@ async function isRunDirectory(path: string, files: Files): Promise<boolean> {
   const names = await files.list(path);
   return names.some(
     (name) =>
-      [PLAN_FILE, JOURNAL_FILE, PRUNED_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name),
+      [PLAN_FILE, JOURNAL_FILE, RUN_FILE].includes(name) || /^\d+-.*\.(rows|requests)\.ndjson(\.gz)?$/.test(name),
   );
 }
 
@@ -82,9 +82,9 @@ async function findNewest(
 ): Promise<string> {
   const found: { directory: string; isBegun: boolean; atMs: number }[] = [];
   const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
-  for await (const { path, hasJournal, isPruned } of directories.list(files)) {
+  for await (const { path, hasJournal } of directories.list(files)) {
     const plan = await files.stat(join(path, PLAN_FILE));
-    if (plan === undefined || isPruned) continue;
+    if (plan === undefined || (await readPruned(files, path)) !== undefined) continue;
     found.push({ directory: path, isBegun: !begun || hasJournal, atMs: plan.modifiedMs });
   }
   found.sort((one, other) => Number(one.isBegun) - Number(other.isBegun) || one.atMs - other.atMs);
@@ -101,9 +101,8 @@ async function findNewest(
 
 async function openRun({ env, adoptedBy }: Context, directory: string): Promise<OpenedRun> {
   const { files } = env;
-  for (const entry of await placeDiskErrors(dirname(directory), () => readPrunedRun(files, directory))) {
-    if (entry.type === 'pruned') throw refusePruned(directory, entry);
-  }
+  const pruned = await placeDiskErrors(dirname(directory), () => readPruned(files, directory));
+  if (pruned !== undefined) throw refusePruned(directory, pruned);
   const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
   assertOwnName(directory, plan);
   const jobDirectory = dirname(directory);
@@ -120,6 +119,12 @@ async function openRun({ env, adoptedBy }: Context, directory: string): Promise<
   if (adoptedBy === undefined) await assertOwnPlace(files, directory);
   const { plan: tested = null } = plan.testOf ?? {};
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };
+}
+
+/** Undefined for a run whose rows are still there. */
+async function readPruned(files: Files, directory: string) {
+  const { record } = (await readRunFile(files, directory)) ?? {};
+  return record?.pruned && { plan: record.plan, pruned: record.pruned };
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {

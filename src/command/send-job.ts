@@ -143,7 +143,7 @@ interface Sent {
 }
 
 /**
- * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, notes the end in the registry
+ * Sends a plan, or resumes its run, then writes its outputs, has the database forget what is finished, notes the end in the memory
  * and packs the plan: in this order, so that whatever fails, the same command does the rest. Sends nothing of a finished run.
  */
 async function applyThenReport(context: Context, access: Access, sent: Sent): Promise<Summary> {

@@ -4,6 +4,7 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
+import { listMemories } from '../registry/memory-file.js';
 import { openRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
 import { writeRunReport } from '../registry/write-run-report.js';
@@ -27,7 +28,8 @@ export interface HeldJob {
 export function withJob<T>(context: Context, directory: string, task: (job: HeldJob) => Promise<T>): Promise<T> {
   const { env, log, adoptedBy } = context;
   return placeDiskErrors(directory, async () => {
-    const lock = await acquireLock(lockDepsOf(env, log), directory);
+    const [above] = await listMemories(env.files, directory);
+    const lock = await acquireLock(lockDepsOf(env, log), directory, above);
     try {
       await context.emit({ type: 'begin', jobDirectory: directory });
       const onNotice = (notice: string) => log.warn(notice);

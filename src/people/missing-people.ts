@@ -6,6 +6,7 @@ import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import { JOURNAL_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, type RunDirectory } from '../plan/format/run-directories.js';
+import { readRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -44,8 +45,9 @@ export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: numbe
     const runs = (await RunDirectories.read(files, directory)).list(files, (id) => heads.get(id)?.isOver !== true);
     for await (const run of runs) {
       const isKnown = heads.has(run.run);
-      if (run.isPruned && !isKnown) await assertForgotten(files, run, { owner, directory, nowMs });
-      if (run.isPruned || !run.hasJournal) continue;
+      const isPruned = (await readRunFile(files, run.path))?.record.pruned !== undefined;
+      if (isPruned && !isKnown) await assertForgotten(files, run, { owner, directory, nowMs });
+      if (isPruned || !run.hasJournal) continue;
       const plan = await readPlan(files, run.path);
       const isOfMemory = peopleDirectoryOf(plan.job, directory) === people;
       // A run that keeps to another memory writes its end there: what this one has of it is old.

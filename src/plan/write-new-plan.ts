@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Files } from '../storage/files.js';
-import { writePlace } from './format/place.js';
 import { encodePlan, PLAN_FILE, PLAN_FORMAT, type Plan, type PlannedStep } from './format/plan-file.js';
 import type { RunDirectories } from './format/run-directories.js';
+import { writeRunFile } from './format/run-record.js';
 import { assertFitsSheets, checkGuards } from './guards.js';
 import type { PlanDeps } from './plan-deps.js';
 import type { PlanStepContext } from './plan-step.js';
@@ -59,7 +59,7 @@ export async function writeNewPlan(
     // Rows of another plan would seem to be claimed by one that a guard refuses.
     if (head.retryOf !== undefined || testOf !== undefined) checkGuards(made, job.guards);
     const plan = await keepDraft(files, directory, { format: PLAN_FORMAT, ...made, plannedBy });
-    await writePlace(files, scratch, jobDirectory);
+    await writeRunFile(files, scratch, { plan: plan.id });
     await files.writeWhole(join(scratch, PLAN_FILE), encodePlan(plan));
     await files.syncDirectory(scratch);
     await assertHeld();

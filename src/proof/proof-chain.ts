@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { Plan } from '../plan/format/plan-file.js';
+import { sha256Of } from '../plan/format/sealed-json.js';
 import type { WholeFile } from '../storage/files.js';
 
 /**
@@ -26,10 +27,6 @@ export interface ProofSource {
   readonly plan: Plan;
   /** Stands before numbers and bodies: 64 hex digits. */
   readonly salt: string;
-}
-
-export function sha256Of(text: string): string {
-  return hash('sha256', text);
 }
 
 /** Of what someone could guess, such as a number. */

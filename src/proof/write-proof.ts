@@ -6,6 +6,7 @@ import { readPublicKey } from '../job/schema/approvers.js';
 import { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { sha256Of } from '../plan/format/sealed-json.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { writeFromGrowing } from '../report/name-check.js';
@@ -13,7 +14,7 @@ import { listStepSizes } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { proveJournal } from './journal-proof.js';
-import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource, sha256Of } from './proof-chain.js';
+import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource } from './proof-chain.js';
 import { formatProofPage, type MadeProof } from './proof-page.js';
 import { type ProvenBalance, proveRows } from './row-proof.js';
 
@@ -121,7 +122,7 @@ function describeStep({ number, kind, counts, inputs, suppression }: PlannedStep
 async function listApprovals(files: Files, { directory, plan }: ProofSource): Promise<ProofEntry[]> {
   const state = await readRegistry(files, dirname(directory));
   const { given } = await readApprovals(files, { directory, plan }, state);
-  return (state.approvals.get(plan.id) ?? []).flatMap(({ at, name, by, planSha256, signature }, index) => {
+  return (state.recordOf(plan.id).approved ?? []).flatMap(({ at, name, by, planSha256, signature }, index) => {
     if (given[index]?.fault !== null) return [];
     const written = plan.job.approvers?.find((each) => each.name === name)?.publicKey;
     const key = written === undefined ? undefined : readPublicKey(written);

@@ -1,12 +1,12 @@
 import { countOf } from '../domain/count-of.js';
 import type { PastRun } from '../registry/read-runs.js';
-import type { KnownRun } from '../registry/registry-state.js';
+import type { BegunRun } from '../registry/registry-state.js';
 
 /** A run of a job that is not pruned yet. */
 export interface PrunableRun {
   readonly past: PastRun;
   /** Undefined where it was never begun. */
-  readonly known: KnownRun | undefined;
+  readonly known: BegunRun | undefined;
   readonly isReported: boolean;
   readonly plannedMs?: number | undefined;
   /** When a person let it go; undefined where none did. */

@@ -5,12 +5,12 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../pl
 import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
 import { readSummary } from '../registry/read-runs.js';
-import type { KnownRun, RegistryState } from '../registry/registry-state.js';
+import type { BegunRun, RegistryState } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 
-/** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the registry, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
+/** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the memory, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
 export type ListedState = Summary['state'] | 'abandoned' | 'gone' | 'pruned' | 'unreadable';
 
 /** A run or an unstarted plan of a job. */
@@ -72,11 +72,11 @@ async function describeRun(
   const known = registry.runs.get(run);
   const planned = await files.stat(join(directory, PLAN_FILE));
   const facts = { ...factsOf(known), run, directory, bytes: await countBytes(files, directory), problem: null };
-  if (registry.pruned.has(run)) return { ...facts, state: 'pruned' };
+  if (registry.recordOf(run).pruned !== undefined) return { ...facts, state: 'pruned' };
   if (planned === undefined) return { ...facts, state: 'gone' };
   const plannedAt = new Date(planned.modifiedMs).toISOString();
   try {
-    const state = registry.abandoned.has(run) ? ({ state: 'abandoned' } as const) : {};
+    const state = registry.isAbandoned(run) ? ({ state: 'abandoned' } as const) : {};
     return { ...facts, plannedAt, ...(await readFacts(files, directory, { registry, isRunning })), ...state };
   } catch (error) {
     if (!(error instanceof Error) || 'syscall' in error) throw error;
@@ -84,8 +84,8 @@ async function describeRun(
   }
 }
 
-/** What the registry knows of a run. */
-function factsOf(known: KnownRun | undefined): Omit<ListedRun, 'run' | 'directory' | 'state' | 'bytes' | 'problem'> {
+/** What the memory knows of a run. */
+function factsOf(known: BegunRun | undefined): Omit<ListedRun, 'run' | 'directory' | 'state' | 'bytes' | 'problem'> {
   const { begun, ended } = known ?? {};
   return {
     plannedAt: null,

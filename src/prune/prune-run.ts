@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { JOURNAL_FILE, PLAN_FILE, PRUNED_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { keepMark } from '../registry/marks.js';
+import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readSummary } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { ABANDONED_FILE } from '../registry/registry-entry.js';
 import { SANDBOX_FILE } from '../report/deliveries.js';
 import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
@@ -13,17 +11,7 @@ import type { Ports } from '../storage/lock-file.js';
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
   /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
-const NAMES = [
-  PLAN_FILE,
-  JOURNAL_FILE,
-  RECEIPTS_FILE,
-  SANDBOX_FILE,
-  PAGE_FILE,
-  ABANDONED_FILE,
-  'place.json',
-  'proof.salt',
-  'campaign.html',
-];
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, 'proof.salt', 'campaign.html'];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
 export async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {
@@ -39,11 +27,11 @@ export async function listPrunable(files: Files, directory: string): Promise<{ n
 /**
  * Deletes the rows of a run, in this order, each durable before the next, so that a process may die at any moment:
  *
- *   1. the registry has an entry `pruned`: nobody sends, settles or retries rows of the run from now on
- *   2. its directory has a copy of the registry's lines on it, for a registry that is lost: it is a run no more
+ *   1. the memory has it as pruned: nobody sends, settles or retries rows of the run from now on
+ *   2. so has its own directory, for a memory that is lost: it is a run no more
  *   3. the summary loses its examples, and one file after the other goes
  *
- * The same again goes on from where it was. What the run took and claimed stays in the registry.
+ * The same again goes on from where it was. What the run took and claimed stays known.
  */
 export async function pruneRun(
   {
@@ -55,12 +43,12 @@ export async function pruneRun(
   }: { run: string; directory: string; registry: Registry; lock: Lock; by: string },
   { files, clock }: Ports,
 ): Promise<void> {
-  if (!registry.state.pruned.has(run)) {
+  if (registry.state.recordOf(run).pruned === undefined) {
     await noteFigures(files, { run, directory, registry });
-    await registry.append({ type: 'pruned', at: clock.now(), plan: run, by });
+    await registry.note(run, { pruned: { at: clock.now(), by } });
   }
   await lock.assertHeld();
-  await keepMark(files, join(directory, PRUNED_FILE), registry.state.entriesOf(run));
+  await registry.keep(run);
   await removeExamples(files, directory);
   for (const { name } of await listPrunable(files, directory)) {
     await lock.assertHeld();
@@ -70,7 +58,7 @@ export async function pruneRun(
   await files.syncDirectory(directory);
 }
 
-/** As they stand in the outputs by now: receipts may have settled rows since the registry noted them. */
+/** As they stand in the outputs by now: receipts may have settled rows since the memory noted them. */
 async function noteFigures(
   files: Files,
   { run, directory, registry }: { run: string; directory: string; registry: Registry },

@@ -46,7 +46,7 @@ export async function pruneRuns(
     if (!isDryRun) await pruneRun({ run, directory, registry, lock, by }, deps);
     pruned.push({ run, directory, endedAt, bytes });
   };
-  const begun = [...registry.state.pruned.keys()];
+  const begun = [...registry.state.records].flatMap(({ plan, pruned }) => (pruned === undefined ? [] : [plan]));
   for (const run of begun) {
     if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run);
   }
@@ -81,7 +81,7 @@ async function readRuns(jobDirectory: string, registry: Registry, { files }: Por
       known,
       isReported: await isReported(files, past),
       plannedMs: (await files.stat(join(past.directory, PLAN_FILE)))?.modifiedMs,
-      abandonedMs: registry.state.abandoned.get(id)?.at,
+      abandonedMs: registry.state.recordOf(id).abandoned?.at,
       inDoubt: doubt.get(id) ?? (doubt.has(id) ? null : 0),
     });
   }

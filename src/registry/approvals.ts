@@ -1,9 +1,9 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import type { Job } from '../job/job.js';
 import { foldPerson, readPublicKey } from '../job/schema/approvers.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
+import type { Approval } from '../plan/format/run-record.js';
 import type { Files } from '../storage/files.js';
-import { type ApprovedEntry, digestPlanOf } from './registry-entry.js';
 import type { RegistryState } from './registry-state.js';
 
 /** What a plan asks for before it is sent, and what it has. */
@@ -32,11 +32,11 @@ export interface GivenApproval {
 export async function readApprovals(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
-  { approvals }: Pick<RegistryState, 'approvals'>,
+  registry: Pick<RegistryState, 'recordOf'>,
 ): Promise<Approvals> {
   const planSha256 = await digestPlanOf(files, directory);
   const counted = new Set<string>();
-  const given = (approvals.get(plan.id) ?? []).map((entry): GivenApproval => {
+  const given = (registry.recordOf(plan.id).approved ?? []).map((entry): GivenApproval => {
     const { name, by, at } = entry;
     const fault = findFault(entry, plan, planSha256) ?? (counted.has(foldPerson(name)) ? 'given before' : null);
     if (fault === null) counted.add(foldPerson(name));
@@ -46,13 +46,13 @@ export async function readApprovals(
   return { planSha256, required, count: counted.size, given };
 }
 
-function findFault(entry: ApprovedEntry, { plannedBy, job: { approvers } }: Plan, planSha256: string) {
+function findFault(entry: Approval, { id, plannedBy, job: { approvers } }: Plan, planSha256: string) {
   if (entry.planSha256 !== planSha256) return 'plan.json was another one';
   if (foldPerson(entry.name) === foldPerson(plannedBy)) return 'given by who planned it';
   if (approvers === undefined) return undefined;
   const key = approvers.find(({ name }) => name === entry.name)?.publicKey;
   if (key === undefined) return 'not given by an approver of the job';
-  return isSigned(entry, key) ? undefined : 'its signature is not valid';
+  return isSigned({ ...entry, plan: id }, key) ? undefined : 'its signature is not valid';
 }
 
 /** What stands behind `volley approve RUN`: who approves has their own key in the place of KEY.pem. */
@@ -70,13 +70,13 @@ export function signApproval(approval: SignedText, key: KeyObject): string {
   return sign(null, textOfApproval(approval), key).toString('base64');
 }
 
-function isSigned({ signature, ...approval }: ApprovedEntry, publicKey: string): boolean {
+function isSigned({ signature, ...approval }: SignedText & Pick<Approval, 'signature'>, publicKey: string): boolean {
   const key = readPublicKey(publicKey);
   if (key === undefined || signature === undefined) return false;
   return verify(null, textOfApproval(approval), key, Buffer.from(signature, 'base64'));
 }
 
-type SignedText = Pick<ApprovedEntry, 'plan' | 'planSha256' | 'name' | 'at'>;
+type SignedText = Pick<Approval, 'planSha256' | 'name' | 'at'> & { readonly plan: string };
 
 /** What is signed: one line of JSON with these keys in this order, and no line end. */
 function textOfApproval({ plan, planSha256, name, at }: SignedText): Buffer {

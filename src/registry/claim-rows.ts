@@ -14,9 +14,8 @@ import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { appendToRun } from './append-to-run.js';
-import { type Claim, type Claimant, Claims, RowsToClaim } from './claims.js';
+import { type Claim, type Claimant, Claims, type PlanClaims, RowsToClaim } from './claims.js';
 import type { PastRun } from './read-runs.js';
-import type { ClaimedEntry } from './registry-entry.js';
 
 /** Of rows that came back as input. */
 const REIMPORTED = 're-import';
@@ -30,7 +29,7 @@ export function rowsOf(only: RetryOf['only'] | undefined): Pick<RowId, 'isPlanne
 export function describeRetry(
   plan: Claimant,
   { source, ranges, ...about }: { source: Plan; ranges: readonly RowRange[]; at: number; by: string },
-): ClaimedEntry[] {
+): PlanClaims[] {
   const rows = new RowsToClaim();
   for (const [step, row, count] of ranges) {
     const kind = source.steps.find(({ number }) => number === step)?.kind ?? '';
@@ -45,7 +44,7 @@ export async function describeReimport(
   files: Files,
   run: { readonly directory: string; readonly plan: Plan },
   { claims, history, at }: { claims: Claims; history: readonly PastRun[]; at: number },
-): Promise<ClaimedEntry[]> {
+): Promise<PlanClaims[]> {
   const { plan } = run;
   const { job, occurrence } = plan;
   const rows = new RowsToClaim();
@@ -62,22 +61,24 @@ export async function describeReimport(
   return rows.describe(plan, { at, by: REIMPORTED });
 }
 
-/** What plans had claimed before the registry knew of claims: by the rows of those that were begun, and by the journals of the runs that gave them up. */
+/** What plans had claimed and nothing else knows: by the rows of those that were begun, and by the journals of the runs that gave them up. */
 export async function describePastClaims(
   files: Files,
-  { history, at }: { history: readonly PastRun[]; at: number },
-): Promise<ClaimedEntry[]> {
+  { known, history, at }: { known: Claims; history: readonly PastRun[]; at: number },
+): Promise<PlanClaims[]> {
   const claims = new Claims();
-  const entries: ClaimedEntry[] = [];
-  const add = (made: readonly ClaimedEntry[]) => {
+  for (const plan of known.plans) for (const entry of known.entriesOf(plan)) claims.add(entry);
+  const entries: PlanClaims[] = [];
+  const add = (made: readonly PlanClaims[]) => {
     entries.push(...made);
-    for (const entry of made) claims.apply(entry);
+    for (const entry of made) claims.add(entry);
   };
   const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
   for (const { directory, plan: source } of history) {
     await readJournal(files, join(directory, JOURNAL_FILE), ({ entry }) => {
       if (entry.type !== 'retry') return;
       const { plan: id, by, status, rows: ranges } = entry;
+      if (known.countOf(id) > 0) return;
       const only = status === 'rejected' ? status : 'unprocessed';
       const gone = { ...source, id, retryOf: { run: source.id, only, codes: [] } as const };
       add(describeRetry(plans.get(id) ?? gone, { source, ranges, at, by }));
@@ -102,7 +103,7 @@ export function listClaimsOn(
 }
 
 /**
- * Notes in the journal of a run which of its rows other plans have claimed, as the registry knows it: the run's outputs are made from
+ * Notes in the journal of a run which of its rows other plans have claimed, as the memory knows it: the run's outputs are made from
  * its journal. To be called behind the lock; a second time there is nothing to note. Gives the run as it stands then.
  */
 export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps: Ports): Promise<RunRows> {

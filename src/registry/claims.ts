@@ -1,9 +1,40 @@
 import { RowRanges } from '../journal/row-status/row-ranges.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import type { Plan, RetryOf } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import type { RowName } from '../plan/reimport/refused-rows.js';
-import type { ClaimedEntry, ClaimedRows } from './registry-entry.js';
+
+/** What a plan takes of other runs, for good. Durable before the plan can begin. */
+export interface PlanClaims {
+  readonly at: number;
+  /** Id of the plan; it may not have begun. */
+  readonly plan: string;
+  /** Who had them claimed: a person, by `volley retry`; else `re-import`. */
+  readonly by: string;
+  readonly occurrence: string;
+  /** What was retried; null for a re-import. */
+  readonly retryOf: RetryOf | null;
+  /** How many rows. */
+  readonly count: number;
+  readonly rows: readonly ClaimedRows[];
+}
+
+export interface ClaimedRows {
+  /** Of the step that claims them. */
+  readonly kind: string;
+  /** Of that step, as its requests name it (account-of.ts). */
+  readonly account: string;
+  /**
+   * What stands before the numbers of the rows: for rows of a run how their ids begin, such as `k3v9q2m8x4aa-1-`, and `k3v9q2m8x4aa-1-r`
+   * for those that its plan refused; for these once more their file (refused-rows.ts), by which every plan that read it knows them.
+   */
+  readonly from: string;
+  /**
+   * Their numbers, as ranges: for each how far it begins behind the end of the last one, and how many rows it has. Rows 3, 4, 5 and 9
+   * are `3,3,3,1`. A text, so that it is read only where it is asked for.
+   */
+  readonly rows: string;
+}
 
 /** Whose claims count. */
 export interface ClaimScope {
@@ -14,12 +45,12 @@ export interface ClaimScope {
 
 /** What one plan claimed of the rows of one step of a run. */
 export class Claim {
-  readonly entry: ClaimedEntry;
+  readonly entry: PlanClaims;
   readonly account: string;
   readonly #text: string;
   #rows: RowRanges<true> | undefined;
 
-  constructor(entry: ClaimedEntry, { account, rows }: ClaimedRows) {
+  constructor(entry: PlanClaims, { account, rows }: ClaimedRows) {
     this.entry = entry;
     this.account = account;
     this.#text = rows;
@@ -62,27 +93,24 @@ export class RowsToClaim {
   }
 
   /** None where there is nothing to claim. */
-  describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): ClaimedEntry[] {
+  describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): PlanClaims[] {
     if (this.count === 0) return [];
     const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => {
       return { kind, account: accountOfKind(job, kind), from, rows: numbers.join() };
     });
     const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
-    return [{ type: 'claimed', at, ...who, count: this.count, rows }];
+    return [{ at, ...who, count: this.count, rows }];
   }
 }
 
-/**
- * Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows, unless they
- * were re-imported by one that a person let go before it began. Pure.
- */
+/** Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows. Pure. */
 export class Claims {
   /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
   /** By plan. */
-  readonly #entries = new Map<string, ClaimedEntry[]>();
+  readonly #entries = new Map<string, PlanClaims[]>();
 
-  apply(entry: ClaimedEntry): void {
+  add(entry: PlanClaims): void {
     this.#entries.set(entry.plan, [...this.entriesOf(entry.plan), entry]);
     for (const claimed of entry.rows) {
       const { kind, from } = claimed;
@@ -90,23 +118,8 @@ export class Claims {
     }
   }
 
-  /** Rows that came back as input of a plan are claimed no more. */
-  releaseReimported(plan: string): void {
-    const released = new Set(this.entriesOf(plan).filter(({ retryOf }) => retryOf === null));
-    this.#entries.set(
-      plan,
-      this.entriesOf(plan).filter((entry) => !released.has(entry)),
-    );
-    for (const { kind, from } of [...released].flatMap(({ rows }) => rows)) {
-      this.#claims.set(
-        `${kind} ${from}`,
-        this.listOf(kind, from).filter(({ entry }) => !released.has(entry)),
-      );
-    }
-  }
-
   /** What a plan has claimed. */
-  entriesOf(plan: string): readonly ClaimedEntry[] {
+  entriesOf(plan: string): readonly PlanClaims[] {
     return this.#entries.get(plan) ?? [];
   }
 

@@ -3,65 +3,63 @@ import { UserError } from '../domain/errors.js';
 import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
-import { readSealed } from '../plan/format/sealed-json.js';
+import { readSealed, sha256Of } from '../plan/format/sealed-json.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { coalesce } from '../storage/group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import { type Known, type Noted, noteOf } from '../storage/lock-note.js';
-import { digestPlan, REGISTRY_FILE } from './registry-entry.js';
-import type { KnownRun, RegistryState } from './registry-state.js';
+import { type Fault, MEMORY_KEY, type MemoryDocument, memoryPath } from './memory-file.js';
+import type { BegunRun, RegistryState } from './registry-state.js';
 
-export interface Fault {
-  readonly where: string;
-  readonly message: string;
-  /** Nothing of what volley wrote: a person should know, and nothing stops. */
-  readonly isHarmless?: true;
-}
-
-/** What shows that the registry is not the one that was written here, or not as it was written last. */
-export async function findRegistryFaults(
+/** What shows that the memory is not the one that was written here, or not as it was written last. */
+export async function findMemoryFaults(
   files: Files,
-  {
-    jobDirectory,
-    state,
-    goodBytes,
-    lock,
-  }: { jobDirectory: string; state: RegistryState; goodBytes: number; lock: Lock },
+  { jobDirectory, document, lock }: { jobDirectory: string; document: MemoryDocument | undefined; lock: Lock },
 ): Promise<Fault[]> {
-  const path = join(jobDirectory, REGISTRY_FILE);
+  const noted = lock.known(MEMORY_KEY);
+  if (document === undefined) {
+    return noted === undefined
+      ? []
+      : [{ where: jobDirectory, message: 'its memory is gone: no memory-….json is in it' }];
+  }
+  const path = memoryPath(jobDirectory, document.epoch);
   const [own, directory] = [await files.stat(path), await files.stat(jobDirectory)];
-  const { registry, directory: known } = state;
   const faults: Fault[] = [];
-  if (lock.isReplaced && registry !== undefined) {
+  if (lock.isReplaced) {
     faults.push({
       where: jobDirectory,
       message: 'its lock file is not the one that was written last: it was put back, copied, damaged or removed',
     });
   }
-  if (own === undefined || registry === undefined || known === undefined || directory === undefined) return faults;
+  if (own === undefined || directory === undefined) return faults;
+  const { directory: known, revision } = document;
   if (!isSameIdentity(known, identityOf(jobDirectory, directory))) {
     const where = known.path === jobDirectory ? 'that stood here' : `in ${known.path}`;
     faults.push({
       where: jobDirectory,
-      message: `it is a copy of the directory ${where}, in which the registry was made`,
+      message: `it is a copy of the directory ${where}, to which its memory belongs`,
     });
   }
-  if (!isSameIdentity(registry, identityOf(path, own))) {
+  if (!isSameIdentity({ ...document.own, path }, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
-  const noted = lock.known(REGISTRY_FILE);
-  faults.push(...findLoss({ path, bytes: goodBytes, knownBytes: noted?.bytes }));
-  return [...faults, ...findChange({ path, own, noted, lock })];
+  if (revision < (noted?.bytes ?? 0)) {
+    faults.push({
+      where: path,
+      message: `it has change ${revision}, and change ${noted?.bytes} was written: an older copy was put in its place`,
+    });
+  }
+  return [...faults, ...findChange({ path, own: { ...own, bytes: revision }, noted, lock })];
 }
 
 /** The same of a run that has begun. */
 export async function findRunFaults(
   files: Files,
-  { run, directories, lock }: { run: KnownRun; directories: RunDirectories; lock: Lock },
+  { run, directories, lock }: { run: BegunRun; directories: RunDirectories; lock: Lock },
 ): Promise<Fault[]> {
-  const { begun, ended, directory, journal } = run;
-  const where = directories.of(begun.plan);
+  const { plan, begun, ended, directory, journal } = run;
+  const where = directories.of(plan);
   const found = await files.stat(where);
   if (found === undefined || directory === undefined) {
     return [{ where, message: `the run that began ${timeOf(begun.at)} is gone` }];
@@ -71,7 +69,7 @@ export async function findRunFaults(
   }
   const planText = (await files.readText(join(where, PLAN_FILE))) ?? '';
   // One that is gone or damaged is refused for that.
-  if (readSealed(planText) !== undefined && digestPlan(planText) !== begun.planSha256) {
+  if (readSealed(planText) !== undefined && sha256Of(planText) !== begun.planSha256) {
     return [{ where: join(where, PLAN_FILE), message: `it is not the plan that began ${timeOf(begun.at)}` }];
   }
   if (journal === undefined) return [];
@@ -83,28 +81,13 @@ export async function findRunFaults(
   if (!isSameIdentity(journal, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
-  const noted = lock.known(journalKeyOf(begun.plan));
+  const noted = lock.known(journalKeyOf(plan));
   const known = Math.max(ended?.journalBytes ?? 0, noted?.bytes ?? 0);
-  faults.push(...findLoss({ path, bytes: own.bytes, knownBytes: known }));
+  if (own.bytes < known) {
+    const message = `it has ${own.bytes} bytes, and had ${known}: an older copy was put in its place, or its end is cut off`;
+    faults.push({ where: path, message });
+  }
   return [...faults, ...findChange({ path, own, noted, lock })];
-}
-
-function findLoss({
-  path,
-  bytes,
-  knownBytes = 0,
-}: {
-  path: string;
-  bytes: number;
-  knownBytes: number | undefined;
-}): Fault[] {
-  if (bytes >= knownBytes) return [];
-  return [
-    {
-      where: path,
-      message: `it has ${bytes} good bytes, and had ${knownBytes}: an older copy was put in its place, or its end is cut off`,
-    },
-  ];
 }
 
 /**
@@ -141,16 +124,12 @@ function timeOf(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The files whose ends the job's lock notes, key and path: the registry, and the journals of runs and tests that have not come to their end. */
-export function listNotedFiles(
-  { runs, abandoned, pruned }: RegistryState,
-  directories: RunDirectories,
-): [key: string, path: string][] {
-  const open = [...runs.values()].flatMap(({ begun: { plan }, ended }): [string, string][] => {
-    if (ended?.state === 'finished' || abandoned.has(plan) || pruned.has(plan)) return [];
+/** The journals whose ends the job's lock notes, key and path: of runs and tests that have not come to their end. */
+export function listOpenJournals({ runs }: RegistryState, directories: RunDirectories): [key: string, path: string][] {
+  return [...runs.values()].flatMap(({ plan, ended, abandoned, pruned }): [string, string][] => {
+    if (ended?.state === 'finished' || abandoned !== undefined || pruned !== undefined) return [];
     return [[journalKeyOf(plan), join(directories.of(plan), JOURNAL_FILE)]];
   });
-  return [[REGISTRY_FILE, join(directories.jobDirectory, REGISTRY_FILE)], ...open];
 }
 
 /** What is known of them, with their times as they are now. */

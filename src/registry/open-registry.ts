@@ -1,68 +1,61 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
-import { writePlace } from '../plan/format/place.js';
+import { RUN_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
+import { type RunRecord, readRunFile, writeRunFile } from '../plan/format/run-record.js';
 import type { Files } from '../storage/files.js';
-import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { splitLines } from '../storage/split-lines.js';
 import { describePastClaims } from './claim-rows.js';
-import { type Fault, findRegistryFaults, findRunFaults } from './find-faults.js';
-import { readMarks } from './marks.js';
+import type { PlanClaims } from './claims.js';
+import { findMemoryFaults, findRunFaults } from './find-faults.js';
+import { type Fault, listMemories, MEMORY_KEY, readClaims, readMemory } from './memory-file.js';
 import { type PastRun, readHistory, readSummary } from './read-runs.js';
-import {
-  describeBegun,
-  describeEnded,
-  identify,
-  identifyRun,
-  type OpenOptions,
-  Registry,
-  refuseDirectory,
-} from './registry.js';
-import {
-  type AdoptedEntry,
-  type BegunEntry,
-  END_OF_TORN_LINE,
-  type EndedEntry,
-  findRegistryLine,
-  REGISTRY_FILE,
-  REGISTRY_VERSION,
-  type RegistryEntry,
-} from './registry-entry.js';
+import { describeBegun, describeEnded, identifyRun, type OpenOptions, Registry, refuseDirectory } from './registry.js';
 import { RegistryState } from './registry-state.js';
 
 /**
- * Opens a job's registry behind the job's lock; makes it where there is none, from the runs that are there. Refuses, with
+ * Opens a job's memory behind the job's lock; makes it where there is none, from the runs that are there. Refuses, with
  * 'registry-mismatch', what is not as the last runner left it, unless a person adopts it.
  */
 export async function openRegistry(deps: Ports, options: OpenOptions): Promise<Registry> {
+  const { files } = deps;
   const { jobDirectory, lock, adoptedBy } = options;
-  const { state, goodBytes, isTorn } = await readLines(deps.files, join(jobDirectory, REGISTRY_FILE));
+  const document = await readMemory(files, jobDirectory);
+  const read = await readClaims(files, jobDirectory, document?.claims ?? {});
+  const state = stateOf(document?.runs ?? (await readKeptRecords(files, jobDirectory)), read.claims);
   await lock.assertHeld();
-  const directories = await readRunDirectories(deps.files, jobDirectory, state);
-  const registry = new Registry(deps, options, { state, goodBytes, isTorn, directories });
-  const lostBytes = state.registry === undefined ? lock.known(REGISTRY_FILE)?.bytes : undefined;
-  const found = await listFaults(deps.files, { state, goodBytes, directories, lock });
+  const directories = await readRunDirectories(files, jobDirectory, state);
+  const found = [...(await findMemoryFaults(files, { jobDirectory, document, lock })), ...read.faults];
+  const unfinished = document === undefined ? [] : state.listUnfinished();
+  for (const run of unfinished) found.push(...(await findRunFaults(files, { run, directories, lock })));
   const faults = found.filter(({ isHarmless }) => isHarmless !== true);
-  if (lostBytes !== undefined) {
-    faults.push({ where: join(jobDirectory, REGISTRY_FILE), message: `it is gone, and had ${lostBytes} bytes` });
-  }
   // What the next owner of the lock has written since is no fault.
   if (faults.length > 0) await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
-  // Plans that were never begun are of this directory too, from now on.
-  if (faults.length > 0) {
-    for await (const { path, hasPlan } of directories.list(deps.files)) {
-      if (hasPlan) await writePlace(deps.files, path, jobDirectory);
-    }
-  }
-  // From here on a registry without what its lock knows is no longer new.
-  if (faults.length === 0 && state.registry === undefined) await lock.attest({});
-  if (state.version === 0) await makeRegistry(registry, deps, options);
-  if (faults.length > 0) await adoptAll(registry, deps.files, faults);
-  await registry.attest({ isAdopted: faults.length > 0 });
+  if (faults.length > 0) await adoptPlans(files, directories, state);
+  // From here on a memory without what its lock knows is no longer new.
+  if (faults.length === 0 && document === undefined) await lock.attest({});
+  const noted = lock.known(MEMORY_KEY)?.bytes ?? 0;
+  const { epoch = 0, revision = 0, adopted = [] } = document ?? {};
+  const stored = { epoch, revision: Math.max(revision, noted), adopted, claims: read.found };
+  const registry = new Registry(deps, options, { state, stored, directories });
+  if (document === undefined) await makeMemory(registry, deps, options);
+  if (faults.length > 0) await adoptAll(registry, files, faults);
+  await registry.attest({ isAdopted: faults.length > 0, unknown: read.unknown });
   for (const { where, message, isHarmless } of found) if (isHarmless) options.onNotice(`${where}: ${message}`);
   return registry;
+}
+
+function stateOf(records: readonly RunRecord[], claims: readonly PlanClaims[]): RegistryState {
+  const state = new RegistryState();
+  for (const record of records) state.put(record);
+  for (const each of claims) {
+    const { begun, abandoned } = state.recordOf(each.plan);
+    // It never sends them, and no retry can have them from a plan that was not begun: they are free again.
+    const isFree = each.retryOf === null && begun === undefined && abandoned !== undefined;
+    if (!isFree) state.claims.add(each);
+  }
+  return state;
 }
 
 /** A run that is gone keeps the name that its directory had. */
@@ -72,112 +65,81 @@ export async function readRunDirectories(
   { runs }: RegistryState,
 ): Promise<RunDirectories> {
   const directories = await RunDirectories.read(files, jobDirectory);
-  for (const { begun } of runs.values()) directories.remember(begun.plan, basename(begun.directory.path));
+  for (const { plan, begun } of runs.values()) directories.remember(plan, begun.name);
   return directories;
-}
-
-async function listFaults(
-  files: Files,
-  of: { state: RegistryState; goodBytes: number; directories: RunDirectories; lock: Lock },
-): Promise<Fault[]> {
-  const faults = await findRegistryFaults(files, { ...of, jobDirectory: of.directories.jobDirectory });
-  for (const run of of.state.listUnfinished()) faults.push(...(await findRunFaults(files, { ...of, run })));
-  return faults;
 }
 
 /** What a job remembers, as it is on disk; nothing where it has no memory yet. Needs no lock. */
 export async function readRegistry(files: Files, jobDirectory: string): Promise<RegistryState> {
-  return (await readLines(files, join(jobDirectory, REGISTRY_FILE))).state;
+  const document = await readMemory(files, jobDirectory);
+  return stateOf(document?.runs ?? [], (await readClaims(files, jobDirectory, document?.claims ?? {})).claims);
 }
 
 /** Whether a directory is that of a job that has planned or sent anything. */
 export async function holdsRegistry(files: Files, directory: string): Promise<boolean> {
-  return (await files.stat(join(directory, REGISTRY_FILE))) !== undefined;
+  return (await listMemories(files, directory)).length > 0;
 }
 
-/**
- * Refuses a line that is damaged, wherever; passes over those that were never whole, as the line behind them says. `goodBytes`: where the
- * last good line ends.
- */
-async function readLines(
-  files: Files,
-  path: string,
-): Promise<{ state: RegistryState; goodBytes: number; isTorn: boolean }> {
-  const state = new RegistryState();
-  let goodBytes = 0;
-  if ((await files.stat(path)) === undefined) return { state, goodBytes, isTorn: false };
-  const file = await files.openRead(path);
-  let number = 0;
-  let firstBad: number | undefined;
-  let isTorn = false;
-  try {
-    for await (const { bytes, offset, isWhole } of splitLines(file, 0)) {
-      number += 1;
-      const line = isWhole ? findRegistryLine(bytes) : undefined;
-      isTorn = !isWhole && bytes.length > 0;
-      if (line === undefined) firstBad ??= number;
-      // Only where its writer knew of nothing good between them.
-      if (line !== undefined && line.after > goodBytes) throw refuseLine(path, firstBad ?? number);
-      // The end of a piece that was never whole, by a process that died before it wrote more.
-      if (line === undefined && isWhole && bytes.at(-1) !== END_OF_TORN_LINE[0]) throw refuseLine(path, number);
-      if (line === undefined) continue;
-      state.apply(line.entry);
-      goodBytes = offset + bytes.length + 1;
-      firstBad = undefined;
+/** What the memory had of plans and runs, as their own directories have it. */
+async function readKeptRecords(files: Files, jobDirectory: string): Promise<RunRecord[]> {
+  const records: RunRecord[] = [];
+  for await (const { path } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
+    const { record } = (await readRunFile(files, path)) ?? {};
+    const own = join(path, RUN_FILE);
+    if (record !== undefined) records.push(record);
+    else if ((await files.stat(own)) !== undefined) {
+      throw new UserError('registry-mismatch', `Cannot use ${own}: it is damaged`, {
+        hint: 'Nothing was sent. Put it back from a backup: it says which files the run took.',
+      });
     }
-  } finally {
-    await file.close();
   }
-  return { state, goodBytes, isTorn };
+  return records;
 }
 
-function refuseLine(path: string, number: number): UserError {
-  return new UserError('registry-mismatch', `Cannot use ${path}: line ${number} is damaged`, {
-    hint: 'Nothing was sent. Put it back from a backup, or remove it; then the same command with --adopt goes on, with what the runs themselves know.',
-  });
-}
-
-async function makeRegistry(
-  registry: Registry,
-  { files, clock }: Ports,
-  { jobDirectory, onNotice }: OpenOptions,
-): Promise<void> {
-  const path = join(jobDirectory, REGISTRY_FILE);
-  const history = await readHistory(files, jobDirectory, registry.state);
-  // Made empty first: it is to hold its own inode.
-  await (await files.openAppend(path)).close();
-  const begun = history.filter(({ state }) => state !== 'planned');
+/** From what the runs themselves know; one that has a journal is as it is now. */
+async function makeMemory(registry: Registry, { files, clock }: Ports, options: OpenOptions): Promise<void> {
+  const { state } = registry;
+  const { jobDirectory, onNotice } = options;
+  const history = await readHistory(files, jobDirectory, state);
+  const begun = history.filter((run) => run.state !== 'planned');
   const at = clock.now();
-  const entries: RegistryEntry[] = [];
-  for (const run of begun) entries.push(...(await describePast(files, run, at)));
-  entries.push(...(await readMarks(files, registry.directories)));
-  entries.push(...(await describePastClaims(files, { history, at })));
-  const made = { registry: await identify(files, path), directory: await identify(files, jobDirectory) };
-  // Last, so that a registry which has it has all.
-  await registry.append(...entries, { type: 'made', at, version: REGISTRY_VERSION, ...made });
+  for (const run of begun) {
+    const kept = state.recordOf(run.plan.id);
+    state.put({ ...kept, ...(await describePast(files, run, kept.begun?.at ?? at)) });
+  }
+  const records = [...state.records];
+  await registry.write({ records, claims: await describePastClaims(files, { known: state.claims, history, at }) });
   if (begun.length > 0) {
+    const from = begun.length === 1 ? 'one run' : `${begun.length} runs`;
     onNotice(
-      `${REGISTRY_FILE} is made from the ${begun.length === 1 ? 'one run' : `${begun.length} runs`} in ${jobDirectory}: what runs that are gone had taken is not known`,
+      `the memory of the job is made from the ${from} in ${jobDirectory}: what runs that are gone had taken is not known`,
     );
   }
 }
 
-/** A run of which there is no registry. */
-async function describePast(files: Files, run: PastRun, at: number): Promise<(BegunEntry | EndedEntry)[]> {
+/** A run of which there is no memory. */
+async function describePast(files: Files, run: PastRun, at: number): Promise<Omit<RunRecord, 'plan'>> {
   const { plan, directory } = run;
   const begun = await describeBegun(files, { plan, directory, at });
   const summary = await readSummary(files, directory);
-  if (run.state !== 'finished' || summary?.state !== 'finished') return [begun];
-  return [begun, await describeEnded(files, summary, { directory, at })];
+  if (run.state !== 'finished' || summary?.state !== 'finished') return begun;
+  return { ...begun, ...(await describeEnded(files, summary, directory)) };
+}
+
+/** Plans that were never begun are of this directory too, from now on. */
+async function adoptPlans(files: Files, directories: RunDirectories, state: RegistryState): Promise<void> {
+  for await (const { run, path, hasPlan } of directories.list(files)) {
+    if (hasPlan) await writeRunFile(files, path, state.recordOf(run));
+  }
 }
 
 async function adoptAll(registry: Registry, files: Files, faults: readonly Fault[]): Promise<void> {
-  const runs: AdoptedEntry['runs'][number][] = [];
-  for (const { begun, ended, journal } of registry.state.runs.values()) {
-    const found = await identifyRun(files, registry.directories.of(begun.plan));
+  const records: RunRecord[] = [];
+  for (const run of registry.state.runs.values()) {
+    const found = await identifyRun(files, registry.directories.of(run.plan));
     // A finished run that lost its journal stays refused: begun anew it would send everything again.
-    const lost = ended?.state === 'finished' ? (journal ?? null) : null;
-    runs.push({ plan: begun.plan, ...found, journal: found.journal ?? lost });
+    const lost = run.ended?.state === 'finished' ? run.journal : undefined;
+    records.push({ ...run, ...found, journal: found.journal ?? lost });
   }
-  await registry.adopt(faults, runs);
+  await registry.adopt(faults, { records });
 }

@@ -22,7 +22,7 @@ interface Takers {
 }
 
 /**
- * Who owns a row of a run of the job: a plan that has claimed it, by the registry; else a run that took the file in which it stands,
+ * Who owns a row of a run of the job: a plan that has claimed it, by the memory; else a run that took the file in which it stands,
  * and did not refuse it; else its own run, unless that has it rejected. Runs are read as far as they are asked for, each once.
  */
 export class OwnerLookup implements RowOwners {
@@ -148,7 +148,7 @@ export class OwnerLookup implements RowOwners {
 
   /** The day; undefined for a run that is not pruned. */
   #prunedAt(run: string): string | undefined {
-    const pruned = this.#sources.registry.pruned.get(run);
+    const { pruned } = this.#sources.registry.recordOf(run);
     return pruned === undefined ? undefined : new Date(pruned.at).toISOString().slice(0, 10);
   }
 

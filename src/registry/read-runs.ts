@@ -2,9 +2,9 @@ import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RunStatus } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { assertOwnName, assertOwnPlace } from '../plan/format/place.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
+import { assertOwnName, assertOwnPlace } from '../plan/format/run-record.js';
 import { restoreTaken } from '../plan/replace-draft.js';
 import { countUnderWay } from '../report/row-balance.js';
 import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
@@ -19,16 +19,13 @@ export interface PastRun {
 }
 
 /** Every plan and run of a job whose rows are not pruned, in the order of their names. Refuses, with 'bad-plan', copies of runs among them. */
-export async function readHistory(
-  files: Files,
-  jobDirectory: string,
-  registry: Pick<RegistryState, 'runs'>,
-): Promise<PastRun[]> {
+export async function readHistory(files: Files, jobDirectory: string, registry: RegistryState): Promise<PastRun[]> {
   const runs: PastRun[] = [];
   const directories = await RunDirectories.read(files, jobDirectory);
-  for await (const { path: directory, hasPlan, hasJournal, isPruned } of directories.list(files)) {
+  for await (const { run, path: directory, hasPlan, hasJournal } of directories.list(files)) {
     // Where a run has begun, its plan must be there: without it, its files would be taken for new ones.
-    if (isPruned || !(hasPlan || (await restoreTaken(files, directory)) || hasJournal)) continue;
+    if (registry.recordOf(run).pruned !== undefined) continue;
+    if (!(hasPlan || (await restoreTaken(files, directory)) || hasJournal)) continue;
     const plan = await readPlan(files, directory);
     assertOwnName(directory, plan);
     directories.find(plan.id);
@@ -46,10 +43,10 @@ export async function readHistory(
 async function readStatus(
   files: Files,
   { directory, plan }: Pick<PastRun, 'directory' | 'plan'>,
-  { runs }: Pick<RegistryState, 'runs'>,
+  registry: RegistryState,
 ): Promise<RunStatus> {
   const path = join(directory, JOURNAL_FILE);
-  const { ended } = runs.get(plan.id) ?? {};
+  const { ended } = registry.recordOf(plan.id);
   if (ended?.state === 'finished' && (await files.stat(path))?.bytes === ended.journalBytes) return 'finished';
   const { status } = (await readRunState(files, path)).state;
   // Its process died before the first line was on disk: another may be about to begin it.

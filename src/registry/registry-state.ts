@@ -1,148 +1,79 @@
-import type { Problem } from '../domain/errors.js';
+import { type Problem, UserError } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import type { Act, RunBegun, RunRecord } from '../plan/format/run-record.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
-import type { Identity } from '../storage/identity.js';
 import { type ClaimScope, Claims } from './claims.js';
-import type {
-  AbandonedEntry,
-  ApprovedEntry,
-  BegunEntry,
-  EndedEntry,
-  PrunedEntry,
-  RegistryEntry,
-} from './registry-entry.js';
 
-/** A run as the registry knows it. */
-export interface KnownRun {
-  readonly begun: BegunEntry;
-  readonly ended: EndedEntry | undefined;
-  /** Where it is now; undefined where a person adopted a directory without it. */
-  readonly directory: Identity | undefined;
-  /** Undefined: it is to begin anew. */
-  readonly journal: Identity | undefined;
-}
+export type BegunRun = RunRecord & { readonly begun: RunBegun };
 
-/** The job's memory, as all entries of its registry tell it. Pure. */
+/** What a job remembers: a record of each of its runs, and what plans have claimed. Pure. */
 export class RegistryState {
   readonly claims = new Claims();
-  readonly #runs = new Map<string, KnownRun>();
-  readonly #abandoned = new Map<string, AbandonedEntry>();
-  readonly #approvals = new Map<string, ApprovedEntry[]>();
-  readonly #pruned = new Map<string, PrunedEntry>();
-  #version = 0;
-  #registry: Identity | undefined;
-  #directory: Identity | undefined;
+  readonly #records = new Map<string, RunRecord>();
+  readonly #runs = new Map<string, BegunRun>();
 
-  get registry(): Identity | undefined {
-    return this.#registry;
-  }
-
-  get directory(): Identity | undefined {
-    return this.#directory;
-  }
-
-  /** Of the format; 0: there is no registry yet. */
-  get version(): number {
-    return this.#version;
-  }
-
-  get runs(): ReadonlyMap<string, KnownRun> {
+  /** Those that were begun, in the order in which they were. */
+  get runs(): ReadonlyMap<string, BegunRun> {
     return this.#runs;
   }
 
-  /** Plans that never send again, by their ids; also those that were never begun. */
-  get abandoned(): ReadonlyMap<string, AbandonedEntry> {
-    return this.#abandoned;
+  get records(): Iterable<RunRecord> {
+    return this.#records.values();
   }
 
-  /** By the ids of their plans, in the order in which they were given; also those that do not count. */
-  get approvals(): ReadonlyMap<string, readonly ApprovedEntry[]> {
-    return this.#approvals;
+  /** One that says nothing where nothing is known. */
+  recordOf(plan: string): RunRecord {
+    return this.#records.get(plan) ?? { plan };
   }
 
-  /** Plans whose rows are deleted, or are about to be, by their ids; also those that were never begun. */
-  get pruned(): ReadonlyMap<string, PrunedEntry> {
-    return this.#pruned;
+  /** Whether a person let a plan go, begun or not. */
+  isAbandoned(plan: string): boolean {
+    return this.#records.get(plan)?.abandoned !== undefined;
   }
 
-  apply(entry: RegistryEntry): void {
-    if (entry.type === 'begun') {
-      const { directory, journal } = entry;
-      this.#runs.set(entry.plan, { begun: entry, ended: undefined, directory, journal });
-      return;
-    }
-    if (entry.type === 'ended') {
-      const run = this.#runs.get(entry.plan);
-      if (run !== undefined) this.#runs.set(entry.plan, { ...run, ended: entry });
-      return;
-    }
-    if (entry.type === 'pruned') {
-      this.#pruned.set(entry.plan, entry);
-      return;
-    }
-    if (entry.type === 'approved') {
-      this.#approvals.set(entry.plan, [...(this.#approvals.get(entry.plan) ?? []), entry]);
-      return;
-    }
-    if (entry.type === 'abandoned') {
-      this.#abandoned.set(entry.plan, entry);
-      // It never sends them, and no retry can have them from a plan that was not begun: they are free again.
-      if (!this.#runs.has(entry.plan)) this.claims.releaseReimported(entry.plan);
-      return;
-    }
-    if (entry.type === 'claimed') {
-      this.claims.apply(entry);
-      return;
-    }
-    this.#registry = entry.registry;
-    this.#directory = entry.directory;
-    if (entry.type === 'made') {
-      this.#version = entry.version;
-      return;
-    }
-    for (const { plan, directory, journal } of entry.runs) {
-      const run = this.#runs.get(plan);
-      if (run === undefined) continue;
-      this.#runs.set(plan, { ...run, directory: directory ?? undefined, journal: journal ?? undefined });
-    }
+  put(record: RunRecord): void {
+    place(this.#records, record);
+    if (record.begun !== undefined) this.#runs.set(record.plan, { ...record, begun: record.begun });
+  }
+
+  /** All records, with others in the place of those that it has. */
+  listWith(news: readonly RunRecord[]): RunRecord[] {
+    const records = new Map(this.#records);
+    for (const record of news) place(records, record);
+    return [...records.values()];
   }
 
   /** Runs that have not come to their end, and still may, in the order in which they began. A test does not keep the job from going on. */
-  listUnfinished(): KnownRun[] {
-    return [...this.#runs.values()].filter(
-      ({ begun, ended, directory }) =>
-        begun.testOf === undefined &&
-        ended?.state !== 'finished' &&
-        directory !== undefined &&
-        !this.#abandoned.has(begun.plan),
-    );
-  }
-
-  /** All that is known of one plan, in an order in which it can be applied again. */
-  entriesOf(plan: string): RegistryEntry[] {
-    const { begun, ended } = this.#runs.get(plan) ?? {};
-    const approved = this.#approvals.get(plan) ?? [];
-    const ends = [this.#abandoned.get(plan), this.#pruned.get(plan)];
-    return [begun, ended, ...this.claims.entriesOf(plan), ...approved, ...ends].filter((entry) => entry !== undefined);
+  listUnfinished(): BegunRun[] {
+    return [...this.#runs.values()].filter(({ begun, ended, directory, abandoned }) => {
+      const mayGoOn = directory !== undefined && abandoned === undefined && begun.testOf === undefined;
+      return mayGoOn && ended?.state !== 'finished';
+    });
   }
 
   /** Tests of a plan, in the order in which they began. */
-  listTests(plan: string): KnownRun[] {
+  listTests(plan: string): BegunRun[] {
     return [...this.#runs.values()].filter(({ begun }) => begun.testOf?.plan === plan);
   }
 
   /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */
   listTakers(kind: string, digest: string, { account, occurrence }: ClaimScope): string[] {
-    return [...this.#runs.values()].flatMap(({ begun }) => {
+    return [...this.#runs.values()].flatMap(({ plan, begun }) => {
       if (begun.retryOf !== null) return [];
       if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
       const isTaken = begun.files.some(
         (file) => file.kind === kind && file.account === account && (file.content === digest || file.rows === digest),
       );
-      return isTaken ? [begun.plan] : [];
+      return isTaken ? [plan] : [];
     });
   }
+}
+
+/** Those that have begun stand in the order in which they did. */
+function place(records: Map<string, RunRecord>, record: RunRecord): void {
+  if (record.begun !== undefined && records.get(record.plan)?.begun === undefined) records.delete(record.plan);
+  records.set(record.plan, record);
 }
 
 /**
@@ -162,4 +93,25 @@ export function listTakenFiles(
       return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
     });
   });
+}
+
+export function refusePruned(directory: string, { plan, pruned }: { plan: string; pruned: Act }): UserError {
+  const so = `the rows of run ${plan} were pruned ${describeAct(pruned)}`;
+  return new UserError('bad-plan', `Cannot use ${directory}: ${so}`, {
+    hint: 'Its figures are in its summary.json, and in `volley runs`. What it sent stays known: nothing is sent again.',
+  });
+}
+
+/** Refuses to send a plan that a person let go. */
+export function assertNotAbandoned({ plan, abandoned }: RunRecord): void {
+  if (abandoned === undefined) return;
+  const so = `it was abandoned ${describeAct(abandoned)}, and never sends again`;
+  throw new UserError('bad-plan', `Cannot apply run ${plan}: ${so}`, {
+    hint: '`volley status` and its directory show what it sent, and what sends the rest.',
+  });
+}
+
+/** When it was done, and by whom. */
+export function describeAct({ at, by }: Act): string {
+  return `on ${new Date(at).toISOString().slice(0, 10)} by ${by}`;
 }

@@ -1,30 +1,37 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
+import { type RunRecord, writeRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { noteOf } from '../storage/lock-note.js';
 import { describeReimport, describeRetry } from './claim-rows.js';
-import { type Fault, findRunFaults, listNotedFiles, lookAgain } from './find-faults.js';
-import { assertNotAbandoned, refusePruned } from './marks.js';
+import type { PlanClaims } from './claims.js';
+import { findRunFaults, listOpenJournals, lookAgain } from './find-faults.js';
+import {
+  type Adoption,
+  type Fault,
+  MEMORY_KEY,
+  type MemoryDocument,
+  memoryPath,
+  noteOfMemory,
+  removeOlder,
+  writeClaims,
+  writeMemory,
+} from './memory-file.js';
 import type { PastRun } from './read-runs.js';
 import {
-  type AdoptedEntry,
-  type BegunEntry,
-  digestPlanOf,
-  END_OF_TORN_LINE,
-  type EndedEntry,
-  encodeRegistryLine,
-  REGISTRY_FILE,
-  type RegistryEntry,
-} from './registry-entry.js';
-import { type KnownRun, listTakenFiles, type RegistryState } from './registry-state.js';
+  assertNotAbandoned,
+  type BegunRun,
+  listTakenFiles,
+  type RegistryState,
+  refusePruned,
+} from './registry-state.js';
 
 export interface OpenOptions {
   readonly jobDirectory: string;
@@ -35,38 +42,36 @@ export interface OpenOptions {
   readonly onNotice: (notice: string) => void;
 }
 
-/** The job's memory, open behind its lock. Every entry is on disk once its call returns. */
+/** What is on disk of the memory. */
+export type Stored = Pick<MemoryDocument, 'epoch' | 'revision' | 'adopted' | 'claims'>;
+
+/** What is to be remembered from now on. */
+interface News {
+  readonly records?: readonly RunRecord[];
+  readonly claims?: readonly PlanClaims[];
+  readonly adopted?: readonly Adoption[];
+}
+
+/** The job's memory, open behind its lock. What it is to remember is on disk once the call returns. */
 export class Registry {
   readonly state: RegistryState;
   readonly directories: RunDirectories;
   readonly #deps: Ports;
-  readonly #jobDirectory: string;
-  readonly #lock: Lock;
-  readonly #adoptedBy: string | undefined;
-  readonly #onNotice: OpenOptions['onNotice'];
-  #isTorn: boolean;
-  /** Where the last good line of the registry ends. */
-  #bytes = 0;
+  readonly #options: OpenOptions;
+  #stored: Stored;
+  /** Whether this owner of the lock has a file of its own. */
+  #isOwn = false;
 
   constructor(
     deps: Ports,
-    { jobDirectory, lock, adoptedBy, onNotice }: OpenOptions,
-    {
-      state,
-      goodBytes,
-      isTorn,
-      directories,
-    }: { state: RegistryState; goodBytes: number; isTorn: boolean; directories: RunDirectories },
+    options: OpenOptions,
+    { state, stored, directories }: { state: RegistryState; stored: Stored; directories: RunDirectories },
   ) {
     this.#deps = deps;
-    this.#jobDirectory = jobDirectory;
-    this.#lock = lock;
-    this.#adoptedBy = adoptedBy;
-    this.#onNotice = onNotice;
+    this.#options = options;
     this.state = state;
     this.directories = directories;
-    this.#isTorn = isTorn;
-    this.#bytes = goodBytes;
+    this.#stored = stored;
   }
 
   /** Id of the run that took a file for a step of a kind, by the digest of its bytes or of its rows: the latest, where several did. */
@@ -82,14 +87,14 @@ export class Registry {
     return [...this.state.runs.values()].flatMap(({ begun }) => (begun.testOf === undefined ? [begun.occurrence] : []));
   }
 
-  /** Whether a run was begun, wherever its directory is now. */
-  find(plan: string): KnownRun | undefined {
+  /** Undefined for a run that was never begun; else what is known of it, wherever its directory is now. */
+  find(plan: string): BegunRun | undefined {
     return this.state.runs.get(plan);
   }
 
   /** Refuses to begin an abandoned plan, and one whose files another run took after it was made. */
   assertNotTaken(plan: Plan): void {
-    assertNotAbandoned(this.state, plan.id);
+    assertNotAbandoned(this.state.recordOf(plan.id));
     const problems = listTakenFiles(this.state, plan);
     if (problems.length === 0) return;
     throw new UserError('plan-mismatch', `Cannot apply plan ${plan.id}: its files would be sent twice`, {
@@ -100,46 +105,39 @@ export class Registry {
 
   /** Refuses a run that began here and is another one by now, or lacks what it had: see `findRunFaults`. */
   async assertOwn(plan: string): Promise<void> {
-    const pruned = this.state.pruned.get(plan);
-    if (pruned !== undefined) throw refusePruned(this.directories.of(plan), pruned);
+    const { pruned } = this.state.recordOf(plan);
+    if (pruned !== undefined) throw refusePruned(this.directories.of(plan), { plan, pruned });
     const run = this.find(plan);
     if (run === undefined) return;
     const faults = await this.#findFaults(run);
     if (faults.length === 0) return;
     // What the next owner of the lock has written since is no fault.
-    await this.#lock.assertHeld();
+    await this.#options.lock.assertHeld();
     const found = await identifyRun(this.#deps.files, this.directories.of(plan));
-    const adopted = { ...run, directory: found.directory ?? undefined, journal: found.journal ?? run.journal };
-    const left = await this.#findFaults(adopted);
+    const left = await this.#findFaults({ ...run, ...found, journal: found.journal ?? run.journal });
     if (left.length > 0) throw refuseRun(this.directories.of(plan), left);
-    if (this.#adoptedBy === undefined) throw refuseDirectory(this.#jobDirectory, faults);
-    await this.adopt(faults, [{ plan, ...found }]);
+    if (this.#options.adoptedBy === undefined) throw refuseDirectory(this.directories.jobDirectory, faults);
+    await this.adopt(faults, { records: [{ ...run, ...found }] });
   }
 
-  /** A person has said that the directory is the job's from now on. `runs`: those that are as they are now. */
-  async adopt(faults: readonly Fault[], runs: AdoptedEntry['runs']): Promise<void> {
-    const { files, clock } = this.#deps;
-    const by = this.#adoptedBy ?? '';
-    await this.append({
-      type: 'adopted',
-      at: clock.now(),
-      by,
-      why: faults.map(({ where, message }) => `${where}: ${message}`),
-      registry: await identify(files, join(this.#jobDirectory, REGISTRY_FILE)),
-      directory: await identify(files, this.#jobDirectory),
-      runs,
-    });
-    this.#onNotice(`${this.#jobDirectory} is adopted by ${by}: ${faults.map(({ message }) => message).join('; ')}`);
+  /** A person has said that the directory is the job's from now on. `records`: of runs that are as they are now. */
+  async adopt(faults: readonly Fault[], news: Omit<News, 'adopted'>): Promise<void> {
+    const by = this.#options.adoptedBy ?? '';
+    const why = faults.map(({ where, message }) => `${where}: ${message}`);
+    const adoption = { at: this.#deps.clock.now(), by, why };
+    await this.write({ ...news, adopted: [...this.#stored.adopted, adoption] });
+    const what = faults.map(({ message }) => message).join('; ');
+    this.#options.onNotice(`${this.directories.jobDirectory} is adopted by ${by}: ${what}`);
   }
 
-  async #findFaults(run: KnownRun): Promise<Fault[]> {
-    const of = { run, directories: this.directories, lock: this.#lock };
+  async #findFaults(run: BegunRun): Promise<Fault[]> {
+    const of = { run, directories: this.directories, lock: this.#options.lock };
     return (await findRunFaults(this.#deps.files, of)).filter(({ isHarmless }) => isHarmless !== true);
   }
 
   /** A plan of a retry has its rows from now on, for good. */
   async claimRetried(plan: Plan, rows: { source: Plan; ranges: readonly RowRange[]; by: string }): Promise<void> {
-    await this.append(...describeRetry(plan, { ...rows, at: this.#deps.clock.now() }));
+    await this.write({ claims: describeRetry(plan, { ...rows, at: this.#deps.clock.now() }) });
   }
 
   /** A plan is about to begin, and has the rows of other runs that came back as its input from now on, for good. A second time there is nothing to note. */
@@ -147,66 +145,95 @@ export class Registry {
     if (run.plan.retryOf !== undefined) return;
     const { files, clock } = this.#deps;
     const at = clock.now();
-    const entries = await describeReimport(files, run, { claims: this.state.claims, history, at });
-    if (entries.length > 0) await this.append(...entries);
+    const claims = await describeReimport(files, run, { claims: this.state.claims, history, at });
+    if (claims.length > 0) await this.write({ claims });
   }
 
   /** A run's journal is open: it has its files from now on, before its first intent. A second time there is nothing to note. */
   async noteBegun(plan: Plan): Promise<void> {
-    const known = this.find(plan.id);
-    if (known?.journal !== undefined) return;
+    if (this.find(plan.id)?.journal !== undefined) return;
     const { files, clock } = this.#deps;
-    const directory = this.directories.of(plan.id);
-    await this.append(await describeBegun(files, { plan, directory, at: clock.now() }));
+    await this.note(
+      plan.id,
+      await describeBegun(files, { plan, directory: this.directories.of(plan.id), at: clock.now() }),
+    );
   }
 
   /** A run has its outputs. */
   async noteEnded(summary: Summary): Promise<void> {
-    if (this.find(summary.plan) === undefined) return;
-    const { files, clock } = this.#deps;
-    const directory = this.directories.of(summary.plan);
-    await this.append(await describeEnded(files, summary, { directory, at: clock.now() }));
+    const { plan } = summary;
+    if (this.find(plan) === undefined) return;
+    await this.note(plan, await describeEnded(this.#deps.files, summary, this.directories.of(plan)));
   }
 
-  async append(...entries: readonly RegistryEntry[]): Promise<void> {
-    await this.#lock.assertHeld();
-    let after = this.#bytes;
-    const path = join(this.#jobDirectory, REGISTRY_FILE);
-    const file = await this.#deps.files.openAppend(path);
-    try {
-      const torn = this.#isTorn ? [END_OF_TORN_LINE] : [];
-      let end = file.bytes + (this.#isTorn ? END_OF_TORN_LINE.length : 0);
-      const lines = entries.map((entry) => {
-        const line = encodeRegistryLine(entry, after);
-        end += line.length;
-        after = end;
-        return line;
-      });
-      await file.append(Buffer.concat([...torn, ...lines]));
-      await file.sync();
-      this.#isTorn = false;
-      this.#bytes = file.bytes;
-    } catch (error) {
-      this.#isTorn = true;
-      throw error;
-    } finally {
-      await file.close();
-    }
-    for (const entry of entries) this.state.apply(entry);
-    await this.#lock.note(REGISTRY_FILE, noteOf(this.#bytes, await this.#deps.files.stat(path)));
+  /** What is known of a plan from now on; what is known already is not written again. */
+  async note(plan: string, news: Omit<RunRecord, 'plan'>): Promise<void> {
+    const before = this.state.recordOf(plan);
+    const record = { ...before, ...news };
+    if (JSON.stringify(record) === JSON.stringify(before)) return this.keep(plan);
+    await this.write({ records: [record] });
   }
 
-  /** From now on the job's lock notes how long the files are. Of journals that a person adopted as they are nothing is known yet. */
-  async attest({ isAdopted }: { isAdopted: boolean }): Promise<void> {
+  /** The same again writes what a process that died between the two had not written into the run's directory. */
+  async keep(plan: string): Promise<void> {
     const { files } = this.#deps;
-    const noted = listNotedFiles(this.state, this.directories);
-    for (const [, path] of noted) {
-      // What was read may not be on disk yet; from here on all builds upon it.
+    const directory = this.directories.of(plan);
+    if ((await files.stat(directory)) !== undefined) await writeRunFile(files, directory, this.state.recordOf(plan));
+  }
+
+  /**
+   * In this order, each durable before the next: what is claimed, the memory, what the lock notes of it, and what the runs' own directories
+   * have. Behind the memory the lock is looked at once more: who then holds it has read what was written.
+   */
+  async write({ records = [], claims = [], adopted = this.#stored.adopted }: News): Promise<void> {
+    const { files } = this.#deps;
+    const { lock, jobDirectory } = this.#options;
+    const { epoch, revision } = this.#stored;
+    await lock.assertHeld();
+    let known = this.#stored.claims;
+    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each)) };
+    // The epochs of a lock begin anew when its files are deleted; those of the memory must not.
+    const own = this.#isOwn ? epoch : lock.epoch > epoch ? lock.epoch : epoch + 1;
+    const stored = { epoch: own, revision: revision + 1, adopted, claims: known };
+    await lock.assertHeld();
+    const directory = await identify(files, jobDirectory);
+    const document = { ...stored, directory, runs: this.state.listWith(records) };
+    await writeMemory(files, jobDirectory, document).catch(async (error: unknown) => {
+      // The next owner of the lock removes what has not got its name.
+      await lock.assertHeld();
+      throw error;
+    });
+    await lock.assertHeld();
+    this.#stored = stored;
+    for (const each of claims) this.state.claims.add(each);
+    for (const each of records) this.state.put(each);
+    await lock.note(MEMORY_KEY, await this.#look());
+    for (const { plan } of records) await this.keep(plan);
+    if (this.#isOwn) return;
+    this.#isOwn = true;
+    await removeOlder(files, jobDirectory, own);
+  }
+
+  /** From now on the job's lock notes how far memory and journals are. Of journals that a person adopted as they are nothing is known yet. */
+  async attest({ isAdopted, unknown }: { isAdopted: boolean; unknown: readonly string[] }): Promise<void> {
+    const { files } = this.#deps;
+    const { lock, jobDirectory } = this.#options;
+    const journals = listOpenJournals(this.state, this.directories);
+    // What was read may not be on disk yet; from here on all builds upon it.
+    for (const path of [
+      memoryPath(jobDirectory, this.#stored.epoch),
+      ...unknown,
+      ...journals.map(([, path]) => path),
+    ]) {
       if ((await files.stat(path)) !== undefined) await syncFile(files, path);
     }
-    await this.#lock.note(REGISTRY_FILE, { bytes: this.#bytes });
-    const known = (key: string) => (isAdopted && key !== REGISTRY_FILE ? undefined : this.#lock.known(key));
-    await this.#lock.attest(await lookAgain(files, noted, known));
+    const known = await lookAgain(files, journals, (key) => (isAdopted ? undefined : lock.known(key)));
+    await lock.attest({ ...known, [MEMORY_KEY]: await this.#look() });
+  }
+
+  async #look() {
+    const { epoch, revision } = this.#stored;
+    return noteOfMemory(revision, await this.#deps.files.stat(memoryPath(this.#options.jobDirectory, epoch)));
   }
 }
 
@@ -214,34 +241,37 @@ export class Registry {
 export async function describeBegun(
   files: Files,
   { plan, directory, at }: { plan: Plan; directory: string; at: number },
-): Promise<BegunEntry> {
+): Promise<Required<Pick<BegunRun, 'begun' | 'directory' | 'journal'>> & { readonly ended: undefined }> {
+  const taken = (plan.testOf === undefined ? plan.steps : []).flatMap(({ kind, number, inputs }) => {
+    const account = accountOfKind(plan.job, kind);
+    return inputs.map(({ file, contentSha256, rowsSha256 }) => {
+      return { file, kind, step: number, account, content: contentSha256, rows: rowsSha256 ?? null };
+    });
+  });
   return {
-    type: 'begun',
-    at,
-    plan: plan.id,
-    planSha256: await digestPlanOf(files, directory),
-    occurrence: plan.occurrence,
-    retryOf: plan.retryOf?.run ?? null,
-    ...(plan.testOf === undefined ? {} : { testOf: plan.testOf }),
-    files: (plan.testOf === undefined ? plan.steps : []).flatMap(({ kind, number, inputs }) => {
-      const account = accountOfKind(plan.job, kind);
-      return inputs.map(({ file, contentSha256, rowsSha256 }) => {
-        return { file, kind, step: number, account, content: contentSha256, rows: rowsSha256 ?? null };
-      });
-    }),
+    begun: {
+      at,
+      name: basename(directory),
+      planSha256: await digestPlanOf(files, directory),
+      occurrence: plan.occurrence,
+      retryOf: plan.retryOf?.run ?? null,
+      ...(plan.testOf === undefined ? {} : { testOf: plan.testOf }),
+      files: taken,
+    },
     directory: await identify(files, directory),
     journal: await identify(files, join(directory, JOURNAL_FILE)),
+    ended: undefined,
   };
 }
 
 /** A run that has its outputs. */
 export async function describeEnded(
   files: Files,
-  { plan, state, exitCode, balance, startedAt, endedAt }: Summary,
-  { directory, at }: { directory: string; at: number },
-): Promise<EndedEntry> {
+  { state, exitCode, balance, startedAt, endedAt }: Summary,
+  directory: string,
+): Promise<Required<Pick<RunRecord, 'ended'>>> {
   const { bytes: journalBytes = 0 } = (await files.stat(join(directory, JOURNAL_FILE))) ?? {};
-  return { type: 'ended', at, plan, state, exitCode, counts: { ...balance }, startedAt, endedAt, journalBytes };
+  return { ended: { state, exitCode, counts: { ...balance }, startedAt, endedAt, journalBytes } };
 }
 
 export async function identify(files: Files, path: string): Promise<Identity> {
@@ -250,12 +280,12 @@ export async function identify(files: Files, path: string): Promise<Identity> {
   return identityOf(path, found);
 }
 
-/** Where a run is now; null for what is gone. */
+/** Where a run is now; undefined for what is gone. */
 export async function identifyRun(
   files: Files,
   directory: string,
-): Promise<Pick<AdoptedEntry['runs'][number], 'directory' | 'journal'>> {
-  const of = async (path: string) => ((await files.stat(path)) === undefined ? null : identify(files, path));
+): Promise<Record<'directory' | 'journal', Identity | undefined>> {
+  const of = async (path: string) => ((await files.stat(path)) === undefined ? undefined : identify(files, path));
   return { directory: await of(directory), journal: await of(join(directory, JOURNAL_FILE)) };
 }
 
@@ -267,7 +297,7 @@ function refuseRun(directory: string, problems: readonly Fault[]): UserError {
   });
 }
 
-/** What was found is not what the registry knows. Nothing is sent until a person decides. */
+/** What was found is not what the memory knows. Nothing is sent until a person decides. */
 export function refuseDirectory(
   jobDirectory: string,
   faults: readonly { where: string; message: string }[],

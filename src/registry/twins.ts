@@ -190,7 +190,7 @@ export class Twins {
     const { files, registry, received } = this.#sources;
     const claims = listClaimsOn({ plan }, registry.claims).filter((each) => each.step === step);
     const rows = state === 'planned' ? undefined : (await readRunRows(files, run)).rows;
-    const isAbandoned = registry.abandoned.has(plan.id);
+    const isAbandoned = registry.isAbandoned(plan.id);
     return (index) => {
       const claimed = claims.find(({ claim }) => claim.has(index));
       if (claimed !== undefined) return !this.#isKnown(claimed.claim.entry.plan);

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { digestPlanOf, JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import type { SentTest } from '../report/page/other-runs.js';
 import { balanceOf } from '../report/row-balance.js';
@@ -10,10 +10,9 @@ import { addBalances, type Summary } from '../report/summary.js';
 import { type ReportOptions, writeReport } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import { readRegistry } from './open-registry.js';
-import { type BegunEntry, digestPlanOf } from './registry-entry.js';
-import type { KnownRun, RegistryState } from './registry-state.js';
+import type { BegunRun, RegistryState } from './registry-state.js';
 
-/** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the registry knows. */
+/** Writes the outputs of a run (report/write-report.ts); its page says which tests of its plan the memory knows. */
 export async function writeRunReport(
   files: Files,
   directory: string,
@@ -23,7 +22,7 @@ export async function writeRunReport(
   return writeReport(files, directory, plan, { tests: await readTests(files, directory, plan), ...options });
 }
 
-/** None where the registry is damaged: a report does not depend on it. */
+/** None where the memory is damaged: a report does not depend on it. */
 async function readTests(files: Files, directory: string, plan: Plan): Promise<SentTest[]> {
   try {
     const state = await readRegistry(files, dirname(directory));
@@ -34,13 +33,14 @@ async function readTests(files: Files, directory: string, plan: Plan): Promise<S
   }
 }
 
-function describeTest({ begun, counts }: KnownTest): SentTest {
-  return { run: begun.plan, sentAtMs: begun.at, numbers: begun.testOf?.numbers ?? 0, counts };
+function describeTest({ run, begun, counts }: KnownTest): SentTest {
+  return { run, sentAtMs: begun.at, numbers: begun.testOf?.numbers ?? 0, counts };
 }
 
 /** A test of a plan. */
 export interface KnownTest {
-  readonly begun: BegunEntry;
+  readonly run: string;
+  readonly begun: BegunRun['begun'];
   /** Undefined for one that has not come to its end. */
   readonly counts: Pick<Balance, 'read' | 'accepted'> | undefined;
 }
@@ -58,13 +58,14 @@ export async function listTestsOf(
   const found: KnownTest[] = [];
   for (const test of tests) {
     if (test.begun.testOf?.planSha256 !== planSha256) continue;
-    found.push({ begun: test.begun, counts: await countTest(files, directories.of(test.begun.plan), test) });
+    const { plan: run, begun } = test;
+    found.push({ run, begun, counts: await countTest(files, directories.of(run), test) });
   }
   return found;
 }
 
-/** As its journal has it where the registry knows rows that were not accepted: receipts may have settled them since. */
-async function countTest(files: Files, directory: string, { ended }: KnownRun): Promise<KnownTest['counts']> {
+/** As its journal has it where the memory knows rows that were not accepted: receipts may have settled them since. */
+async function countTest(files: Files, directory: string, { ended }: BegunRun): Promise<KnownTest['counts']> {
   if (ended?.state !== 'finished') return undefined;
   const { read = 0, accepted = 0 } = ended.counts;
   return accepted === read ? { read, accepted } : ((await readBalance(files, directory)) ?? { read, accepted });

@@ -48,7 +48,7 @@ export const summarySchema = z.strictObject({
     .strictObject({
       version: z.string(),
       revision: z.string(),
-      formats: z.strictObject({ plan: count, packed: count.optional(), journal: count, registry: count }),
+      formats: z.strictObject({ plan: count, packed: count.optional(), journal: count, memory: count }),
     })
     .optional(),
   job: z.string(),

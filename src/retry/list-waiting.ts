@@ -17,14 +17,14 @@ export interface WaitingPlan {
 export async function listWaiting(
   files: Files,
   directories: RunDirectories,
-  { claims, abandoned }: Pick<RegistryState, 'claims' | 'abandoned'>,
+  registry: RegistryState,
 ): Promise<WaitingPlan[]> {
   const waiting: WaitingPlan[] = [];
-  for (const id of claims.plans) {
+  for (const id of registry.claims.plans) {
     const directory = directories.of(id);
     const isThere = async (file: string) => (await files.stat(join(directory, file))) !== undefined;
-    if (abandoned.has(id) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
-    waiting.push({ directory, plan: await readPlan(files, directory), rows: claims.countOf(id) });
+    if (registry.isAbandoned(id) || !(await isThere(PLAN_FILE)) || (await isThere(JOURNAL_FILE))) continue;
+    waiting.push({ directory, plan: await readPlan(files, directory), rows: registry.claims.countOf(id) });
   }
   return waiting;
 }

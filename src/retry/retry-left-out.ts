@@ -27,7 +27,7 @@ export interface LeftOutEnd {
 }
 
 /**
- * Makes a plan of rows that the plan of a run left out, and claims them for it in the registry, for good: of filtered ones those that match
+ * Makes a plan of rows that the plan of a run left out, and claims them for it in the memory, for good: of filtered ones those that match
  * the `where` of now, as the others stay where they are, for a later `where`. In the journal of the run nothing is noted: to it they were
  * never planned.
  */

@@ -66,7 +66,7 @@ export async function makePlanOf(
     rows: `${of.isLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
   });
   const head = {
-    id: planIdInstead(planIdOf(identity), (id) => registry.abandoned.has(id)),
+    id: planIdInstead(planIdOf(identity), (id) => registry.isAbandoned(id)),
     occurrence: plan.occurrence,
     job: dropSample(job),
     retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
@@ -96,7 +96,7 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
   const { registry, choice } = request;
   const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
   for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
-    if (registry.abandoned.has(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
+    if (registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
     const own = claims.filter(({ claim }) => claim.entry.plan === id);
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);

@@ -42,7 +42,7 @@ export interface RetryEnd {
   readonly codes: Readonly<Record<string, number>>;
 }
 
-/** A run whose rows are chosen, with the registry of its job. */
+/** A run whose rows are chosen, with the memory of its job. */
 interface RetriedRun {
   readonly directory: string;
   readonly plan: Plan;
@@ -57,7 +57,7 @@ interface RetriedRun {
  *
  *   1. the plan gets its name; without 3 nobody may send it
  *   2. the run gives up what it had not reached, where that is chosen; the rest stays its own
- *   3. one entry in the registry claims all of the rows for the plan
+ *   3. one file in `claims/` claims all of the rows for the plan
  *   4. the run's journal notes what was claimed, for its outputs
  *
  * The same command after 1 or 2 makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
@@ -82,7 +82,7 @@ async function retryRows(
   deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
   const { files } = deps;
-  const { claims, abandoned } = registry.state;
+  const { claims } = registry.state;
   const { directories } = registry;
   const run = await noteClaims(await readRunRows(files, { directory, plan }), claims, lock, deps);
   const { rows, state } = run;
@@ -90,12 +90,13 @@ async function retryRows(
   const isBegun = state.firstOpen !== undefined && (plan.retryOf !== undefined || registry.find(plan.id) !== undefined);
   if (!isBegun) {
     throw new UserError('bad-plan', `Cannot retry rows of ${directory}: its plan was never applied`, {
-      hint: abandoned.has(plan.id)
+      hint: registry.state.isAbandoned(plan.id)
         ? 'It was abandoned, and had taken nothing: the next `volley run` plans its files anew.'
         : 'Send it with `volley apply`.',
     });
   }
-  if (choice.only === 'unprocessed' && !abandoned.has(plan.id)) assertRestIsFree({ directory, plan }, state);
+  if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))
+    assertRestIsFree({ directory, plan }, state);
   const history = await readHistory(files, dirname(directory), registry.state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   if (choice.only === 'not-sent' && state.takenBackAt !== undefined)

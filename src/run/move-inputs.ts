@@ -5,7 +5,7 @@ import { PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Log } from '../ports/log.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import type { KnownRun } from '../registry/registry-state.js';
+import type { BegunRun } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 
@@ -21,12 +21,12 @@ interface Taken {
 /**
  * `whenDone.moveTo`: moves files that finished runs took, by default all runs of the job, out of the inbox. A file is moved only if
  *
- *   1. the registry has the run's end: its outputs are on disk
+ *   1. the memory has the run's end: its outputs are on disk
  *   2. no unfinished run takes it, and no run has it as a suppression list
  *   3. its content is still what the run took: one that changed is a new file
  *
  * So a process may die at any moment, and the next one moves what is left. A name that is taken in the directory is no reason to
- * write over it. What cannot be moved is one warning; it stays, and is not sent again, as the registry has it.
+ * write over it. What cannot be moved is one warning; it stays, and is not sent again, as the memory has it.
  */
 export async function moveInputs(
   job: Pick<Job, 'steps'>,
@@ -87,8 +87,8 @@ function hasEnded(plan: string, { state }: Registry): boolean {
   return takesFiles(known) && known?.ended?.state === 'finished';
 }
 
-/** Retries and tests take none, nor does a plan whose process died before the registry had it. */
-function takesFiles(run: KnownRun | undefined): boolean {
+/** Retries and tests take none, nor does a plan whose process died before the memory had it. */
+function takesFiles(run: BegunRun | undefined): boolean {
   return run !== undefined && run.begun.retryOf === null && run.begun.testOf === undefined;
 }
 
@@ -99,7 +99,7 @@ function listNeeded(history: readonly PastRun[], { state }: Registry): ReadonlyS
         runState !== 'planned' &&
         runState !== 'finished' &&
         takesFiles(state.runs.get(plan.id)) &&
-        !state.abandoned.has(plan.id);
+        !state.isAbandoned(plan.id);
       return plan.steps.flatMap(({ inputs, suppression }) =>
         [...(isUnfinished ? inputs : []), ...suppression].map(({ path }) => path),
       );

@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
-import { keepMark } from '../registry/marks.js';
 import type { Registry } from '../registry/registry.js';
-import { ABANDONED_FILE, type AbandonedEntry } from '../registry/registry-entry.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
@@ -20,8 +18,8 @@ export interface AbandonableRun {
 /**
  * Lets a plan go for good, begun or not, in this order, each durable before the next, so that a process may die at any moment:
  *
- *   1. the registry has an entry `abandoned`: nobody applies it from now on
- *   2. its directory has a copy of that line, for a registry that is lost
+ *   1. the memory has it as abandoned: nobody applies it from now on
+ *   2. so has its own directory, for a memory that is lost
  *   3. its journal ends with a close; what was under way is in doubt, or unprocessed where it may be sent again
  *
  * The same again continues from where it was. What it took and claimed stays its own: `volley retry` gives what it did not send to another
@@ -29,15 +27,12 @@ export interface AbandonableRun {
  * The caller writes the outputs.
  */
 export async function abandonRun(run: AbandonableRun, by: string, deps: Ports): Promise<void> {
-  const { directory, plan, lock, registry } = run;
-  const { files, clock } = deps;
+  const { plan, lock, registry } = run;
   await assertUnfinished(run, deps);
-  const { abandoned } = registry.state;
-  if (!abandoned.has(plan.id)) await registry.append({ type: 'abandoned', at: clock.now(), plan: plan.id, by });
-  const entry = abandoned.get(plan.id) as AbandonedEntry;
+  const { abandoned = { at: deps.clock.now(), by } } = registry.state.recordOf(plan.id);
+  await registry.note(plan.id, { abandoned });
   await lock.assertHeld();
-  await keepMark(files, join(directory, ABANDONED_FILE), [entry]);
-  await closeJournal(run, entry, deps);
+  await closeJournal(run, abandoned, deps);
 }
 
 /** Whether a plan has something that no other can have: it was begun, or retries rows that it claimed. */
@@ -61,7 +56,7 @@ export async function assertUnfinished({ directory, plan }: AbandonableRun, { fi
   });
 }
 
-async function closeJournal(run: AbandonableRun, { by }: AbandonedEntry, deps: Ports): Promise<void> {
+async function closeJournal(run: AbandonableRun, { by }: Act, deps: Ports): Promise<void> {
   const { directory, plan, lock } = run;
   const read = await readRunRows(deps.files, { directory, plan });
   const { state } = read;

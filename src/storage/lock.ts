@@ -68,11 +68,12 @@ const SYNC_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
-export async function acquireLock(deps: LockPorts, directory: string): Promise<Lock> {
+/** `above`: every epoch that is known to have been, also where the files of the lock were deleted. */
+export async function acquireLock(deps: LockPorts, directory: string, above = 0): Promise<Lock> {
   await deps.files.makeDirectory(directory);
   const current = await readHighest(deps, directory);
   if (current !== undefined) assertFree(deps, current);
-  const epoch = (current?.epoch ?? 0) + 1;
+  const epoch = Math.max(current?.epoch ?? 0, above) + 1;
   const content =
     (state: LockFile['state'], about: Pick<LockFile, 'known' | 'before'>) =>
     ({ device, inode, bornMs }: FileFacts) =>

@@ -12,11 +12,11 @@ import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { FIRST_REQUESTS_ROWS } from '../plan/first-requests.js';
 import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { sha256Of } from '../plan/format/sealed-json.js';
 import { sendsNothing } from '../plan/guards.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
 import { type Approvals, listApproveFlags } from '../registry/approvals.js';
-import { digestPlan } from '../registry/registry-entry.js';
 import { describeHad, explainReason } from '../report/account.js';
 import { describeSpecialCharacters, shortenName } from '../report/special-characters.js';
 import { replaceTypography } from '../template/gsm7.js';
@@ -34,7 +34,7 @@ export function summarizePlan(plan: Plan, directory: string, nowMs: number): obj
   }));
   const retryOf = plan.retryOf?.run ?? null;
   const prices = plan.prices === undefined ? null : { ...plan.prices, total: sumCost(plan.steps) };
-  const planned = { plannedBy: plan.plannedBy, planSha256: digestPlan(encodePlan(plan)) };
+  const planned = { plannedBy: plan.plannedBy, planSha256: sha256Of(encodePlan(plan)) };
   return { plan: plan.id, job: plan.job.name, ...planned, retryOf, directory, state: 'planned', prices, steps };
 }
 
@@ -143,7 +143,7 @@ function describeApproval(plan: Plan, screen: Screen): string {
   if (required === 0) return '';
   const so = `before it is sent, ${countOf(required, 'approval')} by other people`;
   return formatParagraph(
-    `Planned by ${plan.plannedBy}; plan.json has the SHA-256 ${digestPlan(encodePlan(plan))}. It needs, ${so}.`,
+    `Planned by ${plan.plannedBy}; plan.json has the SHA-256 ${sha256Of(encodePlan(plan))}. It needs, ${so}.`,
     screen,
   );
 }
@@ -153,7 +153,7 @@ function nextOfPlan(plan: Plan, path: string, screen: Screen): NextStep {
   if (job.guards.requireTest !== true && job.guards.requireApproval !== undefined)
     return {
       what: `another person than ${plannedBy} approves it, as guards.requireApproval asks`,
-      command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, digestPlan(encodePlan(plan)))),
+      command: showCommand(screen, 'approve', path, ...listApproveFlags(plan, sha256Of(encodePlan(plan)))),
     };
   if (job.guards.requireTest !== true)
     return { what: 'to send exactly this', command: showCommand(screen, 'apply', path, '--confirm', id) };

@@ -9,7 +9,7 @@ import { UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type Approvals, findApprover, listApproveFlags, readApprovals, signApproval } from '../registry/approvals.js';
-import { assertNotAbandoned } from '../registry/marks.js';
+import { assertNotAbandoned } from '../registry/registry-state.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
 import { formatNextStep } from '../texts/text-lines.js';
@@ -31,7 +31,8 @@ export const approve = defineVerb({
     const { directory, plan } = await openRunDirectory(context, written);
     const approvals = await withRun(context, { directory, plan }, async (run) => {
       const { registry } = run;
-      assertNotAbandoned(registry.state, plan.id);
+      const record = registry.state.recordOf(plan.id);
+      assertNotAbandoned(record);
       const before = await readApprovals(env.files, run, registry.state);
       await assertWaits(run, before, context);
       if (confirm.toLowerCase() !== before.planSha256) throw refuseDigest(directory, confirm, before);
@@ -39,9 +40,10 @@ export const approve = defineVerb({
       const name = nameApprover(plan, key, context);
       const isGiven = before.given.some((each) => each.fault === null && foldPerson(each.name) === foldPerson(name));
       if (isGiven) return before;
-      const approval = { plan: plan.id, planSha256: before.planSha256, name, at: env.clock.now() };
-      const signature = key === undefined ? {} : { signature: signApproval(approval, key) };
-      await registry.append({ type: 'approved', ...approval, by: namePerson(context), ...signature });
+      const approval = { planSha256: before.planSha256, name, at: env.clock.now() };
+      const signature = key === undefined ? {} : { signature: signApproval({ ...approval, plan: plan.id }, key) };
+      const given = { ...approval, by: namePerson(context), ...signature };
+      await registry.note(plan.id, { approved: [...(record.approved ?? []), given] });
       return readApprovals(env.files, run, registry.state);
     });
     const path = showPath(screen, directory);

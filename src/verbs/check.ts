@@ -188,8 +188,8 @@ const placeOf = (area: Area) => `service.credentials.${area}`;
 /** A plan that this build cannot read stops the job: its rows may have been sent. */
 async function checkRuns(jobDirectory: string, files: Files, problems: ProblemList): Promise<void> {
   if ((await files.stat(jobDirectory))?.isDirectory !== true) return;
-  for await (const { path, hasPlan, isPruned } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
-    if (hasPlan && !isPruned) await problems.gather(path, () => readPlan(files, path));
+  for await (const { path, hasPlan } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
+    if (hasPlan) await problems.gather(path, () => readPlan(files, path));
   }
 }
 

@@ -216,5 +216,5 @@ function assertNodeIsSilent(): void {
 /** What --version prints; the version is the first word. */
 function describeProgram(): string {
   const { version, revision, formats } = PROGRAM;
-  return `${version} (revision ${revision}; plan format ${formats.plan}, packed ${formats.packed}, journal ${formats.journal}, registry ${formats.registry})`;
+  return `${version} (revision ${revision}; plan format ${formats.plan}, packed ${formats.packed}, journal ${formats.journal}, memory ${formats.memory})`;
 }

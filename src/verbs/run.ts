@@ -147,7 +147,7 @@ async function isUnfinished(
   { env, log }: Pick<Context, 'env' | 'log'>,
 ): Promise<boolean> {
   const { id, testOf } = past.plan;
-  if (past.state === 'planned' || testOf !== undefined || registry.state.abandoned.has(id)) return false;
+  if (past.state === 'planned' || testOf !== undefined || registry.state.isAbandoned(id)) return false;
   const isRecorded = past.state === 'finished' && registry.find(id)?.ended?.state === 'finished';
   if (isRecorded && (await isReported(env.files, past))) return false;
   if (listTakenFiles(registry.state, past.plan).length === 0) return true;

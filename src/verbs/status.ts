@@ -10,9 +10,9 @@ import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { type Approvals, readApprovals } from '../registry/approvals.js';
-import { describeAbandoned } from '../registry/marks.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { readOpenDoubt, readSummary } from '../registry/read-runs.js';
+import { describeAct } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf, underWayOf } from '../report/row-balance.js';
 import { readLockOwner } from '../storage/lock.js';
 import { nextStep } from '../texts/next-step.js';
@@ -41,13 +41,13 @@ export const status = defineVerb({
       const registry = await readRegistry(files, jobDirectory);
       const openDoubt = await readOpenDoubt(files, jobDirectory, { isSandbox, isRunning: owner !== undefined });
       const approvals = await readApprovals(files, { directory, plan }, registry);
-      return { state, owner, openDoubt, abandoned: registry.abandoned.get(plan.id), approvals };
+      return { state, owner, openDoubt, abandoned: registry.recordOf(plan.id).abandoned, approvals };
     });
     const found = {
       job: plan.job.name,
       plan: plan.id,
       directory,
-      state: abandoned === undefined ? nameState(state) : `abandoned ${describeAbandoned(abandoned)}`,
+      state: abandoned === undefined ? nameState(state) : `abandoned ${describeAct(abandoned)}`,
       runner: owner === undefined ? null : { host: owner.host.split('/')[0] ?? '', pid: owner.pid },
       steps: plan.steps.map((step) => countStep(step, { state, job: plan.job, isRunning: owner !== undefined })),
       plannedBy: plan.plannedBy,

@@ -10,7 +10,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { placeProblems } from '../job/load.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
 import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
 import {
   jobOfTest,
@@ -22,7 +22,6 @@ import {
 import type { ChosenRows } from '../preview/choose-rows.js';
 import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/read-runs.js';
-import { digestPlanOf } from '../registry/registry-entry.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
 import { adopt, argument, json, rowChoice, texts, whole } from './flags.js';
@@ -121,7 +120,7 @@ async function planTest(
     const id = nameTest(source, nth);
     const past = history.find(({ plan }) => plan.id === id);
     const known = registry.find(id);
-    if (registry.state.pruned.has(id)) continue;
+    if (registry.state.recordOf(id).pruned !== undefined) continue;
     if (known === undefined && (past === undefined || past.state === 'planned')) {
       const { directories } = registry;
       const place = { directories, assertHeld: () => lock.assertHeld(), nowMs: clock.now() };

@@ -68,7 +68,7 @@ export class Workspace {
 
   /** Run directories of the job `sale`. */
   runs(): string[] {
-    return this.directories().filter((name) => !name.startsWith('.'));
+    return this.directories().filter((name) => !name.startsWith('.') && name !== 'claims');
   }
 
   /** Their plan ids. */

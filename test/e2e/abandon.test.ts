@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
+import { removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
@@ -35,7 +35,7 @@ describe('abandon', () => {
     const dry = await abandon(workspace, run, '--dry-run');
     const balance = { read: 30, accepted: 10, inDoubt: 10, unprocessed: 10 };
     expect(dry).toMatchObject({ state: 'dry-run', balance });
-    expect(existsSync(workspace.path(`out/sale/${run}/abandoned.ndjson`))).toBe(false);
+    expect(workspace.read(`out/sale/${run}/run.json`)).not.toContain('abandoned');
 
     const end = await abandon(workspace, run);
 
@@ -81,8 +81,8 @@ describe('abandon', () => {
     expect(JSON.parse(again.stdout).state).toBe('nothing-to-retry');
     expect((await retry(workspace, first, 'unprocessed')).summary.balance).toMatchObject({ read: 10, accepted: 10 });
     await expectRefused(workspace, first);
-    // By way of a lost registry.
-    workspace.write('out/sale/registry.ndjson', '');
+    // By way of a lost memory.
+    removeMemory(workspace.path('out/sale'));
     expect(JSON.parse((await workspace.volley('run', 'job.yaml', '--adopt')).stdout).state).toBe('nothing-new');
     await expectRefused(workspace, run);
     await expectRefused(workspace, first);
@@ -112,7 +112,7 @@ describe('abandon', () => {
     const ended = await workspace.volley('abandon', `out/sale/${run}`);
 
     expect(readFailure(ended)).toMatchObject({ exitCode: 75, error: { code: 'lock-held' } });
-    expect(existsSync(workspace.path(`out/sale/${run}/abandoned.ndjson`))).toBe(false);
+    expect(workspace.read(`out/sale/${run}/run.json`)).not.toContain('abandoned');
     running.signal('SIGKILL');
     await running.ended;
   });

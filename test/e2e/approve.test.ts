@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decodeRequestLine, encodeRequestLine } from '../../src/plan/format/plan-file.js';
 import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
-import { forgeLastEntry } from '../registry/forge-entry.js';
+import { forgeMemory, memoryIn } from '../registry/memory-on-disk.js';
 import { aJob, numbersOf } from './a-job.js';
 import { aJobOf } from './a-job-to-test.js';
 import type { Workspace } from './a-workspace.js';
@@ -192,9 +192,7 @@ test('where the job names approvers, an approval is signed with the key of one o
   expect(await codeOf(approve('ann', '--key-file', 'cid.pem'))).toBe('guard');
   expect((await approve('whoever', '--key-file', 'cid.pem')).code).toBe(0);
 
-  const registry = 'out/sale/registry.ndjson';
-  const whole = workspace.read(registry);
-  expect(whole).toContain('"name":"Cid"');
+  expect(readFileSync(memoryIn(workspace.path('out/sale')), 'utf8')).toContain('"name": "Cid"');
   expect((await as(workspace, 'cron', 'apply', planned.directory)).code).toBe(0);
 });
 
@@ -222,6 +220,12 @@ test('one key of two lets nothing be sent: who holds it may have planned under a
   expect((await as(workspace, 'x', 'apply', directory)).code).toBe(0);
 });
 
+function forgeApproval(workspace: Workspace, change: (approval: object) => object): void {
+  forgeMemory(workspace.path('out/sale'), ({ runs, ...document }) => {
+    return { ...document, runs: runs.map((run) => ({ ...run, approved: run.approved?.map(change) })) };
+  });
+}
+
 /** One in 64 begins with any letter. */
 const change = (text: string) => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`;
 
@@ -235,7 +239,7 @@ test.each([
   ['time', (entry: { at: number }) => ({ ...entry, at: entry.at + 1 }), /not valid/],
   ['absent signature', ({ signature: _, ...entry }: { signature: string }) => entry, /not valid/],
   ['unknown name', (entry: object) => ({ ...entry, name: 'Eve' }), /not given by an approver/],
-])('an approval whose %s was changed in the registry does not count', async (_, forge, why) => {
+])('an approval whose %s was changed in the memory does not count', async (_, forge, why) => {
   const workspace = await aJobOf();
   const approvers = [
     { name: 'Bob', publicKey: aKey(workspace, 'bob') },
@@ -245,18 +249,18 @@ test.each([
   const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann', 'plan', 'job.yaml')).stdout);
   await as(workspace, 'x', 'approve', directory, '--confirm', planSha256, '--key-file', 'bob.pem');
 
-  forgeLastEntry(workspace.path('out/sale/registry.ndjson'), forge as (entry: object) => object);
+  forgeApproval(workspace, forge as (approval: object) => object);
 
   const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
   expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringMatching(why)]);
   expect(workspace.requests()).toEqual([]);
 });
 
-test('an approval in the name of who planned does not count, however it came into the registry', async () => {
+test('an approval in the name of who planned does not count, however it came into the memory', async () => {
   const { workspace, directory, approve } = await aPlan();
   await approve('bob');
 
-  forgeLastEntry(workspace.path('out/sale/registry.ndjson'), (entry) => ({ ...entry, name: 'ANN' }));
+  forgeApproval(workspace, (approval) => ({ ...approval, name: 'ANN' }));
 
   const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
   expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringContaining('given by who planned it')]);
@@ -270,8 +274,8 @@ test('an approval stays known once the rows of its run are pruned', async () => 
 
   await as(workspace, 'ann', 'prune', 'job.yaml', '--older-than', '0h');
 
-  const mark = readFileSync(join(directory, 'pruned.ndjson'), 'utf8');
-  expect(mark).toMatch(new RegExp(`"type":"approved".*"planSha256":"${planSha256}","name":"bob"`));
+  const { record } = readSealed(readFileSync(join(directory, 'run.json'), 'utf8'));
+  expect(record.approved).toMatchObject([{ planSha256, name: 'bob' }]);
 });
 
 test('a plan that asks for no approval, a test, and what is finished have nothing to approve', async () => {

@@ -1,27 +1,24 @@
 import { readdirSync, rmSync, utimesSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Env, nodeEnv } from '../../src/command/env.js';
+import { readSealed } from '../../src/plan/format/sealed-json.js';
+import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import type { Files } from '../../src/storage/files.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
 
-/** A disk that fails as the registry is to note that a run has begun: its journal is there, and nothing was sent. */
+/** A disk that fails as the memory is to have that a run has begun: its journal is there, and nothing was sent. */
 function diesAsItBegins(): Env {
-  const openAppend: Files['openAppend'] = async (path) => {
-    const file = await nodeEnv.files.openAppend(path);
-    const append: typeof file.append = async (bytes) => {
-      if (Buffer.from(bytes).includes('"type":"begun"')) {
-        throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
-      }
-      return file.append(bytes);
-    };
-    return path.endsWith('registry.ndjson')
-      ? Object.setPrototypeOf({ append, sync: () => file.sync(), close: () => file.close() }, file)
-      : file;
-  };
-  return { ...nodeEnv, files: { ...nodeEnv.files, openAppend } };
+  const writeWhole: Files['writeWhole'] = (path, text) =>
+    nodeEnv.files.writeWhole(path, (own) => {
+      const whole = typeof text === 'string' ? text : text(own);
+      const { runs }: MemoryDocument = path.includes('/memory-') ? readSealed(whole) : { runs: [] };
+      if (!runs.some(({ begun, ended }) => begun !== undefined && ended === undefined)) return whole;
+      throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
+    });
+  return { ...nodeEnv, files: { ...nodeEnv.files, writeWhole } };
 }
 
 /** A command on the job that dies as its run begins, `volley run job.yaml` unless another is named; gives the run. */
@@ -103,7 +100,7 @@ test.each(['planned', 'with a journal'])(
 
     expect(await prune()).toMatchObject([{ run, endedAt: null }]);
 
-    expect(readdirSync(directory)).toEqual(['pruned.ndjson']);
+    expect(readdirSync(directory)).toEqual(['run.json']);
     expect(workspace.requests()).toEqual([]);
     const sent = await workspace.volley(...(test as [string]));
     expect([sent.code, sent.summary.balance.accepted]).toEqual([0, 1]);

@@ -172,5 +172,5 @@ function isReportedUnbegun(disk: MemoryDisk, job: Job): (run: string) => boolean
 }
 
 function runsOf(disk: MemoryDisk, job: Job): string[] {
-  return disk.list(`/out/${job.name}`).filter((name) => !name.startsWith('.') && !/^(lock-|registry)/.test(name));
+  return disk.list(`/out/${job.name}`).filter((name) => !name.startsWith('.') && !/^(lock-|memory-|claims)/.test(name));
 }

@@ -87,7 +87,7 @@ test('a run that ends at any operation on the disk loses no file: the next one m
   const isMove = (name: string) => name.startsWith('rename') && name.includes('/inbox/');
   expect(whole.seen.filter(isMove)).toHaveLength(2);
   const movedAt = whole.seen.findLastIndex(isMove) + 6;
-  const endsAt = whole.seen.findLastIndex((name) => name.startsWith('write ') && name.endsWith('registry.ndjson'));
+  const endsAt = whole.seen.findLastIndex((name) => name.startsWith('rename') && name.includes('/memory-'));
   const all = Object.values(FILES).sort();
 
   for (const [at, operation] of whole.seen.entries()) {

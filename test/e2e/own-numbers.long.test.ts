@@ -123,7 +123,7 @@ describe('volley test', () => {
     ]);
     const { stdout } = await workspace.volley('prune', 'job.yaml', '--older-than', '0h', '--keep-last', '1');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'pruned', pruned: [{ run: summary.plan }], kept: 1 });
-    expect(readdirSync(summary.directory).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+    expect(readdirSync(summary.directory).sort()).toEqual(['run.json', 'summary.json']);
   });
 
   test('rows that the service refused in a test are not sent when its rejections are re-imported', async () => {

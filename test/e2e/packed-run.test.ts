@@ -152,6 +152,6 @@ describe('a command', () => {
     const { workspace, directory } = run;
     await workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10');
     expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
-    expect(readdirSync(workspace.path(directory)).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+    expect(readdirSync(workspace.path(directory)).sort()).toEqual(['run.json', 'summary.json']);
   });
 });

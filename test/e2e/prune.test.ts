@@ -1,9 +1,12 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
+import { lockDepsOf, nodeEnv } from '../../src/command/env.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
+import { openRegistry } from '../../src/registry/open-registry.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { acquireLock } from '../../src/storage/lock.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
+import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -38,17 +41,18 @@ test('prune deletes what people said and who they are, and keeps figures and ids
   const end = await prune(workspace);
 
   expect(end).toMatchObject({ state: 'pruned', bytes: dry.bytes, pruned: [{ run, bytes: dry.bytes }], skipped: [] });
-  expect(readdirSync(workspace.path(workspace.runOf(run))).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  expect(readdirSync(workspace.path(workspace.runOf(run))).sort()).toEqual(['run.json', 'summary.json']);
   const directory = workspace.runOf(run);
-  for (const path of [`${directory}/summary.json`, `${directory}/pruned.ndjson`, 'out/sale/registry.ndjson']) {
-    expect(workspace.read(path)).not.toMatch(/\+65|Person|n\/a/);
+  const memory = memoryIn(workspace.path('out/sale'));
+  for (const path of [workspace.path(`${directory}/summary.json`), workspace.path(`${directory}/run.json`), memory]) {
+    expect(readFileSync(path, 'utf8')).not.toMatch(/\+65|Person|n\/a/);
   }
   expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune', pruned: [], skipped: [] });
   const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
   expect(runs).toMatchObject([{ run, state: 'pruned', balance: { read: 21 }, files: ['people.csv'] }]);
 });
 
-test('nothing of a pruned run is sent again: not its file, not its rejections, not by way of a lost registry', async () => {
+test('nothing of a pruned run is sent again: not its file, not its rejections, not by way of a lost memory', async () => {
   const { workspace, run, rejections, sent } = await aFinishedRun();
   await prune(workspace);
 
@@ -60,7 +64,7 @@ test('nothing of a pruned run is sent again: not its file, not its rejections, n
   expect(workspace.read(`${workspace.runOf(fed.summary.plan)}/1-sms.rejections.csv`)).toContain(
     `run ${run} was pruned on`,
   );
-  workspace.write('out/sale/registry.ndjson', '');
+  removeMemory(workspace.path('out/sale'));
   expect(JSON.parse((await workspace.volley('run', 'job.yaml', '--adopt')).stdout).state).toBe('nothing-new');
 
   expect(await workspace.destinations()).toEqual(sent);
@@ -143,7 +147,10 @@ test('a directory that is no job is refused, and a job named sandbox keeps its m
 
   expect([error.code, error.message]).toEqual(['bad-plan', expect.stringContaining('no job has run in it')]);
   // What an earlier command may have left: it makes a job's directory of the output.
-  workspace.write('out/registry.ndjson', '');
+  const jobDirectory = workspace.path('out');
+  const lock = await acquireLock(lockDepsOf(nodeEnv), jobDirectory);
+  await openRegistry(nodeEnv, { jobDirectory, lock, onNotice: () => {} });
+  await lock.release();
   expect((await workspace.volley('prune', 'out', '--older-than', '0h')).code).toBe(0);
   expect(JSON.parse((await workspace.volley('run', 'sandbox.yaml')).stdout).state).toBe('nothing-new');
   expect(await workspace.destinations()).toHaveLength(3);
@@ -162,11 +169,11 @@ test('an abandoned plan that was never sent goes by its age, and what it had ref
 
   expect(await prune(workspace)).toMatchObject({ pruned: [{ run: plan }], skipped: [] });
 
-  expect(readdirSync(directory).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  expect(readdirSync(directory).sort()).toEqual(['run.json', 'summary.json']);
   expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune' });
   expect(readFailure(await workspace.volley('apply', directory)).error.message).toContain('were pruned on');
-  // By way of a lost registry, too.
-  workspace.write('out/sale/registry.ndjson', '');
+  // By way of a lost memory, too.
+  removeMemory(workspace.path('out/sale'));
   workspace.write('people-2.csv', rejections.replaceAll('n/a', '+6591239999'));
   const { summary } = await workspace.run('--adopt');
   expect(summary.plan).not.toBe(plan);
@@ -181,7 +188,7 @@ test('a plan of a retry that was abandoned and never sent goes before the run th
 
   expect((await prune(workspace)).pruned).toMatchObject([{ run: retry.plan }, { run }]);
 
-  expect(readdirSync(retry.directory).sort()).toEqual(['pruned.ndjson', 'summary.json']);
+  expect(readdirSync(retry.directory).sort()).toEqual(['run.json', 'summary.json']);
   expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
   expect(await workspace.destinations()).toEqual(sent);
 });

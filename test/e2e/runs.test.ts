@@ -1,9 +1,11 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import { runs } from '../../src/verbs/runs.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { memoryIn } from '../registry/memory-on-disk.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
@@ -82,9 +84,10 @@ test('a directory in which no job has run is refused', async () => {
 test('runs of jobs whose output is the root of the disk have the names of their jobs', async () => {
   const { workspace } = await aHistory();
   const disk = aMemoryDisk();
-  disk.write('/registry.ndjson', workspace.read('out/sale/registry.ndjson'));
+  const memory = memoryIn(workspace.path('out/sale'));
+  disk.write('/memory', readFileSync(memory, 'utf8'));
   await disk.files.makeDirectory('/sale');
-  await disk.files.rename('/registry.ndjson', '/sale/registry.ndjson');
+  await disk.files.rename('/memory', `/sale/${basename(memory)}`);
   const { terminal, said } = aTerminal();
 
   await runVerb('runs', runs, { job: '/', json: true }, { ...terminal, runtime: { ...nodeEnv, files: disk.files } });

@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
@@ -135,9 +136,9 @@ describe.concurrent('a file that was saved anew', () => {
   });
 });
 
-test('a registry that was deleted is not made anew silently', async () => {
+test('a memory that was deleted is not made anew silently', async () => {
   const { workspace } = await aFinishedRun();
-  unlinkSync(workspace.path('out/sale/registry.ndjson'));
-  await expectRefused(workspace, ['run', 'job.yaml'], 'it is gone');
+  removeMemory(workspace.path('out/sale'));
+  await expectRefused(workspace, ['run', 'job.yaml'], 'its memory is gone');
   expect(JSON.parse((await workspace.run('--adopt')).stdout).state).toBe('nothing-new');
 });

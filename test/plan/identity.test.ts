@@ -27,8 +27,8 @@ describe('same job and same input', () => {
     const one = await aPlan({ files, job });
     const other = await aPlan({ files, job, jobDirectory: '/out/elsewhere' });
     // Where a plan was made is what tells it from a copy.
-    const { 'place.json': place, ...written } = one.disk.snapshot(one.directory);
-    const { 'place.json': otherPlace, ...otherWritten } = other.disk.snapshot(other.directory);
+    const { 'run.json': place, ...written } = one.disk.snapshot(one.directory);
+    const { 'run.json': otherPlace, ...otherWritten } = other.disk.snapshot(other.directory);
     expect(otherPlace).not.toEqual(place);
     expect(Object.keys(written).sort()).toEqual([
       '1-contacts.requests.ndjson',

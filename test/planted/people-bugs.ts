@@ -60,8 +60,8 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   {
     name: 'what a waiting stage holds back can be retried without it',
     file: 'src/retry/retry-run.ts',
-    find: "if (choice.only === 'unprocessed' && !abandoned.has(plan.id)) assertRestIsFree(",
-    replace: "if (choice.only === 'filtered' && !abandoned.has(plan.id)) assertRestIsFree(",
+    find: "if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))",
+    replace: "if (choice.only === 'filtered' && !registry.state.isAbandoned(plan.id))",
     tests: ['test/e2e/stages.test.ts'],
     title: 'what a waiting stage holds back is retried only once a person has let the run go',
   },

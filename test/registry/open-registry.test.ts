@@ -1,53 +1,107 @@
+import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
+import type { RunBegun } from '../../src/plan/format/run-record.js';
+import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
+import type { PlanClaims } from '../../src/registry/claims.js';
+import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import { openRegistry } from '../../src/registry/open-registry.js';
-import { decodeRegistryLine, encodeRegistryLine } from '../../src/registry/registry-entry.js';
-import type { Lock } from '../../src/storage/lock.js';
+import type { Registry } from '../../src/registry/registry.js';
+import { createRandom } from '../../src/sandbox/random.js';
+import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
+import { acquireLock, type Lock } from '../../src/storage/lock.js';
 import { FakeClock } from '../run/fake-clock.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+import { CrashDisk } from '../world/crash-disk.js';
+import { createSimFiles, type Perform } from '../world/sim-files.js';
+import { memoriesAmong } from './memory-on-disk.js';
 
-const PATH = '/out/sale/registry.ndjson';
+const JOB = '/out/sale';
+const PATH = `${JOB}/memory-000001.json`;
 
-function aLock(known: Record<string, number> = {}): Lock {
+/** `revision`: of the memory, as the last owner noted it. */
+function aLock(revision?: number, epoch = 1): Lock {
   return {
-    ...{ epoch: 1, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
+    ...{ epoch, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
-    known: (key) => (known[key] === undefined ? undefined : { bytes: known[key] }),
+    known: (key) => (key === 'memory' && revision !== undefined ? { bytes: revision } : undefined),
     ...{ isReplaced: false, wasKilledHere: false, attest: async () => {}, note: async () => {} },
   };
 }
 
-async function open(disk: MemoryDisk, more: { lock?: Lock; adoptedBy?: string; notices?: string[] } = {}) {
-  const { lock = aLock(), adoptedBy, notices = [] } = more;
-  await disk.files.makeDirectory('/out/sale');
-  return openRegistry(
-    { files: disk.files, clock: new FakeClock(), owner: { host: 'a', pid: 1, instance: 'x' } },
-    { jobDirectory: '/out/sale', lock, adoptedBy, onNotice: (notice) => notices.push(notice) },
-  );
+interface Opening {
+  readonly lock?: Lock;
+  readonly adoptedBy?: string;
+  readonly notices?: string[];
 }
 
-describe('a registry', () => {
-  test('is made where there is none, and read as it was written', async () => {
+async function openOn(files: Files, { lock = aLock(), adoptedBy, notices = [] }: Opening = {}) {
+  await files.makeDirectory(JOB);
+  const deps = { files, clock: new FakeClock(), owner: { host: 'a', pid: 1, instance: 'x' } };
+  return openRegistry(deps, { jobDirectory: JOB, lock, adoptedBy, onNotice: (notice) => notices.push(notice) });
+}
+
+const open = (disk: MemoryDisk, opening?: Opening) => openOn(disk.files, opening);
+const documentOf = (disk: MemoryDisk, epoch = 1): MemoryDocument =>
+  readSealed(disk.readText(`${JOB}/memory-00000${epoch}.json`));
+const MISMATCH = { code: 'registry-mismatch' };
+const begun: RunBegun = { at: 1, name: 'p', planSha256: '', occurrence: '', retryOf: 'other', files: [] };
+
+type Change = (registry: Registry) => Promise<void>;
+
+function claimsOf(plan: string): PlanClaims {
+  const rows = [{ kind: 'sms', account: 'acme', from: `${plan}-source-1-`, rows: '0,3' }];
+  return { at: 1, plan, by: 're-import', occurrence: '', retryOf: null, count: 3, rows };
+}
+
+describe('the memory of a job', () => {
+  test('is made where there is none, and read as it was written; opening it again changes nothing', async () => {
     const disk = aMemoryDisk();
     const notices: string[] = [];
     await open(disk, { notices });
     const text = disk.readText(PATH);
-    const entry = decodeRegistryLine(Buffer.from(text.trimEnd()));
-    expect(entry).toMatchObject({ type: 'made', version: 1, directory: { path: '/out/sale' } });
-    expect(encodeRegistryLine(entry as never).toString()).toBe(text);
-    await open(disk);
-    expect([disk.readText(PATH), notices]).toEqual([text, []]);
+    expect(readSealed(text)).toMatchObject({ format: 1, revision: 1, directory: { path: JOB }, runs: [], claims: {} });
+    await open(disk, { lock: aLock(1, 7) });
+    expect([disk.list(JOB), disk.readText(PATH), notices]).toEqual([['memory-000001.json'], text, []]);
   });
 
-  test('that is shorter than the last owner noted, or gone, is refused until a person adopts it', async () => {
+  test('has all that it is given, for the next owner, in a file of its epoch, and the older file goes', async () => {
+    const disk = aMemoryDisk();
+    await (await open(disk)).note('p', { approved: [{ at: 1, by: 'ann', planSha256: '', name: 'ann' }] });
+    const second = await open(disk, { lock: aLock(2, 5) });
+    await second.note('p', { begun });
+    await second.write({ claims: [claimsOf('q')] });
+    expect(memoriesAmong(disk.list(JOB))).toEqual(['memory-000005.json']);
+
+    const { state } = await open(disk, { lock: aLock(4, 6) });
+
+    expect(state.recordOf('p')).toMatchObject({ approved: [{ by: 'ann' }], begun: { retryOf: 'other' } });
+    expect(state.claims.countOf('q')).toBe(3);
+  });
+
+  test('of an epoch that the lock, whose files were deleted, is behind gets one above all the same', async () => {
+    const disk = aMemoryDisk();
+    await (await open(disk, { lock: aLock(undefined, 57) })).note('p', { begun });
+    await (await open(disk, { lock: aLock(2, 1) })).note('q', { begun });
+    expect(memoriesAmong(disk.list(JOB))).toEqual(['memory-000058.json']);
+    const files = createFiles(
+      createFsFromVolume(Volume.fromJSON({ '/job/.keep': '' })).promises as unknown as RawFiles,
+    );
+    const owner = { host: 'a', pid: 1, instance: 'x' };
+    const taken = await acquireLock({ files, clock: new FakeClock(), owner, isProcessAlive: () => true }, '/job', 57);
+    expect(taken.epoch).toBe(58);
+    await taken.release();
+  });
+
+  test('that is older than the last owner noted, or gone, is refused until a person adopts it', async () => {
     const disk = aMemoryDisk();
     await open(disk);
-    const lock = aLock({ 'registry.ndjson': 100_000 });
-    await expect(open(disk, { lock })).rejects.toMatchObject({ code: 'registry-mismatch' });
+    const lock = aLock(3);
+    await expect(open(disk, { lock })).rejects.toMatchObject(MISMATCH);
     const gone = aMemoryDisk();
-    await expect(open(gone, { lock })).rejects.toMatchObject({ code: 'registry-mismatch' });
+    await expect(open(gone, { lock })).rejects.toMatchObject(MISMATCH);
     expect(gone.has(PATH)).toBe(false);
     await open(disk, { lock, adoptedBy: 'ann on desk-7' });
-    expect(disk.readText(PATH)).toContain('"by":"ann on desk-7"');
+    expect(documentOf(disk, 2)).toMatchObject({ revision: 4, adopted: [{ by: 'ann on desk-7' }] });
   });
 
   test('that another owner of the lock wrote to meanwhile is not called a copy: the lock is lost', async () => {
@@ -59,7 +113,7 @@ describe('a registry', () => {
       // Stopped behind the first look, for longer than its lease.
       if (looks > 1) throw new Error('this process lost its lock');
     };
-    const lock = { ...aLock({ 'registry.ndjson': 100_000 }), assertHeld: lost };
+    const lock = { ...aLock(3), assertHeld: lost };
     const text = disk.readText(PATH);
     await expect(open(disk, { lock })).rejects.toThrow('lost its lock');
     looks = 0;
@@ -68,54 +122,73 @@ describe('a registry', () => {
   });
 
   test.each([
-    ['a line that was never whole', '{"crc":"00000000","type":"ended","pl'],
-    ['zeros of a sector that was never written', '\0\0\0\0'],
-  ])('goes on behind %s', async (_what, tear) => {
+    ['a bit was flipped', (text: string) => text.replace('/out/sale', '/out/sala')],
+    ['the end was cut off', (text: string) => text.slice(0, -2)],
+    ['nothing is left', () => ''],
+    ['the name says another epoch', (text: string) => sealJson({ ...readSealed(text), epoch: 2 })],
+  ])('of which %s is refused, whatever the lock knows, with and without --adopt', async (_what, damage) => {
     const disk = aMemoryDisk();
     await open(disk);
-    disk.write(PATH, disk.readText(PATH) + tear);
-    await open(disk, { lock: aLock({ 'registry.ndjson': 100_000 }), adoptedBy: 'ann' });
-    expect((await open(disk)).state.registry).toBeDefined();
-    expect(disk.readText(PATH)).toContain(`${tear}~\n{"crc"`);
-  });
-
-  test('of which a bit was flipped is refused, with the line', async () => {
-    const disk = aMemoryDisk();
-    await open(disk);
-    disk.write(PATH, disk.readText(PATH).replace('/out/sale', '/out/sala'));
-    await expect(open(disk)).rejects.toThrow('line 1 is damaged');
-  });
-
-  test.each([
-    ['the last byte of a line', (text: string) => text.replace(/\}\n/, '|\n')],
-    ['the last byte, as if the line had never been whole', (text: string) => text.replace(/\}\n/, '~\n')],
-    ['the newline between two lines', (text: string) => text.replace('\n', 'x')],
-    ['all of a line', (text: string) => text.replace(/^.*\n/, (line) => `${'\0'.repeat(line.length - 1)}\n`)],
-  ])('of which %s is damaged, with lines behind it, is refused', async (_what, damage) => {
-    const disk = aMemoryDisk();
-    await open(disk);
-    await open(disk, { lock: aLock({ 'registry.ndjson': 100_000 }), adoptedBy: 'ann' });
     disk.write(PATH, damage(disk.readText(PATH)));
-    await expect(open(disk)).rejects.toThrow('line 1 is damaged');
+    for (const opening of [{}, { lock: aLock(1) }, { adoptedBy: 'ann' }])
+      await expect(open(disk, opening)).rejects.toThrow(`Cannot use ${PATH}: it is damaged`);
   });
 
-  test.each(['|\n', '~\n', '}x'])('of which the last line ends in %j is refused', async (end) => {
+  test('of another format is refused by name', async () => {
     const disk = aMemoryDisk();
     await open(disk);
-    const text = disk.readText(PATH);
-    disk.write(PATH, `${text.slice(0, -2)}${end}`);
-    await expect(open(disk, { lock: aLock({ 'registry.ndjson': text.length }) })).rejects.toMatchObject({
-      code: 'registry-mismatch',
+    disk.write(PATH, sealJson({ ...documentOf(disk), format: 2 }));
+    await expect(open(disk)).rejects.toThrow('its format is 2, expected 1');
+  });
+
+  test('takes back nothing that its next owner wrote, where one was paused before its file got its name', async () => {
+    const volume = Volume.fromJSON({ [`${JOB}/.keep`]: '' });
+    const raw = createFsFromVolume(volume).promises as unknown as RawFiles;
+    let isPausing = false;
+    let wake = () => {};
+    const paused = new Promise<void>((resolve) => {
+      wake = resolve;
     });
-  });
+    let isReached = () => {};
+    const reached = new Promise<void>((resolve) => {
+      isReached = resolve;
+    });
+    const rename: RawFiles['rename'] = async (from, to) => {
+      if (isPausing && String(to).includes('/memory-')) {
+        isReached();
+        await paused;
+      }
+      return raw.rename(from, to);
+    };
+    const slow = createFiles(
+      new Proxy(raw, { get: (of, key) => (key === 'rename' ? rename : Reflect.get(of, key)) }),
+      '.1',
+    );
+    const start = async (files: Files, pid: number, aheadMs: number) => {
+      const clock = new FakeClock();
+      clock.jump({ wallMs: aheadMs, steadyMs: 0 });
+      const deps = { files, clock, owner: { host: `h${pid}`, pid, instance: `i${pid}` }, isProcessAlive: () => true };
+      const lock = await acquireLock(deps, JOB);
+      return { lock, registry: await openRegistry(deps, { jobDirectory: JOB, lock, onNotice: () => {} }) };
+    };
+    const first = await start(slow, 1, 0);
+    isPausing = true;
+    const late = first.registry.note('late', { begun });
+    late.catch(() => {});
+    await reached;
+    const second = await start(createFiles(raw, '.2'), 2, 100_000);
+    await second.registry.note('mine', { begun });
 
-  test('reads a line that stands in one with the torn piece of a process that lost its lock', async () => {
-    const disk = aMemoryDisk();
-    await open(disk);
-    const made = disk.readText(PATH);
-    const line = encodeRegistryLine({ type: 'abandoned', at: 1, plan: 'p', by: 'ann' }, made.length);
-    disk.write(PATH, `${made}{"crc":"00000000","after":0,"type":"beg${line}`);
-    expect((await open(disk)).state.abandoned.has('p')).toBe(true);
+    wake();
+
+    await expect(late).rejects.toMatchObject({ code: 'lock-held' });
+    expect(first.registry.find('late')).toBeUndefined();
+    await second.lock.release();
+    const third = await start(createFiles(raw, '.3'), 3, 200_000);
+    expect([...third.registry.state.runs.keys()]).toEqual(['mine']);
+    await third.registry.note('mine', { pruned: { at: 1, by: 'ann' } });
+    const names = volume.readdirSync(JOB).map(String);
+    expect(memoriesAmong(names)).toEqual(['memory-000003.json']);
   });
 
   test('whose disk fails at any operation is an error, and whole at the next', async () => {
@@ -123,18 +196,133 @@ describe('a registry', () => {
     expect(count).toBeGreaterThan(5);
     for (let n = 1; n <= count; n++) {
       const disk = aMemoryDisk();
-      await disk.files.makeDirectory('/out/sale');
+      await disk.files.makeDirectory(JOB);
       disk.failAt(n);
       const failed = await open(disk).catch((error) => error.code);
       expect(['EIO', undefined], `operation ${n}`).toContain(typeof failed === 'string' ? failed : undefined);
-      expect((await open(disk)).state.registry, `after operation ${n}`).toBeDefined();
+      await open(disk);
+      expect(documentOf(disk).revision, `after operation ${n}`).toBe(1);
     }
   });
 });
 
+describe('what plans have claimed', () => {
+  const claim = async (disk: MemoryDisk, plan = 'p') => {
+    await (await open(disk)).write({ claims: [claimsOf(plan)] });
+    const name = disk.list(`${JOB}/claims`).find((each) => each.startsWith(`${plan}-`));
+    return `${JOB}/claims/${name}`;
+  };
+
+  test.each<[string, (disk: MemoryDisk, path: string) => Promise<void>]>([
+    ['gone', (disk, path) => disk.files.remove(path)],
+    ['damaged', async (disk, path) => disk.write(path, '')],
+    ['another', async (disk, path) => disk.write(path, sealJson({ ...claimsOf('p'), count: 1 }))],
+  ])(
+    'is refused where its file is %s, until a person adopts it: its rows would be free again',
+    async (_how, change) => {
+      const disk = aMemoryDisk();
+      const path = await claim(disk);
+      await change(disk, path);
+      const refused = await open(disk).catch((error) => error);
+      expect(refused).toMatchObject({ ...MISMATCH, problems: [{ where: path }] });
+
+      await open(disk, { adoptedBy: 'ann' });
+
+      await open(disk, { lock: aLock(3) });
+    },
+  );
+
+  test('counts where the memory does not know of it, as its process died before, and is known to be there from the next change on', async () => {
+    const disk = aMemoryDisk();
+    const path = await claim(disk);
+    disk.write(PATH, sealJson({ ...documentOf(disk), claims: {} }));
+    const registry = await open(disk);
+    expect(registry.state.claims.countOf('p')).toBe(3);
+    await registry.note('q', { begun });
+    expect(Object.keys(documentOf(disk, 2).claims).map((name) => `${JOB}/claims/${name}`)).toEqual([path]);
+    await disk.files.remove(path);
+    await expect(open(disk)).rejects.toMatchObject(MISMATCH);
+  });
+
+  test('is free again where a person let a plan go that had rows of re-imports and was never begun, and stays else', async () => {
+    const disk = aMemoryDisk();
+    for (const plan of ['let-go', 'began']) await claim(disk, plan);
+    const registry = await open(disk);
+    await registry.note('began', { begun });
+    for (const plan of ['let-go', 'began']) await registry.note(plan, { abandoned: { at: 1, by: 'ann' } });
+    const { state } = await open(disk);
+    expect(['let-go', 'began'].map((plan) => state.claims.countOf(plan))).toEqual([0, 3]);
+  });
+});
+
+describe('a power cut, or a kill, at each operation of a change', () => {
+  const changes: [string, Change, (registry: Registry) => boolean][] = [
+    ['a run begins', (registry) => registry.note('p', { begun }), ({ state }) => state.runs.has('p')],
+    [
+      'rows are claimed',
+      (registry) => registry.write({ claims: [claimsOf('p')] }),
+      ({ state }) => state.claims.countOf('p') > 0,
+    ],
+    [
+      'a run is pruned',
+      (registry) => registry.note('old', { pruned: { at: 1, by: 'ann' } }),
+      ({ state }) => state.recordOf('old').pruned !== undefined,
+    ],
+  ];
+
+  /** Undefined: it died. */
+  async function dieAt(death: number, disk: CrashDisk, change: Change): Promise<true | undefined> {
+    let left = Number.POSITIVE_INFINITY;
+    let die = (_: undefined) => {};
+    const dead = new Promise<undefined>((resolve) => {
+      die = resolve;
+    });
+    const files = filesOn(disk, async (_name, act, tear) => {
+      left -= 1;
+      if (left > 0) return act();
+      if (left === 0) tear?.();
+      die(undefined);
+      return new Promise(() => {});
+    });
+    const registry = await openOn(files, { lock: aLock(2, 2) });
+    left = death;
+    return Promise.race([change(registry).then(() => true as const), dead]);
+  }
+
+  test.each(changes)(
+    '%s: what was durable before is there, and all of the change or nothing of it; once it was said to be done, all',
+    async (_what, change, has) => {
+      let deaths = 0;
+      for (const kind of ['power', 'kill'] as const) {
+        for (let death = 1, isDone: true | undefined; isDone === undefined; death++) {
+          const disk = new CrashDisk();
+          const files = filesOn(disk, async (_name, act) => act());
+          await files.makeDirectory(`${JOB}/old`);
+          await (await openOn(files)).note('old', { begun: { ...begun, name: 'old' } });
+          isDone = await dieAt(death, disk, change);
+          if (kind === 'power') disk.cutPower(createRandom(death));
+          const where = `${kind} at operation ${death}`;
+          const next = await openOn(files, { lock: aLock(isDone ? 3 : 2, 3) });
+          expect(next.state.runs.has('old'), where).toBe(true);
+          if (isDone) expect(has(next), where).toBe(true);
+          await change(next);
+          const last = await openOn(files, { lock: aLock(3, 4) });
+          expect([has(last), last.state.runs.has('old')], where).toEqual([true, true]);
+          deaths = death;
+        }
+        expect(deaths).toBeGreaterThan(8);
+      }
+    },
+  );
+});
+
+function filesOn(disk: CrashDisk, perform: Perform): Files {
+  return createSimFiles(disk, perform, { pid: 1, nowMs: () => 1 });
+}
+
 async function countOperations(): Promise<number> {
   const disk = aMemoryDisk();
-  await disk.files.makeDirectory('/out/sale');
+  await disk.files.makeDirectory(JOB);
   const before = disk.operations;
   await open(disk);
   return disk.operations - before;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { encodeRowLine } from '../../src/plan/format/row-line.js';
+import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { ReceivedRows } from '../../src/registry/received-rows.js';
@@ -20,16 +21,18 @@ async function countLooks(runs: number, { isSameFile }: { isSameFile: boolean })
   const lines = Array.from({ length: ROWS }, (_, row) =>
     encodeRowLine({ file: 0, line: row + 2, row: row + 1, state: 'rejected', rejection }, '["x"]'),
   );
+  const text = lines.join('');
   const nameOf = (run: number) => `r${String(run).padStart(11, '0')}`;
   const history = Array.from({ length: runs }, (_, run): PastRun => {
     const directory = `/out/sale/${nameOf(run)}`;
     const steps = [
       {
+        files: { rows: { bytes: text.length, sha256: sha256Of(text) } },
         ...{ number: 1, kind: 'sms', skips: {}, counts: { read: ROWS, planned: 0, rejected: ROWS } },
         inputs: [{ file: 'a.csv', contentSha256: isSameFile ? 'c' : `c${run}`, rows: ROWS }],
       },
     ];
-    content[rowsFile(directory, steps[0]!)] = lines.join('');
+    content[rowsFile(directory, steps[0]!)] = text;
     const plan = {
       ...{ id: nameOf(run), occurrence: '', job },
       get steps() {

@@ -46,7 +46,6 @@ type AnId = typeof anId extends fc.Arbitrary<infer T> ? T : never;
 const nameOf = (run: number) => `r0000000000${run}`;
 const idOf = ({ run, step, isPlanned, index }: AnId) =>
   formatRowId({ run: nameOf(run), step: step + 1, isPlanned, index });
-const NOWHERE = { path: '', device: 0, inode: 0, bornMs: 0 };
 
 /** The plan of a run, as far as it is looked at here, with its rows on the disk: two of each file. A row has an id of a run before it. */
 function writeRun(content: Record<string, string>, { steps, state, retries, ...run }: ARun, number: number): PastRun {
@@ -108,11 +107,10 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
     const { id, steps, job, occurrence, retryOf } = run.plan;
     if (run.state === 'planned' && retryOf === undefined) continue;
     const about = { claims: registry.claims, history, at: 0 };
-    for (const entry of await describeReimport(disk.files, run, about)) registry.apply(entry);
+    for (const entry of await describeReimport(disk.files, run, about)) registry.claims.add(entry);
     if (run.state === 'planned') continue;
-    registry.apply({
-      ...{ type: 'begun', at: 0, plan: id, planSha256: '', occurrence },
-      ...{ retryOf: retryOf?.run ?? null, directory: NOWHERE, journal: NOWHERE },
+    const begun = {
+      ...{ at: 0, name: id, planSha256: '', occurrence, retryOf: retryOf?.run ?? null },
       files: steps.flatMap(({ kind, number, inputs }) => {
         return inputs.map(({ file, contentSha256 }) => ({
           file,
@@ -123,7 +121,8 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
           rows: null,
         }));
       }),
-    });
+    };
+    registry.put({ plan: id, begun });
   }
   return registry;
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { encodeLine } from '../../src/journal/entry-format.js';
+import type { RunBegun, RunEnded } from '../../src/plan/format/run-record.js';
 import { readHistory } from '../../src/registry/read-runs.js';
-import type { BegunEntry, EndedEntry } from '../../src/registry/registry-entry.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aCsvOf, aFolder, aJob, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, aScriptedService, failure } from '../run/a-run.js';
@@ -10,7 +11,7 @@ import { createFindTaken } from './find-taken-in-history.js';
 
 const files = aFolder({ 'people.csv': aCsvOf(3) });
 const planOn = (disk: MemoryDisk, occurrence = '') => aPlan({ files, disk, occurrence });
-const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale', { runs: new Map() });
+const history = (disk: MemoryDisk) => readHistory(disk.files, '/out/sale', new RegistryState());
 
 /** Who took the planned file, for a new plan of this occurrence. */
 async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind = 'sms') {
@@ -20,7 +21,7 @@ async function takenBy(disk: MemoryDisk, sha256: string, occurrence = '', kind =
 
 describe('history of a job', () => {
   it('is empty where there is no directory', async () => {
-    expect(await readHistory(aMemoryDisk().files, '/out/none', { runs: new Map() })).toEqual([]);
+    expect(await readHistory(aMemoryDisk().files, '/out/none', new RegistryState())).toEqual([]);
   });
 
   it('that a disk cannot read is an error at every operation, and never an empty one: its files would be sent again', async () => {
@@ -85,10 +86,11 @@ describe('history of a job', () => {
     await aRun({ made });
     const path = `${made.directory}/journal.ndjson`;
     const whole = disk.readText(path);
-    const ended = { state: 'finished', journalBytes: whole.length } as EndedEntry;
-    const known = { begun: {} as BegunEntry, ended, directory: undefined, journal: undefined };
+    const ended = { state: 'finished', journalBytes: whole.length } as RunEnded;
+    const registry = new RegistryState();
+    registry.put({ plan: made.plan.id, begun: {} as RunBegun, ended });
     const states = async () => {
-      const past = await readHistory(disk.files, '/out/sale', { runs: new Map([[made.plan.id, known]]) });
+      const past = await readHistory(disk.files, '/out/sale', registry);
       return past.map(({ state }) => state);
     };
     disk.write(path, 'x'.repeat(whole.length));

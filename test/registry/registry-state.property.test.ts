@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import type { Plan } from '../../src/plan/format/plan-file.js';
+import type { RunRecord } from '../../src/plan/format/run-record.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
-import type { BegunEntry } from '../../src/registry/registry-entry.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { runsOf } from '../one-in.js';
 import { createFindTaken } from './find-taken-in-history.js';
@@ -48,13 +48,10 @@ interface File {
   readonly content: string;
 }
 
-const NOWHERE = { path: '', device: 0, inode: 0, bornMs: 0 };
-
-function begunOf({ id, occurrence, job, retryOf, steps }: Plan): BegunEntry {
-  return {
-    type: 'begun',
+function begunOf({ id, occurrence, job, retryOf, steps }: Plan): RunRecord {
+  const begun = {
     at: 0,
-    plan: id,
+    name: id,
     planSha256: '',
     occurrence,
     retryOf: retryOf?.run ?? null,
@@ -64,9 +61,8 @@ function begunOf({ id, occurrence, job, retryOf, steps }: Plan): BegunEntry {
         return { file, kind, step: number, account, content: contentSha256, rows: null };
       }),
     ),
-    directory: NOWHERE,
-    journal: NOWHERE,
   };
+  return { plan: id, begun };
 }
 
 test('the registry answers who took a file as a look at every plan of the job does', () => {
@@ -83,7 +79,7 @@ test('the registry answers who took a file as a look at every plan of the job do
           return { directory: `/out/sale/${id}`, plan: planOf(id, run), state: run.state };
         });
         const state = new RegistryState();
-        for (const { plan, state: reached } of history) if (reached !== 'planned') state.apply(begunOf(plan));
+        for (const { plan, state: reached } of history) if (reached !== 'planned') state.put(begunOf(plan));
         const account = accountOfKind({ service } as Plan['job'], kind);
         expect(state.listTakers(kind, content, { account, occurrence }).at(-1)).toBe(
           createFindTaken(history, { occurrence, service })(kind, content),
@@ -102,7 +98,7 @@ test.each([
   const service = { sandbox: false, account: 'acme', subAccountId: 'acme_hq', bases: BASES };
   const plan = planOf('run1', { occurrence: taken, service, isRetry: false, files: [{ kind: 'sms', content: 'c1' }] });
   const state = new RegistryState();
-  state.apply(begunOf(plan));
+  state.put(begunOf(plan));
   expect(state.listTakers('sms', 'c1', { account: accountOfKind(plan.job, 'sms'), occurrence: asked })).toEqual([
     'run1',
   ]);

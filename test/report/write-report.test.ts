@@ -4,7 +4,7 @@ import { InternalError } from '../../src/domain/errors.js';
 import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
 import { PACKED_FORMAT } from '../../src/plan/format/packed-file.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
-import { REGISTRY_VERSION } from '../../src/registry/registry-entry.js';
+import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
 import { summarySchema } from '../../src/report/summary.js';
 import {
   aContactsStep,
@@ -85,7 +85,7 @@ describe('outputs of a step', () => {
       plan: PLAN_FORMAT,
       packed: PACKED_FORMAT,
       journal: JOURNAL_VERSION,
-      registry: REGISTRY_VERSION,
+      memory: MEMORY_FORMAT,
     });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeLine } from '../../src/journal/entry-format.js';
 import { readHistory } from '../../src/registry/read-runs.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { aContactsStep, aCsvOf, aFolder, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, entriesOf, reportOf, response } from '../run/a-run.js';
@@ -51,7 +52,7 @@ describe('a runner that lost its lock', () => {
     const file = await made.disk.files.openAppend(`${made.directory}/journal.ndjson`);
     await file.append(encodeLine({ epoch: 1, seq: 3, durable: 2, entry: late }));
     await file.close();
-    const [run] = await readHistory(made.disk.files, '/out/sale', { runs: new Map() });
+    const [run] = await readHistory(made.disk.files, '/out/sale', new RegistryState());
     expect(run?.state).toBe('stopped');
   });
 });

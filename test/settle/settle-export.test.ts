@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../src/registry/read-runs.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
 import { aNumber, linesOf, type MadePlan } from '../plan/a-plan.js';
 import { entriesOf, reportOf } from '../run/a-run.js';
 import { anExported, aRunInDoubt, csvOf, type ExportCells, other, settleWith } from './an-export.js';
@@ -40,7 +41,7 @@ describe('rows in doubt that the export holds', () => {
       rows: [[2], [3]].map(([row]) => [row, 0, `m-${row}`]),
     });
     expect(last).toEqual(close);
-    expect((await readHistory(made.disk.files, '/out/sale', { runs: new Map() })).map(({ state }) => state)).toEqual([
+    expect((await readHistory(made.disk.files, '/out/sale', new RegistryState())).map(({ state }) => state)).toEqual([
       'finished',
     ]);
   });

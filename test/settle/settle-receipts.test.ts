@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHistory } from '../../src/registry/read-runs.js';
+import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { aNumber, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
@@ -58,7 +59,7 @@ describe('rows in doubt with a receipt', () => {
       { type: 'settle', step: 1, at: 1_800_000_000_000, by: 'receipt', verdicts, rows },
       close,
     ]);
-    expect((await readHistory(made.disk.files, JOB, { runs: new Map() })).map(({ state }) => state)).toEqual([
+    expect((await readHistory(made.disk.files, JOB, new RegistryState())).map(({ state }) => state)).toEqual([
       'finished',
     ]);
   });
@@ -129,7 +130,7 @@ describe('rows in doubt with a receipt', () => {
     const withoutClose = linesOf(made.disk.readText(path)).slice(0, -1);
     expect(withoutClose.slice(-3).join('\n').length).toBeGreaterThan(1 << 16);
     made.disk.write(path, `${withoutClose.join('\n')}\n`);
-    expect((await readHistory(made.disk.files, JOB, { runs: new Map() })).map(({ state }) => state)).toEqual([
+    expect((await readHistory(made.disk.files, JOB, new RegistryState())).map(({ state }) => state)).toEqual([
       'finished',
     ]);
   });

@@ -1,7 +1,12 @@
+import { basename } from 'node:path';
 import { ROW_KINDS, type RowKind } from '../../src/domain/areas.js';
 import { isRowStep } from '../../src/job/job.js';
 import type { JournalLine, StageEntry } from '../../src/journal/entry-format.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
+import { readSealed } from '../../src/plan/format/sealed-json.js';
+import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import { ACTION_EXAMPLES, type Arrived, EXAMPLES } from '../kinds/examples.js';
+import { memoriesAmong } from '../registry/memory-on-disk.js';
 import type { CrashDisk } from '../world/crash-disk.js';
 import { type Done, Kept, type Service } from '../world/service.js';
 import type { SimProcess } from '../world/timeline.js';
@@ -110,6 +115,7 @@ export class RunWatch {
     }
     if (subject.type === 'rows') this.#checkStage(subject);
     if (this.#used.size === 0) this.#checkPlan();
+    this.#checkMemory();
     this.#used.add(entry);
     return { subject, entry };
   }
@@ -238,6 +244,17 @@ export class RunWatch {
       const isWhole = durable?.equals(this.#disk.volume.readFileSync(path) as Buffer) === true;
       if (!isWhole) throw new Violation(`something leaves, and ${name} of its plan is not durable`);
     }
+  }
+
+  /** A power cut would leave a memory of the job that knows that the run has begun: else its files would be planned, and sent, once more. */
+  #checkMemory(): void {
+    const own = `/out/${this.#scenario.job.name}`;
+    const names = memoriesAmong(this.#disk.volume.readdirSync(own).map(String));
+    const durable = names.flatMap((name) => this.#disk.readDurable(`${own}/${name}`) ?? []).at(-1);
+    const { runs }: MemoryDocument = readSealed(String(durable)) ?? { runs: [] };
+    const run = readRunName(basename(this.#directory ?? ''));
+    if (runs.some(({ plan, begun }) => plan === run && begun !== undefined)) return;
+    throw new Violation('something leaves, and that its run has begun is not durable');
   }
 }
 

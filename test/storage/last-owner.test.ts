@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { aJobDirectory, LOST, pathOf } from '../run/a-job-directory.js';
 
+const memory = 'memory';
+
 test('the next owner learns how long ago the last one may have sent: the limit holds between two runs of a job', async () => {
   const job = aJobDirectory();
   const first = await job.take({ owner: { pid: 1 } });
@@ -26,24 +28,24 @@ test('an owner that died may have sent just now', async () => {
 test('the next owner knows how long the files were that the last one wrote', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest({ 'registry.ndjson': { bytes: 700 } });
+  await first.attest({ [memory]: { bytes: 700 } });
   await first.release();
   const idle = await job.take({ owner: { pid: 2 } });
-  expect(idle.known('registry.ndjson')).toEqual({ bytes: 700 });
+  expect(idle.known(memory)).toEqual({ bytes: 700 });
   await idle.release();
-  expect((await job.take({ owner: { pid: 3 } })).known('registry.ndjson')).toEqual({ bytes: 700 });
+  expect((await job.take({ owner: { pid: 3 } })).known(memory)).toEqual({ bytes: 700 });
 });
 
 test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest({ 'registry.ndjson': { bytes: 700 } });
+  await first.attest({ [memory]: { bytes: 700 } });
   await first.release();
   for (let pid = 2; pid < 12; pid++) {
     job.clock.wallMs += 100_000;
     const refused = await job.take({ owner: { pid } });
-    expect(refused.known('registry.ndjson')).toEqual({ bytes: 700 });
-    await refused.note('registry.ndjson', { bytes: 900 });
+    expect(refused.known(memory)).toEqual({ bytes: 700 });
+    await refused.note(memory, { bytes: 900 });
     await refused.release();
   }
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { decodeRegistryLine } from '../../src/registry/registry-entry.js';
+import { readSealed } from '../../src/plan/format/sealed-json.js';
+import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import { stepsOf } from '../one-in.js';
+import { memoriesAmong } from '../registry/memory-on-disk.js';
 import { Walk, WHOLE_EXPORT } from './walk.js';
 import { JOB } from './walk-runs.js';
 import { HOUR } from './walk-service.js';
@@ -85,16 +87,18 @@ async function aRunHoursLater(): Promise<Script> {
   };
 }
 
-/** Of a run whose process died while its second request was under way. Once the registry has it, the run sends nothing. */
+/** Of a run whose process died while its second request was under way. Once the memory has it, the run sends nothing. */
 async function anAbandon(): Promise<Script> {
   const walk = aWalk();
   await walk.run({ kind: 'kill with a request', after: 2 });
   walk.world.pass(HOUR);
   const [run = ''] = walk.runs.names;
-  const isEntered = () =>
-    String(walk.world.disk.volume.readFileSync(`${JOB}/registry.ndjson`, 'utf8'))
-      .split('\n')
-      .some((line) => decodeRegistryLine(Buffer.from(line))?.type === 'abandoned');
+  const isEntered = () => {
+    const { volume } = walk.world.disk;
+    const name = memoriesAmong(volume.readdirSync(JOB).map(String)).at(-1);
+    const { runs }: MemoryDocument = readSealed(String(volume.readFileSync(`${JOB}/${name}`, 'utf8')));
+    return runs.some(({ abandoned }) => abandoned !== undefined);
+  };
   return {
     walk,
     die: (death) => walk.abandon(run, death),
@@ -130,7 +134,7 @@ async function aPrune(): Promise<Script> {
       // Whatever was pruned by then.
       await walk.run();
       await walk.prune();
-      for (const run of runs) expect(filesOf(walk, run)).toEqual(['pruned.ndjson', 'summary.json']);
+      for (const run of runs) expect(filesOf(walk, run)).toEqual(['run.json', 'summary.json']);
       tables.set(path, table!);
       await walk.run();
       expect(walk.world.service.taken).toHaveLength(sent);

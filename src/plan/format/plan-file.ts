@@ -9,7 +9,7 @@ import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
 import type { Files } from '../../storage/files.js';
 import type { Reason } from '../reasons.js';
 import { planDamaged } from './plan-damaged.js';
-import { readSealed, sealJson } from './sealed-json.js';
+import { readSealed, sealJson, sha256Of } from './sealed-json.js';
 
 /**
  * The plan on disk, format 1; another is refused by name. In the run directory, for step n of kind k:
@@ -31,8 +31,8 @@ export const PLAN_FORMAT: number = PROGRAM.formats.plan;
 export const PLAN_FILE = 'plan.json';
 /** Created when the plan is first applied. */
 export const JOURNAL_FILE = 'journal.ndjson';
-/** In the directory of a pruned run: the lines of the registry that speak of it, in place of its plan and its rows. */
-export const PRUNED_FILE = 'pruned.ndjson';
+/** What the job remembers of a plan or a run (run-record.ts). */
+export const RUN_FILE = 'run.json';
 /** Events that `volley listen --run` received. */
 export const RECEIPTS_FILE = 'receipts.ndjson';
 
@@ -45,7 +45,7 @@ export interface Plan {
   readonly plannedBy: string;
   readonly job: Job;
   readonly steps: readonly PlannedStep[];
-  /** The run whose rows it retries, and which of them; it may be sent only after the registry records the claim. */
+  /** The run whose rows it retries, and which of them; it may be sent only after the memory records the claim. */
   readonly retryOf?: RetryOf;
   /** Of a test: rows of a job or of its plan, for own numbers. It takes no file and claims no row. */
   readonly testOf?: TestOf;
@@ -241,6 +241,11 @@ export async function readPlan(files: Files, directory: string): Promise<Plan> {
 /** The text of plan.json. */
 export function encodePlan(plan: Plan): string {
   return sealJson(plan);
+}
+
+/** SHA-256, in hex, of the plan.json in the directory of a run as it is now. */
+export async function digestPlanOf(files: Pick<Files, 'readText'>, directory: string): Promise<string> {
+  return sha256Of((await files.readText(join(directory, PLAN_FILE))) ?? '');
 }
 
 /** Whether a directory holds what only runs have. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { Files } from '../../storage/files.js';
-import { JOURNAL_FILE, PLAN_FILE, PRUNED_FILE } from './plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, RUN_FILE } from './plan-file.js';
 
 /** A directory of a plan or a run, or what is left of one. */
 export interface RunDirectory {
@@ -10,8 +10,6 @@ export interface RunDirectory {
   readonly hasPlan: boolean;
   /** It was begun. */
   readonly hasJournal: boolean;
-  /** Its rows are deleted, or are about to be. */
-  readonly isPruned: boolean;
 }
 
 /**
@@ -37,7 +35,7 @@ export class RunDirectories {
     return new RunDirectories(jobDirectory, await files.list(jobDirectory));
   }
 
-  /** Those that hold a plan, a journal, or what says that they are pruned, in the order of their names. */
+  /** In the order of their names; what is neither a plan nor a run is none of them, or has neither file. */
   async *list(files: Files, isWanted: (id: string) => boolean = () => true): AsyncGenerator<RunDirectory> {
     for (const name of this.#names) {
       // What a planner is at, or left behind.
@@ -46,8 +44,8 @@ export class RunDirectories {
       const isThere = async (file: string) => (await files.stat(join(path, file))) !== undefined;
       const hasPlan = await isThere(PLAN_FILE);
       const hasJournal = await isThere(JOURNAL_FILE);
-      const isPruned = await isThere(PRUNED_FILE);
-      if (hasPlan || hasJournal || isPruned) yield { run: readRunName(name), path, hasPlan, hasJournal, isPruned };
+      if (hasPlan || hasJournal || (await isThere(RUN_FILE)))
+        yield { run: readRunName(name), path, hasPlan, hasJournal };
     }
   }
 

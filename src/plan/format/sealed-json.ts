@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself reveals
@@ -18,10 +18,15 @@ export function readSealed(text: string): ReturnType<typeof JSON.parse> | undefi
   }
 }
 
+/** SHA-256, in hex. */
+export function sha256Of(text: string): string {
+  return hash('sha256', text);
+}
+
 const JSON_END = '\n}';
 
 function seal(text: string): string {
-  return `${text}${tailOf(createHash('sha256').update(text).digest('hex'))}`;
+  return `${text}${tailOf(sha256Of(text))}`;
 }
 
 function tailOf(sha256: string): string {

@@ -33,10 +33,10 @@ export async function reportCampaign(
   const missing: string[] = [];
   for (const id of ids) {
     const at = directories.of(id);
-    const isThere = !state.pruned.has(id) && (await files.stat(join(at, PLAN_FILE))) !== undefined;
+    const isThere = state.recordOf(id).pruned === undefined && (await files.stat(join(at, PLAN_FILE))) !== undefined;
     if (!isThere) missing.push(id);
     // One that was let go before it began sends nothing, and its rows are those of their own runs.
-    else if (!state.abandoned.has(id) || state.runs.has(id))
+    else if (!state.isAbandoned(id) || state.runs.has(id))
       found.push({ directory: at, plan: await readPlan(files, at) });
   }
   const members = new Set(found.map((each) => each.plan.id));

@@ -36,7 +36,7 @@ test('two directories of one id are refused, with both names', async () => {
 });
 
 test('a name that is no run directory is no other id', () => {
-  for (const name of [`.${ID}-7.part`, `${ID}.bak`, 'registry.ndjson', `2026-11-22-${ID}`]) {
+  for (const name of [`.${ID}-7.part`, `${ID}.bak`, 'memory-000001.json', `2026-11-22-${ID}`]) {
     expect(readRunName(name)).toBe(name);
   }
 });

@@ -138,7 +138,7 @@ it('outputs that were begun get no name where that is refused', async () => {
   });
 
   expect(finished).toBeUndefined();
-  expect(Object.keys(outputsOf(made))).toEqual(['place.json', 'plan.json']);
+  expect(Object.keys(outputsOf(made))).toEqual(['run.json', 'plan.json']);
 });
 
 const twoSteps = (batchSize = 2) => [
