@@ -87,7 +87,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '    this.#stored = stored;\n',
     tests: ['test/registry/open-registry.test.ts'],
     title:
-      'the memory of a job takes back nothing that its next owner wrote, where one was paused before its file got its name',
+      'the memory of a job takes back nothing that its next owner wrote, where one was paused once its file got its name',
   },
   {
     name: 'the memory knows of claims before they are on disk',

@@ -141,55 +141,63 @@ describe('the memory of a job', () => {
     await expect(open(disk)).rejects.toThrow('its format is 2, expected 1');
   });
 
-  test('takes back nothing that its next owner wrote, where one was paused before its file got its name', async () => {
-    const volume = Volume.fromJSON({ [`${JOB}/.keep`]: '' });
-    const raw = createFsFromVolume(volume).promises as unknown as RawFiles;
-    let isPausing = false;
-    let wake = () => {};
-    const paused = new Promise<void>((resolve) => {
-      wake = resolve;
-    });
-    let isReached = () => {};
-    const reached = new Promise<void>((resolve) => {
-      isReached = resolve;
-    });
-    const rename: RawFiles['rename'] = async (from, to) => {
-      if (isPausing && String(to).includes('/memory-')) {
-        isReached();
-        await paused;
-      }
-      return raw.rename(from, to);
-    };
-    const slow = createFiles(
-      new Proxy(raw, { get: (of, key) => (key === 'rename' ? rename : Reflect.get(of, key)) }),
-      '.1',
-    );
-    const start = async (files: Files, pid: number, aheadMs: number) => {
-      const clock = new FakeClock();
-      clock.jump({ wallMs: aheadMs, steadyMs: 0 });
-      const deps = { files, clock, owner: { host: `h${pid}`, pid, instance: `i${pid}` }, isProcessAlive: () => true };
-      const lock = await acquireLock(deps, JOB);
-      return { lock, registry: await openRegistry(deps, { jobDirectory: JOB, lock, onNotice: () => {} }) };
-    };
-    const first = await start(slow, 1, 0);
-    isPausing = true;
-    const late = first.registry.note('late', { begun });
-    late.catch(() => {});
-    await reached;
-    const second = await start(createFiles(raw, '.2'), 2, 100_000);
-    await second.registry.note('mine', { begun });
+  test.each([
+    ['before', ['mine']],
+    ['once', ['late', 'mine']],
+  ])(
+    'takes back nothing that its next owner wrote, where one was paused %s its file got its name',
+    async (when, known) => {
+      const volume = Volume.fromJSON({ [`${JOB}/.keep`]: '' });
+      const raw = createFsFromVolume(volume).promises as unknown as RawFiles;
+      let isPausing = false;
+      let wake = () => {};
+      const paused = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      let isReached = () => {};
+      const reached = new Promise<void>((resolve) => {
+        isReached = resolve;
+      });
+      const rename: RawFiles['rename'] = async (from, to) => {
+        const isPaused = isPausing && String(to).includes('/memory-');
+        if (isPaused && when === 'once') await raw.rename(from, to);
+        if (isPaused) {
+          isReached();
+          await paused;
+        }
+        if (!isPaused || when === 'before') await raw.rename(from, to);
+      };
+      const slow = createFiles(
+        new Proxy(raw, { get: (of, key) => (key === 'rename' ? rename : Reflect.get(of, key)) }),
+        '.1',
+      );
+      const start = async (files: Files, pid: number, aheadMs: number) => {
+        const clock = new FakeClock();
+        clock.jump({ wallMs: aheadMs, steadyMs: 0 });
+        const deps = { files, clock, owner: { host: `h${pid}`, pid, instance: `i${pid}` }, isProcessAlive: () => true };
+        const lock = await acquireLock(deps, JOB);
+        return { lock, registry: await openRegistry(deps, { jobDirectory: JOB, lock, onNotice: () => {} }) };
+      };
+      const first = await start(slow, 1, 0);
+      isPausing = true;
+      const late = first.registry.note('late', { begun });
+      late.catch(() => {});
+      await reached;
+      const second = await start(createFiles(raw, '.2'), 2, 100_000);
+      await second.registry.note('mine', { begun });
 
-    wake();
+      wake();
 
-    await expect(late).rejects.toMatchObject({ code: 'lock-held' });
-    expect(first.registry.find('late')).toBeUndefined();
-    await second.lock.release();
-    const third = await start(createFiles(raw, '.3'), 3, 200_000);
-    expect([...third.registry.state.runs.keys()]).toEqual(['mine']);
-    await third.registry.note('mine', { pruned: { at: 1, by: 'ann' } });
-    const names = volume.readdirSync(JOB).map(String);
-    expect(memoriesAmong(names)).toEqual(['memory-000003.json']);
-  });
+      await expect(late).rejects.toMatchObject({ code: 'lock-held' });
+      expect(first.registry.find('late')).toBeUndefined();
+      await second.lock.release();
+      const third = await start(createFiles(raw, '.3'), 3, 200_000);
+      expect([...third.registry.state.runs.keys()]).toEqual(known);
+      await third.registry.note('mine', { pruned: { at: 1, by: 'ann' } });
+      const names = volume.readdirSync(JOB).map(String);
+      expect(memoriesAmong(names)).toEqual(['memory-000003.json']);
+    },
+  );
 
   test('whose disk fails at any operation is an error, and whole at the next', async () => {
     const count = await countOperations();
