@@ -145,7 +145,7 @@ async function leadUntilLost(memory: MemoryCluster, run: Run) {
 async function aJobOfTwoSteps(cluster: object = {}) {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, ...cluster }, steps: STEPS }));
+  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, ...cluster }, steps: STEPS, sameText: 'send' }));
   const commands = aCluster(workspace);
   const run: Run = (memory, breakCall) => commands.run({ loadStore: async () => memory.connect(breakCall) });
   return {

@@ -125,7 +125,7 @@ test('each scheduled step is taken back under its own limits', async () => {
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
   const limits = [1700, 1500].map((requestsPerSecond) => ({ ...ONE_BY_ONE, requestsPerSecond }));
   const steps = limits.map((each) => anSmsStep({ template, limits: each }));
-  workspace.writeJob(aJob(workspace, { steps }));
+  workspace.writeJob(aJob(workspace, { steps, sameText: 'send' }));
   const { summary } = await workspace.run();
   const lanes: unknown[] = [];
   const loadLane = async () => {
