@@ -35,7 +35,10 @@ function aDirectory(steps: readonly object[]): string {
   writeFileSync(join(directory, 'customers.ndjson'), CUSTOMERS);
   // JSON is YAML.
   const notify = { url: 'https://hooks.example.com/ops', on: ['success'] };
-  writeFileSync(join(directory, 'sale.yaml'), JSON.stringify({ service: { sandbox: true }, notify, steps }));
+  writeFileSync(
+    join(directory, 'sale.yaml'),
+    JSON.stringify({ service: { sandbox: true }, sameText: 'send', notify, steps }),
+  );
   return directory;
 }
 

@@ -63,7 +63,7 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   {
     name: 'the name of the environment variable is sent as the key',
     file: 'src/job/secrets.ts',
-    find: '? deps.env[source.env] :',
+    find: '? env[source.env] :',
     replace: '? source.env :',
     tests: ['test/job/secrets.test.ts'],
   },
