@@ -109,5 +109,5 @@ export function expectAccountOrRefusal(ended: Ended): 'account' | 'refusal' {
 /** Run directories, and whatever a plan left behind. */
 function listRuns({ directory }: Ended): string[] {
   const out = join(directory, 'out', 'sale');
-  return existsSync(out) ? readdirSync(out).filter((name) => !/^(lock-|registry)/.test(name)) : [];
+  return existsSync(out) ? readdirSync(out).filter((name) => !/^(lock-|memory-|claims)/.test(name)) : [];
 }

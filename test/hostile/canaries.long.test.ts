@@ -51,7 +51,7 @@ async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
     await watch('run', isTerminal, (terminal) => runJob({ job, json: undefined }, terminal));
     const out = join(directory, 'out/sale');
     const flags = {
-      run: join(out, readdirSync(out).find((name) => !/^(lock-|registry)/.test(name)) ?? ''),
+      run: join(out, readdirSync(out).find((name) => !/^(lock-|memory-|claims)/.test(name)) ?? ''),
       json: undefined,
     };
     for (const mode of [true, false]) {
