@@ -122,6 +122,7 @@ async function plant(bug: PlantedBug, directory: string): Promise<Verdict> {
     const options = {
       maxWorkers: 1,
       testTimeout: 20_000,
+      hookTimeout: 40_000,
       ...(bug.title && { testNamePattern: asPattern(bug.title) }),
     };
     for (const tests of bug.tests) caughtBy ??= (await runTests(directory, [tests], options))?.fullName;
