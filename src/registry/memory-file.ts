@@ -14,7 +14,7 @@ import type { PlanClaims } from './claims.js';
  * counts. So what an owner that was paused writes once it has lost the lock goes to a name that no longer counts, and takes nothing back.
  *
  * Which rows a plan has claimed stands in `claims/`, in files that are written once, before the memory that knows them. One that the memory
- * does not know counts: its process died between the two. One that the memory knows is there as it was, else rows would be free again.
+ * does not know counts, where none that it knows has the same rows: its process died between the two. One that the memory knows is there as it was, else rows would be free again.
  */
 export interface MemoryDocument {
   readonly format: number;
@@ -105,15 +105,15 @@ export function noteOfMemory(revision: number, found: FileFacts | undefined): No
   return noteOf(revision, found && { ...found, bytes: revision });
 }
 
-/** Also what processes that died had not given its name. */
+/** Also what processes that died had not given its name; a backup that a person made beside them stays. */
 export async function removeOlder(files: Files, jobDirectory: string, epoch: number): Promise<void> {
   for (const name of await files.list(jobDirectory)) {
-    const older = /^memory-(\d+)\.json/.exec(name)?.[1];
+    const older = /^memory-(\d+)\.json(?:.*\.part)?$/.exec(name)?.[1];
     if (older !== undefined && Number(older) < epoch) await files.remove(join(jobDirectory, name));
   }
 }
 
-/** What plans have claimed, in the order in which they did. What is not as the memory knows it is a fault. */
+/** What plans have claimed, first what the memory does not know, then the rest in the order in which they did. What is damaged, or not as the memory knows it, is a fault. */
 export async function readClaims(
   files: Files,
   jobDirectory: string,
@@ -126,11 +126,11 @@ export async function readClaims(
     const text = await files.readText(path);
     const claims: PlanClaims | undefined = text === undefined ? undefined : readSealed(text);
     const sha256 = sha256Of(text ?? '');
-    if (known[name] !== undefined && known[name] !== sha256) {
-      const so = text === undefined ? 'it is gone' : 'it is not the file that was written here';
+    if (known[name] !== sha256 && (known[name] !== undefined || claims === undefined)) {
+      const so = text === undefined ? 'it is gone' : 'it is damaged, or not the file that was written here';
       faults.push({ where: path, message: `${so}: which rows plan ${name.split('-')[0]} has claimed is not known` });
     }
-    return claims === undefined ? [] : [{ name, path, sha256, claims }];
+    return text === undefined ? [] : [{ name, path, sha256, claims }];
   };
   const ours = [];
   for (const name of Object.keys(known)) ours.push(...(await read(name)));
@@ -138,10 +138,11 @@ export async function readClaims(
   for (const name of await files.list(directory)) {
     if (name.endsWith('.json') && known[name] === undefined) others.push(...(await read(name)));
   }
-  others.sort((one, other) => one.claims.at - other.claims.at);
-  const all = [...ours, ...others];
+  others.sort((one, other) => (one.claims?.at ?? 0) - (other.claims?.at ?? 0));
+  // The latest counts: what an owner of the lock that was paused wrote late takes no row back.
+  const all = [...others, ...ours];
   return {
-    claims: all.map(({ claims }) => claims),
+    claims: all.flatMap(({ claims }) => claims ?? []),
     found: Object.fromEntries(all.map(({ name, sha256 }) => [name, sha256])),
     unknown: others.map(({ path }) => path),
     faults,

@@ -3,13 +3,14 @@ import { UserError } from '../domain/errors.js';
 import { RUN_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type RunRecord, readRunFile, writeRunFile } from '../plan/format/run-record.js';
+import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Ports } from '../storage/lock-file.js';
 import { describePastClaims } from './claim-rows.js';
 import type { PlanClaims } from './claims.js';
 import { findMemoryFaults, findRunFaults } from './find-faults.js';
 import { type Fault, listMemories, MEMORY_KEY, readClaims, readMemory } from './memory-file.js';
-import { type PastRun, readHistory, readSummary } from './read-runs.js';
+import { type PastRun, readHistory } from './read-runs.js';
 import { describeBegun, describeEnded, identifyRun, type OpenOptions, Registry, refuseDirectory } from './registry.js';
 import { RegistryState } from './registry-state.js';
 
@@ -80,7 +81,7 @@ export async function holdsRegistry(files: Files, directory: string): Promise<bo
   return (await listMemories(files, directory)).length > 0;
 }
 
-/** What the memory had of plans and runs, as their own directories have it. */
+/** What the memory had of plans and runs, as their own directories have it, in the order in which they began. */
 async function readKeptRecords(files: Files, jobDirectory: string): Promise<RunRecord[]> {
   const records: RunRecord[] = [];
   for await (const { path } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
@@ -93,7 +94,8 @@ async function readKeptRecords(files: Files, jobDirectory: string): Promise<RunR
       });
     }
   }
-  return records;
+  const beganAt = ({ begun }: RunRecord) => begun?.at ?? 0;
+  return records.sort((one, other) => beganAt(one) - beganAt(other));
 }
 
 /** From what the runs themselves know; one that has a journal is as it is now. */
@@ -126,9 +128,11 @@ async function describePast(files: Files, run: PastRun, at: number): Promise<Omi
   return { ...begun, ...(await describeEnded(files, summary, directory)) };
 }
 
-/** Plans that were never begun are of this directory too, from now on. */
+/** Plans that were never begun are of this directory too, from now on. What a run knows that an older memory does not stays so. */
 async function adoptPlans(files: Files, directories: RunDirectories, state: RegistryState): Promise<void> {
   for await (const { run, path, hasPlan } of directories.list(files)) {
+    const { record } = (await readRunFile(files, path)) ?? {};
+    if (record?.plan === run) state.put({ ...record, ...state.recordOf(run) });
     if (hasPlan) await writeRunFile(files, path, state.recordOf(run));
   }
 }

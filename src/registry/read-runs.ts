@@ -7,8 +7,8 @@ import { RunDirectories, readRunName } from '../plan/format/run-directories.js';
 import { assertOwnName, assertOwnPlace } from '../plan/format/run-record.js';
 import { restoreTaken } from '../plan/replace-draft.js';
 import { countUnderWay } from '../report/row-balance.js';
-import type { OpenDoubt, RunInDoubt, Summary } from '../report/summary.js';
-import { SUMMARY_FILE } from '../report/write-report.js';
+import type { OpenDoubt, RunInDoubt } from '../report/summary.js';
+import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { RegistryState } from './registry-state.js';
 
@@ -51,16 +51,6 @@ async function readStatus(
   const { status } = (await readRunState(files, path)).state;
   // Its process died before the first line was on disk: another may be about to begin it.
   return status === 'planned' ? 'unfinished' : status;
-}
-
-/** Of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
-export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
-  const text = await files.readText(join(directory, SUMMARY_FILE));
-  try {
-    return text === undefined ? undefined : JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a finished run has its outputs: its process may have died before they were written. */

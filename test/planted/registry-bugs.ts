@@ -94,14 +94,14 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/registry.ts',
     find: '    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each)) };\n',
     replace: '    void writeClaims;\n',
-    tests: ['test/registry/open-registry.test.ts'],
+    tests: ['test/registry/claims-on-disk.test.ts', 'test/registry/open-registry.test.ts'],
   },
   {
     name: 'rows whose claim was deleted are free again',
     file: 'src/registry/memory-file.ts',
-    find: 'if (known[name] !== undefined && known[name] !== sha256) {',
-    replace: "if (known[name] !== undefined && sha256 === '') {",
-    tests: ['test/registry/open-registry.test.ts'],
+    find: 'if (known[name] !== sha256 && (known[name] !== undefined || claims === undefined)) {',
+    replace: "if (known[name] !== sha256 && sha256 === '') {",
+    tests: ['test/registry/claims-on-disk.test.ts'],
   },
   {
     name: 'what the memory had is not read from the runs when it is lost',

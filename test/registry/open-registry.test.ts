@@ -1,57 +1,21 @@
 import { createFsFromVolume, Volume } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import type { RunBegun } from '../../src/plan/format/run-record.js';
+import { writeRunFile } from '../../src/plan/format/run-record.js';
 import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
-import type { PlanClaims } from '../../src/registry/claims.js';
-import type { MemoryDocument } from '../../src/registry/memory-file.js';
+
 import { openRegistry } from '../../src/registry/open-registry.js';
 import type { Registry } from '../../src/registry/registry.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { createFiles, type Files, type RawFiles } from '../../src/storage/files.js';
-import { acquireLock, type Lock } from '../../src/storage/lock.js';
+import { acquireLock } from '../../src/storage/lock.js';
 import { FakeClock } from '../run/fake-clock.js';
-import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { CrashDisk } from '../world/crash-disk.js';
 import { createSimFiles, type Perform } from '../world/sim-files.js';
 import { memoriesAmong } from './memory-on-disk.js';
-
-const JOB = '/out/sale';
-const PATH = `${JOB}/memory-000001.json`;
-
-/** `revision`: of the memory, as the last owner noted it. */
-function aLock(revision?: number, epoch = 1): Lock {
-  return {
-    ...{ epoch, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
-    ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
-    known: (key) => (key === 'memory' && revision !== undefined ? { bytes: revision } : undefined),
-    ...{ isReplaced: false, wasKilledHere: false, attest: async () => {}, note: async () => {} },
-  };
-}
-
-interface Opening {
-  readonly lock?: Lock;
-  readonly adoptedBy?: string;
-  readonly notices?: string[];
-}
-
-async function openOn(files: Files, { lock = aLock(), adoptedBy, notices = [] }: Opening = {}) {
-  await files.makeDirectory(JOB);
-  const deps = { files, clock: new FakeClock(), owner: { host: 'a', pid: 1, instance: 'x' } };
-  return openRegistry(deps, { jobDirectory: JOB, lock, adoptedBy, onNotice: (notice) => notices.push(notice) });
-}
-
-const open = (disk: MemoryDisk, opening?: Opening) => openOn(disk.files, opening);
-const documentOf = (disk: MemoryDisk, epoch = 1): MemoryDocument =>
-  readSealed(disk.readText(`${JOB}/memory-00000${epoch}.json`));
-const MISMATCH = { code: 'registry-mismatch' };
-const begun: RunBegun = { at: 1, name: 'p', planSha256: '', occurrence: '', retryOf: 'other', files: [] };
+import { aLock, begun, claimsOf, documentOf, JOB, MISMATCH, open, openOn, PATH } from './open-memory.js';
 
 type Change = (registry: Registry) => Promise<void>;
-
-function claimsOf(plan: string): PlanClaims {
-  const rows = [{ kind: 'sms', account: 'acme', from: `${plan}-source-1-`, rows: '0,3' }];
-  return { at: 1, plan, by: 're-import', occurrence: '', retryOf: null, count: 3, rows };
-}
 
 describe('the memory of a job', () => {
   test('is made where there is none, and read as it was written; opening it again changes nothing', async () => {
@@ -102,6 +66,31 @@ describe('the memory of a job', () => {
     expect(gone.has(PATH)).toBe(false);
     await open(disk, { lock, adoptedBy: 'ann on desk-7' });
     expect(documentOf(disk, 2)).toMatchObject({ revision: 4, adopted: [{ by: 'ann on desk-7' }] });
+  });
+
+  test('that is older than what a run knows of itself, and is adopted, takes nothing back of it', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    const run = `${JOB}/2026-11-22T0930-k3v9q2m8x4aa`;
+    await disk.files.makeDirectory(run);
+    await writeRunFile(disk.files, run, { plan: 'k3v9q2m8x4aa', abandoned: { at: 1, by: 'ann' } });
+    const { state } = await open(disk, { lock: aLock(3), adoptedBy: 'bob' });
+    expect(state.isAbandoned('k3v9q2m8x4aa')).toBe(true);
+    expect(documentOf(disk, 2).runs).toMatchObject([{ plan: 'k3v9q2m8x4aa', abandoned: { by: 'ann' } }]);
+  });
+
+  test('leaves a backup that a person made beside it', async () => {
+    const disk = aMemoryDisk();
+    await open(disk);
+    disk.write(`${PATH}.bak`, disk.readText(PATH));
+    disk.write(`${PATH}.7.part`, 'x');
+    await (await open(disk, { lock: aLock(1, 2) })).note('p', { begun });
+    expect(
+      disk
+        .list(JOB)
+        .filter((name) => name.startsWith('memory-'))
+        .sort(),
+    ).toEqual(['memory-000001.json.bak', 'memory-000002.json']);
   });
 
   test('that another owner of the lock wrote to meanwhile is not called a copy: the lock is lost', async () => {
@@ -211,55 +200,6 @@ describe('the memory of a job', () => {
       await open(disk);
       expect(documentOf(disk).revision, `after operation ${n}`).toBe(1);
     }
-  });
-});
-
-describe('what plans have claimed', () => {
-  const claim = async (disk: MemoryDisk, plan = 'p') => {
-    await (await open(disk)).write({ claims: [claimsOf(plan)] });
-    const name = disk.list(`${JOB}/claims`).find((each) => each.startsWith(`${plan}-`));
-    return `${JOB}/claims/${name}`;
-  };
-
-  test.each<[string, (disk: MemoryDisk, path: string) => Promise<void>]>([
-    ['gone', (disk, path) => disk.files.remove(path)],
-    ['damaged', async (disk, path) => disk.write(path, '')],
-    ['another', async (disk, path) => disk.write(path, sealJson({ ...claimsOf('p'), count: 1 }))],
-  ])(
-    'is refused where its file is %s, until a person adopts it: its rows would be free again',
-    async (_how, change) => {
-      const disk = aMemoryDisk();
-      const path = await claim(disk);
-      await change(disk, path);
-      const refused = await open(disk).catch((error) => error);
-      expect(refused).toMatchObject({ ...MISMATCH, problems: [{ where: path }] });
-
-      await open(disk, { adoptedBy: 'ann' });
-
-      await open(disk, { lock: aLock(3) });
-    },
-  );
-
-  test('counts where the memory does not know of it, as its process died before, and is known to be there from the next change on', async () => {
-    const disk = aMemoryDisk();
-    const path = await claim(disk);
-    disk.write(PATH, sealJson({ ...documentOf(disk), claims: {} }));
-    const registry = await open(disk);
-    expect(registry.state.claims.countOf('p')).toBe(3);
-    await registry.note('q', { begun });
-    expect(Object.keys(documentOf(disk, 2).claims).map((name) => `${JOB}/claims/${name}`)).toEqual([path]);
-    await disk.files.remove(path);
-    await expect(open(disk)).rejects.toMatchObject(MISMATCH);
-  });
-
-  test('is free again where a person let a plan go that had rows of re-imports and was never begun, and stays else', async () => {
-    const disk = aMemoryDisk();
-    for (const plan of ['let-go', 'began']) await claim(disk, plan);
-    const registry = await open(disk);
-    await registry.note('began', { begun });
-    for (const plan of ['let-go', 'began']) await registry.note(plan, { abandoned: { at: 1, by: 'ann' } });
-    const { state } = await open(disk);
-    expect(['let-go', 'began'].map((plan) => state.claims.countOf(plan))).toEqual([0, 3]);
   });
 });
 

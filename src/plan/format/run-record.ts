@@ -8,7 +8,7 @@ import { readSealed, sealJson } from './sealed-json.js';
 
 /**
  * `run.json`, format 1, sealed: what the memory of the job (registry/memory-file.ts) knows of a plan or a run, in its own directory, and in which
- * job's directory that is, which shows a copy. Written behind the memory: it may be older, is never newer, and counts where the memory is lost.
+ * job's directory that is, which shows a copy. Written behind the memory: it may be older, is newer only than a memory from a backup, and counts where that is lost.
  */
 const RUN_FORMAT = 1;
 
@@ -127,7 +127,7 @@ export async function assertOwnPlace(files: Files, directory: string): Promise<v
     'bad-plan',
     `Cannot use ${directory}: it is a copy of the one in ${job.path}, where its run may be resumed`,
     {
-      hint: `Resume it there, or move the directory instead of copying it. If the other is gone for good, remove ${RUN_FILE} here.`,
+      hint: `Resume it there, or move the directory instead of copying it. If the other is gone for good, and this is the whole job, give the same command with --adopt.`,
     },
   );
 }
