@@ -8,7 +8,7 @@ import { JOURNAL_FILE, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, type RunDirectory } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
-import { SUMMARY_FILE } from '../report/write-report.js';
+import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import {
   nameOfPeople,
@@ -84,21 +84,17 @@ function isName(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('_');
 }
 
-/** A pruned run that a memory lacks: its summary says whether it wrote to anyone of late. */
+/** A pruned run that a memory lacks: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
 async function assertForgotten(
   files: Files,
   { run, path }: RunDirectory,
   { owner, directory, nowMs }: { owner: MemoryOwner; directory: string; nowMs: number },
 ): Promise<void> {
-  const text = await files.readText(join(path, SUMMARY_FILE));
-  if (text === undefined) return;
-  const summary: Summary = JSON.parse(text);
-  const { balance, endedAt, memory, testOf } = summary;
+  const summary = await readSummary(files, path);
   const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
-  const isOfMemory = directory === owner.jobDirectory || peopleDirectoryOf({ memory }, directory) === people;
-  const isRecent = nowMs - Date.parse(endedAt ?? '') <= owner.spanMs;
-  const hasTexts = summary.steps.some(({ kind }) => kindOf({ kind: kind as RowKind })?.listTexts !== undefined);
-  if (testOf !== undefined || !isOfMemory || !isRecent || !hasTexts || balance.accepted + balance.inDoubt === 0) return;
+  const isOfMemory =
+    directory === owner.jobDirectory || peopleDirectoryOf({ memory: summary?.memory }, directory) === people;
+  if (!isOfMemory || (summary !== undefined && !hasWritten(summary, { nowMs, spanMs: owner.spanMs }))) return;
   const file = join(people, nameOfPeople(run));
   throw new UserError(
     'registry-mismatch',
@@ -107,4 +103,13 @@ async function assertForgotten(
       hint: `Put it back from a backup. Or remove ${path} as well: then the run is forgotten, and who had its texts may get them again.`,
     },
   );
+}
+
+function hasWritten(
+  { balance, endedAt, testOf, steps }: Summary,
+  { nowMs, spanMs }: { nowMs: number; spanMs: number },
+): boolean {
+  const isRecent = nowMs - Date.parse(endedAt ?? '') <= spanMs;
+  const hasTexts = steps.some(({ kind }) => kindOf({ kind: kind as RowKind })?.listTexts !== undefined);
+  return testOf === undefined && isRecent && hasTexts && balance.accepted + balance.inDoubt > 0;
 }

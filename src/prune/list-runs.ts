@@ -4,10 +4,10 @@ import { readRunState } from '../journal/state-reader.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan, type TestOf } from '../plan/format/plan-file.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRunDirectories } from '../registry/open-registry.js';
-import { readSummary } from '../registry/read-runs.js';
 import type { BegunRun, RegistryState } from '../registry/registry-state.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances, type Summary } from '../report/summary.js';
+import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
 /** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the memory, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
-import { readSummary } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { SANDBOX_FILE } from '../report/deliveries.js';
-import { PAGE_FILE, SUMMARY_FILE } from '../report/write-report.js';
+import { PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';

@@ -30,7 +30,7 @@ export async function countOptedOutSince(
   return found.size;
 }
 
-/** Numbers whose latest line says out, and stands there since a moment. */
+/** Numbers whose last line says out, since a moment. */
 async function readOptedOut(files: Files, paths: readonly string[], sinceMs: number): Promise<Set<number>> {
   const out = new Set<number>();
   let isOwn = false;

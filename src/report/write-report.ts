@@ -32,6 +32,16 @@ export const SUMMARY_FILE = 'summary.json';
 /** For people. */
 export const PAGE_FILE = 'report.html';
 
+/** Of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
+export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {
+  const text = await files.readText(join(directory, SUMMARY_FILE));
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Writes every output of a run from its plan and journal alone, and the page from its tests as well, each whole or not at all; may be repeated at any time,
  * and needs no lock: it includes what others append to the journal meanwhile. What was written early is finished; if that fails, all is written anew. Throws
