@@ -115,7 +115,7 @@ async function openRun({ env, adoptedBy }: Context, directory: string): Promise<
       'Give the directory that `volley plan` or `volley run` printed; a copy of it would send everything again.',
     );
   }
-  // The registry checks an adoption again under the lock.
+  // The memory checks an adoption again under the lock.
   if (adoptedBy === undefined) await assertOwnPlace(files, directory);
   const { plan: tested = null } = plan.testOf ?? {};
   return { directory, plan, testedRun: tested === null ? undefined : directories.of(tested), jobFile: undefined };

@@ -1,5 +1,5 @@
 /**
- * A list of opt-outs that Volley writes: CSV in UTF-8 under this header, appended only. The latest line of a number counts.
+ * A list of opt-outs that Volley writes: CSV in UTF-8 under this header, appended only. A number is in again only by a line behind all that say out, and as late.
  *
  *     number,what,at,by,word
  *     +6591234567,out,2026-11-26T09:15:00.000Z,listen:0b5f…,STOP

@@ -172,7 +172,7 @@ export interface SettleEntry {
 }
 
 /**
- * Another plan has claimed rows, and alone may send them. The registry holds the claim; this notes it for the outputs of the run.
+ * Another plan has claimed rows, and alone may send them. The memory holds the claim; this notes it for the outputs of the run.
  * Each row is `rejected` by the service, or `not-sent`, and none was noted before.
  */
 export interface RetryEntry {

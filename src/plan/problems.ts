@@ -38,14 +38,16 @@ export class ProblemList {
   }
 
   throwIfAny(): void {
-    const count = this.#problems.length;
+    // Of a list that several steps have, each step finds the same.
+    const problems = [...new Map(this.#problems.map((problem) => [JSON.stringify(problem), problem])).values()];
+    const count = problems.length;
     if (count === 0) return;
     throw new UserError(
       'bad-input',
       `Cannot ${this.#task}: ${`there ${count === 1 ? 'is' : 'are'} ${countOf(count, 'problem')}`}`,
       {
         hint: this.#hint,
-        problems: this.#problems,
+        problems,
       },
     );
   }

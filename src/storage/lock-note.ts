@@ -4,7 +4,7 @@ import { type Identity, identityOf, isSameIdentity } from './identity.js';
 
 /** What the owner of the lock knows of a file that it writes. */
 export interface Noted {
-  /** Where the last good line ends that is on disk. */
+  /** Where the last good line ends that is on disk; of the memory, which is written whole, the number of its change. */
   readonly bytes: number;
   /** When it last changed, as read back from its disk while it was so long; absent where that is not known. */
   readonly changedMs?: number;

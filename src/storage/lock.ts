@@ -27,8 +27,9 @@ import { type Known, type Noted, NotePad } from './lock-note.js';
  * may have run out, a higher epoch stands, or its own file is gone, so a runner that slept sends nothing after it
  * wakes.
  *
- * Takers remove the files of older epochs, lowest first. So if a file has a successor, the next epoch's file exists:
- * checking for these two says as much as listing the directory, which may hold thousands of runs.
+ * Takers remove the files of older epochs, lowest first. So if a file has a successor, the next epoch's file exists, or its own
+ * is gone: checking for these two says as much as listing the directory, which may hold thousands of runs. Where the memory is of a
+ * higher epoch, as after lock files were deleted, the next one is above that too.
  */
 export interface Lock extends Held {
   readonly epoch: number;

@@ -82,9 +82,11 @@ describe.concurrent('opt-outs of a job', () => {
 
   test.each(['lists/more.pdf', 'lists/old/crm.csv'])('refuse the plan where their directory holds %s', async (name) => {
     const workspace = await aJobWith({ 'lists/crm.csv': `mobile\n${numberOf(6)}\n`, [name]: 'x' }, 'lists');
+    workspace.writeJob(aJob(workspace, { optOuts: 'lists', steps: [anSmsStep(), anSmsStep()] }));
     const failure = await workspace.volley('plan', 'job.yaml');
     expect(readFailure(failure).exitCode).toBe(2);
-    expect(failure.stdout).toContain(`the directory of opt-outs holds ${name.split('/')[1]}`);
+    const said = `the directory of opt-outs holds ${name.split('/')[1]}, expected lists alone`;
+    expect(readFailure(failure).error.problems).toMatchObject([{ file: 'optOuts', message: said }]);
   });
 
   test('in the memory that jobs share count for all of them, once there are any', async () => {
