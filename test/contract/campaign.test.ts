@@ -119,17 +119,6 @@ test.each(CHANGES.filter(([, , , next]) => next === ALREADY_STOPPED))(
   },
 );
 
-test.each(['RUNNING', 'PAUSED', 'PURGED'])(
-  'States, Campaign: a campaign that was set to STOPPED cannot be set to %s any more',
-  async (requested) => {
-    const client = await aClient();
-    expectAccepted(await changeCampaign(client, RUNNING_ID, 'STOPPED'));
-    const stopped = await statusOf(client, RUNNING_ID);
-    await expectRefused(client, () => changeCampaign(client, RUNNING_ID, requested));
-    expect(await statusOf(client, RUNNING_ID)).toBe(stopped);
-  },
-);
-
 test.each(CHANGES.filter(([, , , next]) => next !== ALREADY_STOPPED))(
   'Open point, States, Campaign: %i, %s, asked for %s → %s',
   async (from, _, requested, next) => {
@@ -220,19 +209,6 @@ test.each([undefined, 'text/plain', 'application/x-www-form-urlencoded'])(
     await expectRefused(client, () => client.ask(PAUSE, { ...CHANGE_101, contentType, authorization }));
   },
 );
-
-test.each([
-  ['RUNNING', 103],
-  ['PAUSED', 101],
-  ['PURGED', 102],
-  ['STOPPED', 101],
-])('Endpoints, 7: status may be %s, and message is a text that confirms it', async (requested, id) => {
-  const client = await aClient();
-  const answer = await changeCampaign(client, id, requested);
-  expectAccepted(answer);
-  expectType(answer.body.message, 'a string');
-  expect(answer.body.message).toMatch(/changed/);
-});
 
 test.each(['running', 'Paused', 'STARTED', '', 8, true, null, {}, undefined])(
   'Endpoints, 7: status may not be %j',

@@ -86,12 +86,6 @@ test.each(['1.5', 'ten', '', 'true'])('Endpoints, 8: pageSize is an integer: "%s
   await expectRefused(client, () => read(client, `?pageSize=${pageSize}`));
 });
 
-test('Endpoints, 8: pageSize is optional', async () => {
-  const client = await aClient();
-  await post(client, HI);
-  expect((await read(client)).body).toHaveLength(1);
-});
-
 test('Endpoints, 9: a message that was posted appears in the room, in this read and in later ones', async () => {
   const client = await aClient(WITHOUT_RATE);
   await post(client, HI);
@@ -138,42 +132,23 @@ test.each([
   await expectRefused(client, () => post(client, body));
 });
 
-const FAULT_FIELDS = [
-  ['fault', 'an object', expect.anything()],
-  ['fault.faultstring', 'a string', expect.stringMatching(/invalid access token/i)],
-  ['fault.detail', 'an object', expect.anything()],
-  ['fault.detail.errorcode', 'a string', 'oauth.v2.InvalidAccessToken'],
-] as const;
-
 const CALLS = [
   ['8', (client: Client, key: string | undefined) => read(client, '', { key })],
   ['9', (client: Client, key: string | undefined) => post(client, HI, { key })],
 ] as const;
 
-test.each(CALLS.flatMap(([endpoint, call]) => FAULT_FIELDS.map((row) => [endpoint, ...row, call] as const)))(
-  'Errors, 1: endpoint %s answers an invalid key with %s, which is %s',
-  async (_, field, type, value, call) => {
+test.each(CALLS)(
+  'Errors, 1: endpoint %s answers an invalid key with a fault; open point: its status is 401',
+  async (_, call) => {
     const client = await aClient();
-    const { body } = await expectRefused(client, () => call(client, 'who-is-this'));
-    expectType(readField(body, field), type);
-    expect(readField(body, field)).toEqual(value);
+    const { status, body } = await expectRefused(client, () => call(client, 'who-is-this'));
+    const detail = { errorcode: 'oauth.v2.InvalidAccessToken' };
+    expect([status, body]).toEqual([
+      401,
+      { fault: { faultstring: expect.stringMatching(/invalid access token/i), detail } },
+    ]);
   },
 );
-
-test.each(CALLS)('Errors, 1: endpoint %s answers an invalid key with these fields and no other', async (_, call) => {
-  const client = await aClient();
-  const { body } = await expectRefused(client, () => call(client, 'who-is-this'));
-  expect([Object.keys(body), Object.keys(body.fault), Object.keys(body.fault.detail)]).toEqual([
-    ['fault'],
-    ['faultstring', 'detail'],
-    ['errorcode'],
-  ]);
-});
-
-test.each(CALLS)('Open point, Errors, 1: endpoint %s answers an invalid key with 401', async (_, call) => {
-  const client = await aClient();
-  expect((await call(client, 'who-is-this')).status).toBe(401);
-});
 
 /** How many reads and posts of one second, five together. */
 const MIXTURES = [

@@ -156,23 +156,12 @@ test.each(TIMES_AND_CODES)(
   },
 );
 
-test('States, Verification session: none, creation request → WAITING, attempt 0, code sent by SMS', async () => {
-  const { client, body } = await aCreated();
-  expect(body).toMatchObject({ status: 'WAITING', attempt: 0 });
-  expect(await entries(client)).toMatchObject([{ event: 'code-sent', sessionId: body.sessionID, status: 'WAITING' }]);
-});
-
 test('States, Verification session: WAITING, read without code → nothing changes', async () => {
   const { client, id } = await aSession({ wrongCodes: 2 });
   const before = [await inspectSession(client, id), await client.ledger()];
   const answers = [await readSession(client, id), await readSession(client, id)];
   expect(answers[1]?.body).toStrictEqual(answers[0]?.body);
   expect([await inspectSession(client, id), await client.ledger()]).toStrictEqual(before);
-});
-
-test('States, Verification session: WAITING, read with a wrong code → attempt 1', async () => {
-  const { body } = await TRIGGERS['read with a wrong code'](await aSession());
-  expect(body.attempt).toBe(1);
 });
 
 /** What the trigger answers is what a later read finds too. */

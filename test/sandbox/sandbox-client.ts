@@ -21,13 +21,13 @@ export interface Answered {
 }
 
 export interface Asked {
-  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT';
+  readonly method?: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH';
   readonly path?: string;
   /** Undefined leaves the header out. */
   readonly authorization?: string | undefined;
   readonly contentType?: string | undefined;
   /** `x-api-key`. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   readonly signal?: AbortSignal;
 }
 

@@ -42,12 +42,6 @@ test('sandbox refuses a port that is taken', async () => {
   await expect(startSandbox({ port })).rejects.toThrow(`127.0.0.1:${port} can't be listened on`);
 });
 
-test('sandbox can be closed twice', async () => {
-  const { sandbox } = await aClient();
-  await sandbox.close();
-  await sandbox.close();
-});
-
 test('two sandboxes in one process share nothing', async () => {
   const [one, two] = [await aClient({}, { kind: 'null-messages' }), await aClient()];
   await one.sendBatch(aBatch(1));
@@ -131,17 +125,6 @@ test.each([
   const start = startSandbox({ dataDirectory });
   await expect(start).rejects.toThrow(UserError);
   await expect(start).rejects.toThrow(`line ${place + 1} of ledger.ndjson`);
-});
-
-test('clearing the ledger clears the data directory too', async () => {
-  const dataDirectory = await aDirectory();
-  const first = await aClient({ dataDirectory });
-  await first.sendBatch(aBatch(2));
-  await first.createContact(aContact());
-  await first.sandbox.clearLedger();
-  const second = await restart(first, dataDirectory);
-  expect(await second.ledger()).toEqual([]);
-  expect((await second.createContact(aContact())).status).toBe(201);
 });
 
 test('sandbox keeps the order of requests that come at once, each batch whole', async () => {

@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { aClient, aClock, at } from '../sandbox-client.js';
-import { changeCampaign, entries, putCampaign, readCampaign, statusOf } from './campaign-client.js';
+import { changeCampaign, entries, putCampaign, readCampaign } from './campaign-client.js';
 
 test('a sandbox begins with a campaign for each thing that can be tried', async () => {
   const client = await aClient();
@@ -57,29 +54,6 @@ test('of many equal changes at once one is accepted', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => changeCampaign(client, 101, 'PAUSED')));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(await entries(client)).toHaveLength(1);
-});
-
-test('changes, and campaigns that were put there, outlive a restart with a data directory', async () => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
-  onTestFinished(() => rm(dataDirectory, { recursive: true }));
-  const first = await aClient({ dataDirectory });
-  await changeCampaign(first, 101, 'PAUSED');
-  await putCampaign(first, 500, { status: 9, 'campaign-name': 'mine' });
-  const before = (await readCampaign(first, 500)).body;
-  await first.sandbox.close();
-  const second = await aClient({ dataDirectory });
-  expect(await statusOf(second, 101)).toBe(8);
-  expect(await statusOf(second, 102)).toBe(8);
-  expect((await readCampaign(second, 500)).body).toEqual(before);
-});
-
-test('DELETE /_sandbox/ledger puts campaigns back to what they were at first', async () => {
-  const client = await aClient();
-  await changeCampaign(client, 101, 'PAUSED');
-  await putCampaign(client, 500, {});
-  await client.sandbox.clearLedger();
-  expect(await statusOf(client, 101)).toBe(3);
-  expect((await readCampaign(client, 500)).status).toBe(404);
 });
 
 test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its states, and leaves the others', async () => {

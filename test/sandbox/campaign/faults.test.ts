@@ -18,18 +18,6 @@ test('fault status-after with 206 answers the same, and the change was made', as
   expect(await entries(client)).toMatchObject([{ requested: 'PAUSED', status: 8 }]);
 });
 
-test.each([400, 401, 404, 500] as const)('fault status-%i has a message and nothing else', async (status) => {
-  const client = await aClient({}, { kind: `status-${status}` });
-  const answer = await changeCampaign(client, 101, 'PAUSED');
-  expect([answer.status, answer.body]).toEqual([status, { message: expect.any(String) }]);
-});
-
-test.each([502, 503, 504] as const)('fault status-%i is a page, as something in between gives it', async (status) => {
-  const client = await aClient({}, { kind: `status-${status}` });
-  const answer = await changeCampaign(client, 101, 'PAUSED');
-  expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
-});
-
 test('fault status-206 on another area has no body', async () => {
   const client = await aClient({}, { kind: 'status-206' });
   expect(await client.ask({}, { path: '/api/v2/subaccounts/acme_hq/sessions' })).toMatchObject({
@@ -55,12 +43,3 @@ test('fault foreign reads a campaign that no one asked for, in another status', 
     expect(campaign.status).not.toBe(id === 101 ? 3 : 0);
   }
 });
-
-test.each(['reset-after', 'close-after', 'truncated', 'empty', 'html'] as const)(
-  'fault %s: the change was made all the same',
-  async (kind) => {
-    const client = await aClient({}, { kind, times: 1 });
-    await changeCampaign(client, 101, 'PAUSED').catch(() => undefined);
-    expect(await statusOf(client, 101)).toBe(8);
-  },
-);

@@ -26,28 +26,3 @@ test('foreign gives the messages of an earlier read', async () => {
   client.sandbox.setFaults([{ kind: 'foreign', area: 'chat' }]);
   expect((await read(client)).body).toEqual([]);
 });
-
-test.each([
-  ['reject-rows', 400],
-  ['internal-rows', 500],
-] as const)('%s refuses a message with %i and a fault', async (kind, status) => {
-  const client = await aClient({}, { kind });
-  const answer = await post(client, HI);
-  expect([answer.status, Object.keys(answer.body)]).toEqual([status, ['fault']]);
-  expect(await entries(client)).toEqual([]);
-});
-
-test.each([400, 401, 403, 404, 429, 500])('status-%i has the form of the chat', async (status) => {
-  const client = await aClient({}, { kind: `status-${status}`, area: 'chat' });
-  const answer = await post(client, HI);
-  expect(answer.status).toBe(status);
-  expect(answer.body).toEqual({
-    fault: { faultstring: expect.any(String), detail: { errorcode: expect.any(String) } },
-  });
-});
-
-test('reset-after loses the answer of a message that was posted', async () => {
-  const client = await aClient({}, { kind: 'reset-after', area: 'chat' });
-  await expect(post(client, HI)).rejects.toThrow();
-  expect(await entries(client)).toHaveLength(1);
-});

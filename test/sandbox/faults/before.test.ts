@@ -25,24 +25,6 @@ test.each([
   },
 );
 
-test.each([408, 502, 504, 599] as const)(
-  'fault status-%i is answered with a page, as something in between would',
-  async (status) => {
-    const client = await aClient({}, { kind: `status-${status}` });
-    const answer = await client.sendBatch(aBatch());
-    expect([answer.status, answer.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
-    expect(answer.text).toContain('<html>');
-    expect(await client.ledger()).toEqual([]);
-  },
-);
-
-test('fault status-503 without a Retry-After is answered with a page, too', async () => {
-  const client = await aClient({}, { kind: 'status-503', retryAfterForm: 'none' });
-  const answer = await client.sendBatch(aBatch());
-  expect([answer.status, answer.headers['content-type']]).toEqual([503, 'text/html; charset=utf-8']);
-  expect(answer.headers['retry-after']).toBeUndefined();
-});
-
 test.each([200, 202, 204, 206] as const)('fault status-%i is answered without a body, unprocessed', async (status) => {
   const client = await aClient({}, { kind: `status-${status}` });
   const answer = await client.sendBatch(aBatch());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changeCampaign, readCampaign } from '../campaign/campaign-client.js';
 import { read } from '../chat/chat-client.js';
-import { aBatch, aClient, aContact, aMessage } from '../sandbox-client.js';
+import { aBatch, aClient, aMessage } from '../sandbox-client.js';
 
 interface Row {
   clientMessageId: string;
@@ -70,22 +70,6 @@ test('fault status-400 with endingWith refuses only batches that hold such a num
   expect((await client.sendBatch(aBatch(2))).status).toBe(200);
   expect((await client.sendBatch(aBatch(3))).status).toBe(400);
   expect((await client.sendBatch(aBatch(2))).status).toBe(200);
-});
-
-test('faults of rows refuse a contact: reject-rows with 400, internal-rows with 500', async () => {
-  const client = await aClient(
-    {},
-    { kind: 'reject-rows', endingWith: '1' },
-    { kind: 'internal-rows', endingWith: '2' },
-  );
-  const create = (msisdn: string) => client.createContact(aContact({ addresses: { msisdn } }));
-  const answers = [await create('+6590000001'), await create('+6590000002'), await create('+6590000003')];
-  expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
-    [400, 1002],
-    [500, 2000],
-    [201, undefined],
-  ]);
-  expect(await client.contacts()).toHaveLength(1);
 });
 
 test.each(['reject-rows', 'internal-rows'] as const)('fault %s refuses no request without rows', async (kind) => {

@@ -1,35 +1,13 @@
-import { request } from 'undici';
 import type { GatewayEntry } from '../../../src/sandbox/gateway/conversation.js';
-import type { Answered, Client } from '../sandbox-client.js';
+import type { Answered, Asked, Client } from '../sandbox-client.js';
 
 export const VERSION = 'Chat Gateway v1.0';
 export const CONVERSATIONS = '/chat-gateway/v1/conversations';
 
-interface Asked {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  readonly path?: string;
-  /** Undefined leaves the header out. */
-  readonly key?: string | undefined;
-  readonly contentType?: string | undefined;
-}
-
 /** Asks the gateway, by default for a conversation. A text or undefined is sent as it stands. */
-export async function ask(client: Client, body: unknown, asked: Asked = {}): Promise<Answered> {
-  const { method = 'POST', path = CONVERSATIONS } = asked;
-  const key = 'key' in asked ? asked.key : client.sandbox.credentials.gatewayKey;
-  const contentType = 'contentType' in asked ? asked.contentType : 'application/json';
-  const isRaw = body === undefined || typeof body === 'string';
-  const answer = await request(client.sandbox.origin + path, {
-    method,
-    headers: {
-      accept: 'application/hal+json',
-      ...(key === undefined ? {} : { 'x-api-key': key }),
-      ...(contentType === undefined || body === undefined ? {} : { 'content-type': contentType }),
-    },
-    body: isRaw ? (body ?? null) : JSON.stringify(body),
-  });
-  const text = await answer.body.text();
-  return { status: answer.statusCode, headers: answer.headers, text, body: text === '' ? undefined : JSON.parse(text) };
+export function ask(client: Client, body: unknown, asked: Asked = {}): Promise<Answered> {
+  const key = client.sandbox.credentials.gatewayKey;
+  return client.ask(body, { path: CONVERSATIONS, authorization: undefined, key, ...asked });
 }
 
 export function aConversation(more: Record<string, unknown> = {}) {

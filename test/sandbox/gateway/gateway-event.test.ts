@@ -5,22 +5,6 @@ import { look, openChannel, openConversation, play, settle, update, VERSION } fr
 
 const types = (received: readonly Received[]) => received.map(({ body }) => body.eventType);
 
-test('§Events: every event has an id of its own, which stays over repetitions, while x-8x8-retry counts them', async () => {
-  const receiver = await aReceiver((_, place) => ([0, 1, 3].includes(place) ? 503 : 200));
-  const client = await aClient({ clock: aClock() });
-  const channelId = await openChannel(client, receiver.url());
-  const conversationId = await openConversation(client, { channelId });
-  await play(client, conversationId, 'join');
-  expect(await settle(client)).toEqual({ pending: 0, delivered: 3, givenUp: 0, failedAttempts: 3, outside: 0 });
-  expect(types(receiver.received)).toEqual(['QUEUED', 'QUEUED', 'QUEUED', 'AGENT_JOINED', 'AGENT_JOINED']);
-  expect(receiver.received.map(({ headers }) => headers['x-8x8-retry'])).toEqual(['0', '1', '2', '0', '1']);
-  const ids = receiver.received.map(({ headers }) => headers['x-8x8-event-id']);
-  expect(new Set(ids.slice(0, 3)).size).toBe(1);
-  expect(new Set(ids.slice(3)).size).toBe(1);
-  expect(ids[3]).not.toBe(ids[0]);
-  expect(ids[0]).toEqual(expect.any(String));
-});
-
 test('§Events: an event is repeated until it is answered 2xx, and never given up', async () => {
   const receiver = await aReceiver((_, place) => (place < 40 ? 500 : 200));
   const clock = aClock();

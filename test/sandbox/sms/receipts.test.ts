@@ -85,14 +85,6 @@ test("a message's own address goes before the template's, and one without any ha
   expect(got.toSorted()).toEqual(['/dlr m1', '/dlr m1', '/own m2', '/own m2']);
 });
 
-test('a rejected message has no receipts', async () => {
-  const receiver = await aReceiver();
-  const client = await aClient();
-  await client.sendBatch(aReceiptedBatch(receiver, 0, { messages: [aMessage(1), aMessage(2, { destination: '12' })] }));
-  await settle(client);
-  expect(receiver.received.map(({ body }) => body.payload.clientMessageId)).toEqual(['m1', 'm1']);
-});
-
 test('a message whose answer was lost has its receipts', async () => {
   const receiver = await aReceiver();
   const client = await aClient({}, { kind: 'reset-after' });

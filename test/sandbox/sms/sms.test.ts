@@ -75,14 +75,6 @@ test('batch gives refused messages one umid together, and none of an accepted on
   expect(new Set([...umids('QUEUED'), ...umids('REJECTED')]).size).toBe(3);
 });
 
-test('batch of nothing but refused messages is a 200, and leaves nothing in the ledger', async () => {
-  const client = await aClient();
-  const { status, body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1, { destination: '1' })] }));
-  expect(status).toBe(200);
-  expect(body).toMatchObject({ acceptedCount: 0, rejectedCount: 1 });
-  expect(await client.ledger()).toEqual([]);
-});
-
 test('batch in the compact form of the documentation is one of messages that say nothing but their numbers', async () => {
   const client = await aClient();
   const { messages: _, ...rest } = aBatch();

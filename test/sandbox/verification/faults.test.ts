@@ -4,17 +4,6 @@ import { createSession, entries, inspectSession, readSession, wrongCode } from '
 
 const to = (number: number) => ({ destination: `+65${90_000_000 + number}` });
 
-test.each([
-  ['reject-rows', [400, 1002]],
-  ['internal-rows', [500, 2000]],
-] as const)('fault %s refuses the numbers it is about, and sends them nothing', async (kind, expected) => {
-  const client = await aClient({}, { kind, endingWith: '2' });
-  const answers = [await createSession(client, to(1)), await createSession(client, to(2))];
-  expect(answers[0]?.status).toBe(200);
-  expect([answers[1]?.status, answers[1]?.body.code]).toEqual(expected);
-  expect((await entries(client)).map(({ destination }) => destination)).toEqual([6590000001]);
-});
-
 test('fault partial leaves the id out of creation and of read', async () => {
   const client = await aClient({ clock: aClock() });
   const { sessionID } = (await createSession(client)).body;
@@ -52,15 +41,6 @@ test('fault status-503 before a check takes no attempt, reset-after does', async
   await expect(readSession(client, sessionID, wrong)).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect((await readSession(client, sessionID)).body).toMatchObject({ status: 'WAITING', attempt: 1 });
 });
-
-test.each([['close-after'], ['truncated'], ['empty'], ['html'], ['status-after']] as const)(
-  'fault %s: the SMS has been sent all the same',
-  async (kind) => {
-    const client = await aClient({}, { kind, times: 1 });
-    await createSession(client).catch(() => undefined);
-    expect(await entries(client)).toMatchObject([{ event: 'code-sent' }]);
-  },
-);
 
 test('requests of verification are in the request log under its name', async () => {
   const client = await aClient();

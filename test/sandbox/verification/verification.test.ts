@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { aClient, aClock, at, type Client } from '../sandbox-client.js';
 import {
   createSession,
@@ -79,25 +76,6 @@ test('GET /_sandbox/sessions/{id} shows code, SMS and the status of now, and 404
   expect(await inspectSession(client, 'none')).toMatchObject({ code: 1300 });
 });
 
-test('DELETE /_sandbox/ledger forgets sessions too', async () => {
-  const { client, id } = await aSession();
-  await client.sandbox.clearLedger();
-  expect(await statusOf(client, id)).toEqual([404, 1300]);
-  expect((await createSession(client)).status).toBe(200);
-});
-
-test('another number and another subaccount have sessions of their own', async () => {
-  const client = await aClient({ clock: aClock(), accounts: [{ account: 'other' }] });
-  const path = '/api/v2/subaccounts/other_hq/sessions';
-  const answers = [
-    await createSession(client),
-    await createSession(client, { destination: '+6590000002' }),
-    await client.ask({ destination: '+6590000001' }, { path }),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(new Set(answers.map(({ body }) => body.sessionID)).size).toBe(3);
-});
-
 test('one number written in three ways has one session', async () => {
   const client = await aClient({ clock: aClock() });
   expect((await createSession(client, { destination: '+6590000001' })).status).toBe(200);
@@ -111,24 +89,4 @@ test('of many creations at once one sends', async () => {
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ body }) => body.code === 1400)).toHaveLength(19);
   expect(await entries(client)).toHaveLength(1);
-});
-
-test('sessions outlive a restart with a data directory: code, attempts, states, and the resending interval', async () => {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'volley-sandbox-'));
-  onTestFinished(() => rm(dataDirectory, { recursive: true }));
-  const clock = aClock();
-  const first = await aClient({ clock, dataDirectory });
-  const open = (await createSession(first)).body.sessionID;
-  const { code } = await inspectSession(first, open);
-  await readSession(first, open, wrongCode(code));
-  const verified = (await createSession(first, { destination: '+6590000002' })).body.sessionID;
-  await readSession(first, verified, (await inspectSession(first, verified)).code);
-  await first.sandbox.close();
-
-  const second = await aClient({ clock, dataDirectory });
-  expect((await readSession(second, verified)).body.status).toBe('VERIFIED');
-  expect((await createSession(second)).body.code).toBe(1400);
-  clock.advance(10_000);
-  expect((await createSession(second)).body).toMatchObject({ sessionID: open, attempt: 1, expiresAt: at(310_000) });
-  expect((await readSession(second, open, code)).body).toMatchObject({ status: 'VERIFIED', attempt: 1 });
 });
