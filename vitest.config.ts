@@ -52,7 +52,6 @@ const WAITING = [
   'cluster/leader-killed',
   'cluster/partition',
   'cluster/service-away',
-  'e2e/answers-lost',
   'e2e/campaign-window',
   'e2e/opt-outs-hold',
   'e2e/window-stopped',

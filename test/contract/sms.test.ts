@@ -204,28 +204,25 @@ test('Open point, Limits, SMS batch: 1,800 requests a second of a subaccount, 3,
   expect(DOCUMENTED_RATE_LIMITS).toMatchObject({ perSubAccount: 1800, perAddress: 3000 });
 });
 
-test('Open point, Limits, SMS batch: what is above a rate is 429, Retry-After 1, body code 429; a second later it is taken', async () => {
-  const clock = aClock();
-  const accounts = [{ account: 'acme', subAccountIds: ['acme_promo', 'acme_sale'] }];
-  const client = await aClient({ clock, accounts, rateLimits: { perSubAccount: 3, perAddress: 5 } });
-  const send = async (id: string) => {
-    const { status, headers, body } = await client.ask(aBatch(1), { path: pathOf(id) });
-    return [status, headers['retry-after'], body.code];
-  };
-  const [taken, refused] = [
-    [200, undefined, undefined],
-    [429, '1', 429],
-  ];
-  for (let count = 0; count < 3; count++) expect(await send('acme_hq')).toEqual(taken);
-  expect(await send('acme_hq')).toEqual(refused);
-  for (let count = 0; count < 2; count++) expect(await send('acme_promo')).toEqual(taken);
-  expect(await send('acme_sale')).toEqual(refused);
-  clock.advance(999);
-  expect(await send('acme_hq')).toEqual(refused);
-  clock.advance(1);
-  expect(await send('acme_hq')).toEqual(taken);
-  expect(await client.sms()).toHaveLength(6);
-});
+test.each([
+  ['subaccount', { perSubAccount: 3 }, ['acme_hq', 'acme_hq', 'acme_hq'], 'acme_hq'],
+  ['address', { perAddress: 3 }, ['acme_hq', 'acme_promo', 'acme_hq'], 'acme_sale'],
+] as const)(
+  'Open point, Limits, SMS batch: above the rate of a %s is 429, Retry-After 1, body code 429; a second later it is taken',
+  async (_, rateLimits, within, beyond) => {
+    const clock = aClock();
+    const accounts = [{ account: 'acme', subAccountIds: ['acme_promo', 'acme_sale'] }];
+    const client = await aClient({ clock, accounts, rateLimits });
+    const send = (id: string) => client.ask(aBatch(1), { path: pathOf(id) });
+    for (const id of within) expect((await send(id)).status).toBe(200);
+    clock.advance(999);
+    const { status, headers, body } = await send(beyond);
+    expect([status, headers['retry-after'], body.code]).toEqual([429, '1', 429]);
+    clock.advance(1);
+    expect((await send(beyond)).status).toBe(200);
+    expect(await client.sms()).toHaveLength(4);
+  },
+);
 
 test('Open point, Endpoints, endpoint 3: a batch that comes again is sent again, whatever its ids', async () => {
   const { client } = await aSent(aBatch(1));

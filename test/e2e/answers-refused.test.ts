@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
 const servers: Server[] = [];
@@ -74,20 +74,6 @@ describe.concurrent('a batch that is refused', () => {
   });
 });
 
-test.concurrent('a contact that is refused is rejected with the code and the words of the service', async () => {
-  const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: '002' });
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(1);
-  expectEveryRowOnce(summary);
-  expect(readOutput(summary, 1, 'rejections')).toEqual([
-    expect.objectContaining({ name: 'P2', _stage: 'send', _code: '1002' }),
-  ]);
-});
-
 describe.concurrent('a person must look', () => {
   test('401, 403, 301, 302, 307, 308: the run stops with exit 4 each time, sends nothing more, follows nothing; then it resumes', async () => {
     const statuses = [401, 403, 301, 302, 307, 308];
@@ -112,21 +98,6 @@ describe.concurrent('a person must look', () => {
     expect((await workspace.run()).code).toBe(3);
     expect(new Set(workspace.requests().map(({ path }) => path)).size).toBe(1);
     expect(await workspace.destinations()).toEqual([...numbersOf(10), ...numbersOf(10, 51)]);
-  });
-
-  test('a key that the service does not know: exit 4 and nothing is sent; with the right one it resumes', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace));
-    const env = { VOLLEY_API_KEY: 'not-the-key-4711' };
-
-    const { code, stdout, stderr, summary } = await volleyIn(workspace, { env }, 'run', 'job.yaml');
-
-    expect(code).toBe(4);
-    expect(summary).toMatchObject({ stop: { reason: 'unauthorized' }, balance: { unprocessed: 20 } });
-    expect(stdout + stderr).not.toContain('4711');
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });
 

@@ -149,23 +149,6 @@ test.concurrent('a channel whose answer is lost is reported at once, and made an
   expect((await handedOver(workspace))[0]?.body.channelId).toBe(made[1]?.channelId);
 });
 
-test.concurrent('a row whose answer names the conversation of another row is in doubt', async () => {
-  const workspace = await aWorkspace({ kind: 'foreign', area: 'gateway', nth: 2 });
-  workspace.write('people.ndjson', lines(aCustomer(1), aCustomer(2), aCustomer(3)));
-  workspace.writeJob(aJobOfAreas(workspace, [conversations()]));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(3);
-  expectEveryRowOnce(summary);
-  expect(readOutput(summary, 1, 'in-doubt').map((row) => [row.case, row._code])).toEqual([['2', 'foreign-answer']]);
-  const handed = await handedOver(workspace);
-  expect(readOutput(summary, 1, 'results').map((row) => row._conversationId)).toEqual([
-    handed[0]?.conversationId,
-    handed[2]?.conversationId,
-  ]);
-});
-
 test.concurrent('where the channel cannot be made, nothing is handed over and a person must look', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.ndjson', lines(aCustomer(1)));

@@ -28,24 +28,6 @@ describe.concurrent('a copy of an unfinished run', () => {
     expect((await workspace.run()).code).toBe(3);
     await expectSentOnce(workspace);
   });
-
-  test('in a copy of the whole output directory is refused by every command that might send it', async () => {
-    const { workspace, run } = await aStoppedRun();
-    cpSync(workspace.path('out'), workspace.path('elsewhere'), { recursive: true });
-    const copy = `elsewhere/sale/${run}`;
-    const commands = [
-      ['apply', copy],
-      ['retry', copy, '--only', 'unprocessed'],
-      ['settle', copy, '--assume', 'not-sent', '--confirm', '10'],
-    ];
-    for (const command of commands) {
-      const { code, stderr } = await workspace.volley(...command);
-      expect([code, stderr], command.join(' ')).toEqual([2, expect.stringContaining('it is a copy of the one in')]);
-    }
-    expect(workspace.requests()).toHaveLength(2);
-    expect((await workspace.run()).code).toBe(3);
-    await expectSentOnce(workspace);
-  });
 });
 
 describe.concurrent('a run', () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { oneIn } from '../one-in.js';
 import { numbersOf } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
@@ -14,21 +15,25 @@ const strace = needStrace();
 const mounts = needMounts();
 
 describe.concurrent('a file that may not grow beyond a limit', () => {
-  test.each([
+  const ROOMS = [
     ['the lock, and nothing else', 1],
     ['a part of the plan', 9],
     ['the plan, and a part of the journal', 41],
     ['the plan, and most of the journal', 56],
-  ])('which leaves room for %s: 75, the error of the disk, and the same command finishes', async (room, blocks) => {
-    const workspace = await aJobOf({ batchSize: 1 });
+  ] as const;
+  test.each(oneIn(2, ROOMS))(
+    'which leaves room for %s: 75, the error of the disk, and the same command finishes',
+    async (room, blocks) => {
+      const workspace = await aJobOf({ batchSize: 1 });
 
-    const ended = await runUnder(workspace, underLimit(`-f ${blocks}`));
+      const ended = await runUnder(workspace, underLimit(`-f ${blocks}`));
 
-    expectDiskError(ended, 'EFBIG');
-    await expectOnlyIntended(workspace);
-    expect((await workspace.sms()).length > 0).toBe(room.includes('journal'));
-    await expectFinishes(workspace);
-  });
+      expectDiskError(ended, 'EFBIG');
+      await expectOnlyIntended(workspace);
+      expect((await workspace.sms()).length > 0).toBe(room.includes('journal'));
+      await expectFinishes(workspace);
+    },
+  );
 
   test('too small for the outputs: all is sent, and the same command writes them', async () => {
     const workspace = await aJobOf({ batchSize: 10 });
@@ -107,12 +112,13 @@ test.concurrent.each([
 );
 
 describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {
-  test.concurrent.each([
+  const CALLS = [
     ['fdatasync', 'EIO', 1],
     ['fdatasync', 'EIO', 4],
     ['fdatasync', 'ENOSPC', 9],
     ['write', 'ENOSPC', 6],
-  ])(
+  ] as const;
+  test.concurrent.each(oneIn(2, CALLS))(
     '%s of the journal is %s at its call number %i: 75, it is not tried again, and the same command finishes',
     async (name, error, nth) => {
       const workspace = await aJobOf({ batchSize: 2 });

@@ -81,20 +81,6 @@ describe.concurrent('stderr alone tells why a run ended', () => {
       },
     ],
     [
-      "a 503 of the service's own for every tenth request, good answers in between",
-      {
-        faults: [{ kind: 'status-503', nth: [4, 14, 24], retryAfter: 0 }],
-        end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
-      },
-    ],
-    [
-      'a 503 from something in between for every tenth request, good answers in between',
-      {
-        faults: [{ kind: 'status-503', nth: [4, 14, 24], retryAfterForm: 'none' }],
-        end: { code: 3, level: 'warn', reason: /30 rows in doubt/, events: ['in-doubt'] },
-      },
-    ],
-    [
       'a job that asks for no key',
       { env: { VOLLEY_API_KEY: '' }, end: { code: 2, level: 'error', reason: /VOLLEY_API_KEY/ } },
     ],

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, readOutput } from './account.js';
 
@@ -59,19 +59,5 @@ describe.concurrent('a run that finishes', () => {
     const results = readOutput(summary, 1, 'results').map((row) => [row._status, row._contactId]);
     expect(results).toEqual(ledger.map((entry) => [entry.outcome.toUpperCase(), String(entry.contactId)]));
     expect(results[3]).toEqual(['MERGED', results[0]?.[1]]);
-  });
-
-  test('sends a text without variables once for the whole batch', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(12));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template: { source: 'ACME', text: 'Open today' } })] }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(0);
-    expectLedgerAgrees(summary, await workspace.sms(), () => 'Open today');
-    expect(await workspace.destinations()).toEqual(numbersOf(12));
-    const planned = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.requests.ndjson`);
-    expect(planned.match(/"text"/g)).toHaveLength(2);
   });
 });

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT } from './a-workspace.js';
-import { expectEveryRowOnce, readOutput } from './account.js';
+import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {
   test('the same command again sends nothing, and says what it left out', async () => {
@@ -104,22 +104,5 @@ describe.concurrent('a file is sent once per job', () => {
 
     expect(code).toBe(0);
     expect((await workspace.sms()).length).toBe(days[0] === days[1] ? 3 : 6);
-  });
-
-  test('rows in doubt stay held: the same command sends none of them again', async () => {
-    const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace));
-    const { code, summary } = await workspace.run();
-    expect(code).toBe(3);
-    expect(readOutput(summary, 1, 'in-doubt').map((row) => row.name)).toEqual(
-      Array.from({ length: 10 }, (_, index) => `P${index + 11}`),
-    );
-
-    await workspace.run();
-    await workspace.volley('apply', summary.directory);
-
-    expect(workspace.requests()).toHaveLength(3);
-    expect(await workspace.destinations()).toEqual(numbersOf(30));
   });
 });

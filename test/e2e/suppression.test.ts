@@ -155,12 +155,6 @@ describe.concurrent('lists of several kinds', () => {
     await workspace.run();
     expect(await workspace.destinations()).toEqual(numbersOf(9, 2));
   });
-
-  test('that are neither a map nor a list of maps are refused with what is expected', async () => {
-    const workspace = await aJobOf('stop.csv', TEN);
-    const { code, stdout } = await workspace.volley('check', 'job.yaml');
-    expect([code, stdout]).toEqual([2, expect.stringContaining('expected { files }, or a list of such maps')]);
-  });
 });
 
 describe.concurrent('what a list did', () => {

@@ -42,21 +42,6 @@ test.concurrent('a session is made once for each number, and the results say all
   expect(sent.map(({ destination }) => `+${destination}`)).toEqual([1, 2, 3].map(numberOf));
 });
 
-test.concurrent('a start whose answer is lost is in doubt, and no second code is ever sent', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', area: 'verification', nth: 2 });
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJobOfAreas(workspace, [aStart()]));
-
-  const { code, summary } = await workspace.run();
-  const again = await workspace.run();
-
-  expect([code, again.code]).toEqual([3, 3]);
-  expectEveryRowOnce(summary);
-  expect(readOutput(summary, 1, 'in-doubt').map((row) => row.mobile)).toEqual([numberOf(2)]);
-  const sent = await ledgerOf(workspace, 'verification');
-  expect(sent.map(({ destination }) => `+${destination}`)).toEqual([1, 2, 3].map(numberOf));
-});
-
 test.concurrent('a number that may not be sent to again yet is rejected with the time at which it may, where the job says so', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1));
@@ -138,21 +123,6 @@ test.concurrent('a code for a session that was verified before is not checked, a
   expect(readOutput(summary, 1, 'rejections')).toMatchObject([
     { _code: 'not-checked', _reason: 'The session was VERIFIED already: this code was not checked' },
   ]);
-});
-
-test.concurrent('reads without a code are repeated until they are answered, and change nothing', async () => {
-  const { workspace, sessions } = await someSessions(3);
-  workspace.write('codes.csv', codes(...sessions.map((session): [Sent] => [session])));
-  workspace.writeJob(aJobOfAreas(workspace, [aCheck({ code: undefined })]));
-  workspace.setFaults({ kind: 'reset-after', area: 'verification', nth: [1, 2, 4] });
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(0);
-  expect(readOutput(summary, 1, 'results').map((row) => row._status)).toEqual(['WAITING', 'WAITING', 'WAITING']);
-  expect((await ledgerOf(workspace, 'verification')).map(({ event }) => event)).toEqual(
-    sessions.map(() => 'code-sent'),
-  );
 });
 
 test.concurrent('killed between a check and its answer, the next run asks for the status and checks no code twice', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import type { Delimiter } from '../../src/input/csv/delimiter.js';
-import { runsOf } from '../one-in.js';
+import { runsOf, stepsOf } from '../one-in.js';
 import { aDirectory, aFile, anInput, readWhole } from './builders.js';
 
 const directory = aDirectory();
@@ -85,7 +85,8 @@ describe('CSV reader', () => {
     const row = '"a\r\nb""\r\n","\r",é\r\n"\n\n",x,\r';
     const repeated = row.repeat(12_000);
     expect(repeated.length).toBeGreaterThan(262_144);
-    for (let shift = 0; shift < row.length; shift += 1) {
+    const { first, step } = stepsOf(4);
+    for (let shift = first - 1; shift < row.length; shift += step) {
       const { cells, lines } = await readWhole(aFile(directory, `x,y,${'z'.repeat(shift + 1)}\n${repeated}`));
       expect(cells).toHaveLength(24_000);
       const wrong = cells.filter(([first, second, third], index) =>

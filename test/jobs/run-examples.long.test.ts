@@ -12,6 +12,7 @@ import { expectEveryRowOnce, readOutput } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { closeAfterFile } from '../e2e/opened.js';
+import { oneIn } from '../one-in.js';
 import { readAccount } from '../samples/expected.js';
 import { ROOT } from './dockerfile.js';
 import { aNetworkRecord } from './network-record.js';
@@ -155,6 +156,9 @@ test('every example that says `sandbox: true` is run here', async () => {
   );
 });
 
+/** Those that run as a process whose network is watched: others with each commit. */
+const WATCHED = oneIn(3, Object.keys(EXAMPLES));
+
 // Each waits for its rates, its windows and its answers.
 test.concurrent.each(Object.entries(EXAMPLES))(
   '%s runs as it stands, and the sandbox holds what it accepted',
@@ -164,7 +168,7 @@ test.concurrent.each(Object.entries(EXAMPLES))(
     await wanted.before?.(directory);
     const before = wanted.before === undefined ? [] : readLedger(directory, job);
 
-    const { code, stdout, stderr } = await run(directory, name);
+    const { code, stdout, stderr } = await (WATCHED.includes(name) ? runWatched : runHere)(directory, name);
 
     expect(code, stderr).toBe(0);
     const summary = JSON.parse(stdout) as Summary;
@@ -201,7 +205,7 @@ function copyExamples(): string {
 }
 
 /** Nothing that it does leaves this machine, and no name but localhost is asked for. */
-async function run(directory: string, name: string) {
+async function runWatched(directory: string, name: string) {
   const record = aNetworkRecord();
   const { nodeArguments } = record;
   const env = { PATH: process.env.PATH ?? '', ...record.env };

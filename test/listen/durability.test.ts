@@ -83,16 +83,24 @@ describe('a duplicate', () => {
 });
 
 describe('a file that a killed listener left', () => {
-  test('loses its torn last line, with a notice, and resumes behind the last whole one', async () => {
+  const LINE = Buffer.from(
+    '{"format":1,"receivedAt":"2026-11-21T12:00:00.000Z","kind":"gateway","id":"event:e1","event":{"text":"您"}}',
+  );
+  test.each([
+    ['in its head', LINE.subarray(0, 31)],
+    ['in the middle of a character', LINE.subarray(0, -4)],
+    ['before its end', LINE],
+    ['in zeros', Buffer.alloc(4096)],
+  ])('loses its last line, torn %s, with a notice, and resumes behind the last whole one', async (_where, tail) => {
     const disk = aMemoryDisk();
     const first = await aListener({ disk });
     await first.post({ a: 1 });
     await first.close();
     const whole = disk.readText(OUTPUT);
-    disk.write(OUTPUT, `${whole}{"format":1,"receivedAt":"2026-`);
+    disk.write(OUTPUT, Buffer.concat([Buffer.from(whole), tail]));
 
     const second = await aListener({ disk });
-    expect(second.said[0]).toMatch(/^warn: cut off 31 bytes/);
+    expect(second.said[0]).toContain(`warn: cut off ${tail.length} bytes`);
     expect(disk.readText(OUTPUT)).toBe(whole);
     await second.post({ a: 2 });
     expect(second.events().map(({ event }) => event)).toEqual([{ a: 1 }, { a: 2 }]);

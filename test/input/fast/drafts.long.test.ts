@@ -140,22 +140,25 @@ describe('rows that are drafted in a thread', () => {
     expect(rows.map(({ cells }: RowLine) => cells[1])).toEqual(['Ann', 'Bea', 'Cid', 'Dan', 'Eve', '', 'Fay', 'Gus']);
   });
 
-  it.each(STEPS)('bring the draft that is made of their cells, on whichever thread: %s', async (_what, step) => {
-    const sampled = fc.sample(fc.array(anyRow, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
-    const folder = aFolder({ 'people.csv': `mobile,country,name,note\n${`${sampled.join('\n')}\n`.repeat(10)}` });
-    const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
-    const reader = new ThreadedCsvReader(file, people);
-    await reader.open();
-    const draftRow = bindDrafts(step, reader.columns, findColumn);
-    const blocks = reader.draftedBlocks(step);
-    if (typeof draftRow !== 'function' || blocks === undefined) throw new Error('the step has no drafts');
-    let rows = 0;
-    for await (const block of blocks) {
-      expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));
-      rows += block.rows.lines.length;
-    }
-    expect(rows).toBeGreaterThan(8000);
-  });
+  it.each(oneIn(3, STEPS))(
+    'bring the draft that is made of their cells, on whichever thread: %s',
+    async (_what, step) => {
+      const sampled = fc.sample(fc.array(anyRow, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
+      const folder = aFolder({ 'people.csv': `mobile,country,name,note\n${`${sampled.join('\n')}\n`.repeat(10)}` });
+      const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
+      const reader = new ThreadedCsvReader(file, people);
+      await reader.open();
+      const draftRow = bindDrafts(step, reader.columns, findColumn);
+      const blocks = reader.draftedBlocks(step);
+      if (typeof draftRow !== 'function' || blocks === undefined) throw new Error('the step has no drafts');
+      let rows = 0;
+      for await (const block of blocks) {
+        expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));
+        rows += block.rows.lines.length;
+      }
+      expect(rows).toBeGreaterThan(8000);
+    },
+  );
 });
 
 /** Bytes are compared sooner as a text. */
