@@ -1,22 +1,24 @@
 import type { Limits } from '../job/limits.js';
 import type { Clock } from '../ports/clock.js';
-import { LaneStopped } from '../throttle/gate.js';
+import { LaneStopped, type PreSendCheck } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
 import { type Cost, Rate } from '../throttle/rate.js';
 import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
 import type { LaneStore } from './store.js';
 
-/** A request that leaves later than this, and than its own cost, books another turn. */
-const SLACK_MS = 6;
-const MAX_COST_SLACK_MS = 40;
+/** How late a request comes to its turn, for timers and a busy processor. */
+const LATENESS_MS = { least: 6, most: 80 };
+/** How long it takes from its begin to the gate. */
+const PREPARATION_MS = { least: 2, most: 1_000 };
+/** How much longer a call takes than the shortest one. */
+const DELAY_MS = { least: 0, most: 1_000 };
+const RISING = 0.5;
+const FALLING = 0.02;
 /** As many as one call may ask for. */
-const MAX_ASKED = 50;
+const MAX_ASKED = 500;
 /** Two calls lie so far apart, so that turns come in blocks. */
 const BLOCK_MS = 10;
-const FIRST_PREPARATION_MS = 10;
-const MAX_PREPARATION_MS = 120;
-const FORGETTING = 0.05;
 /** Around the time after which the store says to ask again, as long before the turn itself. */
 const EARLIER_MS = HORIZON_MS * 0.4;
 const LATER_MS = HORIZON_MS * 0.1;
@@ -26,7 +28,7 @@ const LEAST_REQUESTS_PER_SECOND = 0.1;
 /** When a request may leave, by this process's monotonic clock. */
 interface Turn {
   readonly dueMs: number;
-  /** At the latest: what is booked behind it stays within the limits. */
+  /** At the latest: what is booked behind it stays within the limits. It may be past already. */
   readonly untilMs: number;
 }
 
@@ -43,7 +45,10 @@ interface Waiting {
  *     slot (p-limit) → a turn is booked → shortly before it the task begins, which makes its intent durable → the gate,
  *     which opens at the turn → the first byte
  *
- * Who comes to the gate too late books another turn; the lost one stays empty.
+ * A turn is a moment of the store's clock, which lies between two moments of this process's: a request leaves after the later
+ * one, and before the slack of the lane is over, counted from the earlier one. So the slack that a process asks for is how far they lie
+ * apart, which is about the shortest way to the store and back, and how late it may come. Who comes later books another
+ * turn; the lost one stays empty.
  */
 export function createSharedLane(options: {
   store: LaneStore;
@@ -71,7 +76,10 @@ export function createSharedLane(options: {
   /** Nothing is booked before: turns are for processes that reach the service. */
   let awayUntilMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
-  let preparationMs = FIRST_PREPARATION_MS;
+  let preparationMs = 10;
+  let latenessMs = LATENESS_MS.least;
+  /** Of calls, beyond the shortest way. */
+  let delayMs = 0;
 
   const refuseAll = (reason: unknown) => {
     for (const { refuse } of waiting.splice(0)) refuse(reason);
@@ -84,8 +92,9 @@ export function createSharedLane(options: {
     isAsking = true;
     try {
       while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopped.aborted) {
-        const againInMs = await askOnce();
+        // Before the call: what comes meanwhile is not to wait for its answer's time.
         wake = new AbortController();
+        const againInMs = await askOnce();
         // Not always in the same order: else the first would take every turn.
         const sleepMs = Math.max(BLOCK_MS, againInMs - EARLIER_MS + random() * (EARLIER_MS + LATER_MS));
         if (againInMs > 0 && !stopped.aborted) await clock.sleep(sleepMs, wake.signal);
@@ -100,28 +109,34 @@ export function createSharedLane(options: {
 
   const askOnce = async (): Promise<number> => {
     const urgent = waiting.filter(({ isUrgent }) => isUrgent);
-    const asking = (urgent.length > 0 ? urgent : waiting).slice(0, MAX_ASKED);
+    const startMs = clock.monotonicMs();
+    const uncertaintyMs = server.uncertaintyMs(startMs);
+    // Of a turn that is booked before the clock is known, no one can say when it is.
+    const isKnown = Number.isFinite(uncertaintyMs);
+    const asking = isKnown ? (urgent.length > 0 ? urgent : waiting).slice(0, MAX_ASKED) : [];
     const asked: TurnsAsked = {
       costsMs: asking.map(({ costMs }) => costMs),
       isUrgent: urgent.length > 0,
+      slackMs: isKnown ? uncertaintyMs + latenessMs : 0,
+      leadMs: delayMs + (urgent.length > 0 ? 0 : preparationMs),
       ...said,
       leastShare: Math.min(1, Math.max(LEAST_SHARE, LEAST_REQUESTS_PER_SECOND / limits.requestsPerSecond)),
     };
     Object.assign(said, { slowed: false, succeeded: false, pauseMs: 0 });
-    const startMs = clock.monotonicMs();
     const booked = await store.book(name, asked);
     const endMs = clock.monotonicMs();
     server.note(booked.nowMs, startMs, endMs);
     share = booked.share;
+    delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
     for (const [index, inMs] of booked.inMs.entries()) {
       const one = asking[index];
       if (one === undefined) continue;
       waiting.splice(waiting.indexOf(one), 1);
       const { earliestMs, latestMs } = server.toLocal(booked.nowMs + inMs);
-      const slackMs = SLACK_MS + Math.min(one.costMs / booked.share, MAX_COST_SLACK_MS);
-      one.give({ dueMs: latestMs, untilMs: earliestMs + slackMs });
+      one.give({ dueMs: latestMs, untilMs: earliestMs + booked.slackMs });
     }
-    return Math.max(booked.againInMs, waiting.length > 0 ? BLOCK_MS : 0);
+    // The next call takes as long to come there.
+    return waiting.length > 0 ? Math.max(booked.againInMs - (endMs - startMs), BLOCK_MS) : 0;
   };
 
   const book = (cost: Cost, isUrgent: boolean): Promise<Turn> =>
@@ -143,27 +158,33 @@ export function createSharedLane(options: {
     while (clock.monotonicMs() < awayUntilMs) await sleepUntil(awayUntilMs);
   };
 
+  /** At its turn: whether the request may leave now. */
+  const awaitTurn = async ({ dueMs, untilMs }: Turn, preSendCheck: PreSendCheck | undefined) => {
+    const isEarly = clock.monotonicMs() <= dueMs;
+    await sleepUntil(dueMs);
+    await preSendCheck?.();
+    const nowMs = clock.monotonicMs();
+    if (isEarly) latenessMs = follow(latenessMs, nowMs - dueMs, LATENESS_MS);
+    return nowMs <= untilMs && nowMs >= pausedUntilMs;
+  };
+
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
     await sleepAway();
-    let turn: Turn | undefined = await book(cost, false);
-    await sleepUntil(turn.dueMs - preparationMs);
+    let first: Turn | undefined = await book(cost, false);
+    await sleepUntil(first.dueMs - preparationMs);
     const begunMs = clock.monotonicMs();
     return task(async (preSendCheck) => {
-      const tookMs = Math.min(clock.monotonicMs() - begunMs, MAX_PREPARATION_MS);
-      if (turn !== undefined) preparationMs += (tookMs - preparationMs) * (tookMs > preparationMs ? 1 : FORGETTING);
-      for (;;) {
-        if (turn === undefined) await sleepAway();
-        turn ??= await book(cost, true);
-        await sleepUntil(turn.dueMs);
-        await preSendCheck?.();
-        const nowMs = clock.monotonicMs();
-        const isInTime = nowMs <= turn.untilMs && nowMs >= pausedUntilMs;
-        turn = undefined;
-        if (isInTime) break;
+      let turn = first ?? (await book(cost, true));
+      if (first !== undefined) preparationMs = follow(preparationMs, clock.monotonicMs() - begunMs, PREPARATION_MS);
+      first = undefined;
+      while (!(await awaitTurn(turn, preSendCheck))) {
+        await sleepAway();
+        turn = await book(cost, true);
       }
+      const { untilMs } = turn;
       // The turn was for bytes that leave at once: those that leave later are given one more.
-      return (connectDelayMs) => {
-        if (connectDelayMs > SLACK_MS) book(cost, true).catch(() => {});
+      return () => {
+        if (clock.monotonicMs() > untilMs) book(cost, true).catch(() => {});
       };
     });
   };
@@ -199,6 +220,12 @@ export function createSharedLane(options: {
   };
 }
 
+/** What is rarely exceeded: it rises soon, and falls slowly. */
+function follow(followedMs: number, nextMs: number, { least, most }: { least: number; most: number }): number {
+  const followed = followedMs + (nextMs - followedMs) * (nextMs > followedMs ? RISING : FALLING);
+  return Math.min(most, Math.max(least, followed));
+}
+
 /** Clocks drift apart by less than this, milliseconds a millisecond: also while one of them is being set slowly. */
 const DRIFT = 0.0006;
 
@@ -221,6 +248,11 @@ export class ServerClock {
     // One of the clocks was set.
     this.#least = startMs - storeMs;
     this.#most = endMs - storeMs;
+  }
+
+  /** How far the two lie apart now; infinite before the first call. */
+  uncertaintyMs(nowMs: number): number {
+    return this.#most - this.#least + 2 * Math.max(0, nowMs - this.#notedMs) * DRIFT;
   }
 
   toLocal(storeMs: number): { readonly earliestMs: number; readonly latestMs: number } {

@@ -27,7 +27,17 @@ function askFor(
 }
 
 function anAsk(ask: Partial<TurnsAsked> = {}): TurnsAsked {
-  return { costsMs: [40], isUrgent: false, slowed: false, succeeded: false, leastShare: 1 / 64, pauseMs: 0, ...ask };
+  return {
+    costsMs: [40],
+    isUrgent: false,
+    slackMs: 0,
+    leadMs: 0,
+    slowed: false,
+    succeeded: false,
+    leastShare: 1 / 64,
+    pauseMs: 0,
+    ...ask,
+  };
 }
 
 function mostIn(periodMs: number, turns: readonly number[]): number {
@@ -108,6 +118,44 @@ test('random askers with random costs never get more of a period than it has, an
       expect(sum).toBeLessThanOrEqual(PERIOD_MS + (first?.costMs ?? costMs) + 1e-6);
     }
   }
+});
+
+test.each([2, 25, 200])(
+  'at %i a second, requests that leave at any moment of their slack, which grows and shrinks, never exceed the limit',
+  (perSecond) => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const random = createRandom(seed, perSecond);
+      let row: LaneRow | undefined;
+      let nowMs = START_MS;
+      const left: number[] = [];
+      while (left.length < 8 * perSecond) {
+        nowMs += random() * 100;
+        const ask = anAsk({
+          costsMs: Array.from({ length: 1 + Math.floor(random() * perSecond * 0.1) }, () => PERIOD_MS / perSecond),
+          slackMs: random() < 0.9 ? random() * 8 : random() ** 3 * 400,
+          leadMs: random() * 40,
+        });
+        const { row: next, booked } = bookTurns(row, ask, { life: 'one', nowMs });
+        row = next;
+        // Every process has its way of being late.
+        const isLate = random() < 0.5;
+        left.push(...booked.inMs.map((inMs) => nowMs + inMs + (isLate ? 1 : random()) * booked.slackMs));
+        nowMs += random() < 0.02 ? random() * 20_000 : 0;
+      }
+      expect(mostIn(1000, left)).toBeLessThanOrEqual(perSecond);
+    }
+  },
+);
+
+test('a slack that a process asked for shrinks by a millisecond a second, and what is booked then comes that much later', () => {
+  const { row } = bookTurns(undefined, anAsk({ slackMs: 100 }), { life: 'one', nowMs: START_MS });
+  const asked = anAsk({ slackMs: 10, costsMs: [1006], isUrgent: true });
+  const { row: later, booked } = bookTurns(row, asked, { life: 'one', nowMs: START_MS + 20_000 });
+  expect(booked.slackMs).toBe(80);
+  expect(later.turnMs - (START_MS + 20_000)).toBe(1006 + 80);
+  const next = bookTurns(later, asked, { life: 'one', nowMs: START_MS + 21_000 }).booked;
+  expect(next.slackMs).toBe(79);
+  expect(next.inMs[0]).toBe(80 + 6 + 1);
 });
 
 describe('a lane that two ask', () => {

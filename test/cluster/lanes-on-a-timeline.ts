@@ -13,16 +13,18 @@ export interface Achieved {
   /** The least that one lane got, of an equal part. */
   readonly leastPart: number;
   readonly callsPerSecond: number;
+  /** Turns that were booked, for each that was used. */
+  readonly booked: number;
 }
 
 const AWAY_MS = 10_000;
 
-/** So many processes, always with requests to send, on one lane of a store whose calls take `callMs` each way, more or less. */
+/** So many processes, always with requests to send, on one lane of a store whose calls take `callMs`, more or less. */
 export async function runLanes(
   lanes: number,
   {
     perSecond,
-    callMs = 1,
+    callMs = 2,
     seconds = 120,
     concurrency = 16,
     away = 0,
@@ -37,20 +39,12 @@ export async function runLanes(
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
   const timeline = new Timeline(createRandom(lanes, perSecond + 1));
-  const sleep: Clock['sleep'] = (delayMs, signal) =>
-    new Promise((resolve) => {
-      if (signal?.aborted) return resolve();
-      const finish = () => {
-        signal?.removeEventListener('abort', finish);
-        resolve();
-      };
-      signal?.addEventListener('abort', finish);
-      timeline.schedule(delayMs, finish);
-    });
-  const clock: Clock = { now: () => 1_795_000_000_000 + timeline.nowMs, monotonicMs: () => timeline.nowMs, sleep };
+  const clock = clockOf(timeline);
+  const { sleep } = clock;
   const store = new MemoryCluster(clock).connect();
-  const travel = () => sleep(callMs * (0.5 + random()));
+  const travel = (share: number) => sleep(callMs * share * (1 + random() * 0.2));
   let calls = 0;
+  let turns = 0;
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const left: number[][] = [];
@@ -63,20 +57,26 @@ export async function runLanes(
   for (let index = 0; index < lanes + away; index++) {
     const isAway = index >= lanes;
     const own: number[] = [];
+    // Ways there and back differ.
+    const there = 0.1 + 0.8 * random();
+    const travelBoth = async () => {
+      await travel(there);
+      await travel(1 - there);
+    };
     if (!isAway) left.push(own);
     const book: typeof store.book = async (...args) => {
       calls += 1;
-      await travel();
+      await travel(there);
       const booked = await store.book(...args);
-      await travel();
+      turns += booked.inMs.length;
+      await travel(1 - there);
       return booked;
     };
     const lane = createSharedLane({ store: { book }, name: 'sms', limits, clock, random, signal: stopping.signal });
     const send = async () => {
       while (!stopping.signal.aborted) {
         await lane.run({ messages: 1, segments: 1 }, async (gate) => {
-          await travel();
-          await travel();
+          await travelBoth();
           await gate();
           own.push(timeline.nowMs);
           await sleep(100 + random() * 80);
@@ -97,6 +97,24 @@ export async function runLanes(
     worst: mostInSecond(left.flat()),
     leastPart: (Math.min(...counts) * lanes) / sum,
     callsPerSecond: calls / (endMs / 1000),
+    booked: turns / left.flat().length,
+  };
+}
+
+export function clockOf(timeline: Timeline): Clock {
+  return {
+    now: () => 1_795_000_000_000 + timeline.nowMs,
+    monotonicMs: () => timeline.nowMs,
+    sleep: (delayMs, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve();
+        const finish = () => {
+          signal?.removeEventListener('abort', finish);
+          resolve();
+        };
+        signal?.addEventListener('abort', finish);
+        timeline.schedule(delayMs, finish);
+      }),
   };
 }
 

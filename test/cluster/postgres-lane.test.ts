@@ -20,6 +20,8 @@ const cost = fc.oneof(fc.double({ min: 0.001, max: 500, noNaN: true }), fc.const
 const ask: fc.Arbitrary<TurnsAsked> = fc.record({
   costsMs: fc.array(cost, { maxLength: 6 }),
   isUrgent: fc.boolean(),
+  slackMs: fc.oneof(fc.double({ min: 0.001, max: 300, noNaN: true }), fc.constantFrom(0, 6)),
+  leadMs: fc.oneof(fc.double({ min: 0.001, max: 900, noNaN: true }), fc.constant(0)),
   slowed: fc.boolean(),
   succeeded: fc.boolean(),
   leastShare: fc.constantFrom(0.01, 0.1, 1),
@@ -45,13 +47,15 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
         expect(row.share).toBeLessThanOrEqual(1);
         const [found] = await database.query(
           `select (b.lane)::text as known, (b.lane).*, in_ms, again_in_ms, paused_for_ms
-           from volley.book_turns($1::text::volley.lane, $2, $3, $4, $5, $6, $7, $8, $9) b`,
+           from volley.book_turns($1::text::volley.lane, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) b`,
           [
             known,
             life,
             nowMs,
             asked.costsMs,
             asked.isUrgent,
+            asked.slackMs,
+            asked.leadMs,
             asked.slowed,
             asked.succeeded,
             asked.leastShare,
@@ -62,6 +66,8 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
         expect(found).toMatchObject({
           life: row.life,
           turn_ms: row.turnMs,
+          slack_ms: row.slackMs,
+          slack_at_ms: row.slackAtMs,
           last_cost_ms: row.lastCostMs,
           line_ms: row.lineMs,
           share: row.share,
@@ -81,7 +87,16 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
 
 test('a new lane begins as the rule says, by the clock of the database', async () => {
   const store = await createPostgresStore({ url });
-  const asked = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  const asked = {
+    costsMs: [10],
+    isUrgent: true,
+    slackMs: 0,
+    leadMs: 0,
+    slowed: false,
+    succeeded: false,
+    leastShare: 0.1,
+    pauseMs: 0,
+  };
   const { nowMs, inMs } = await store.book('new', asked);
   expect(inMs[0]).toBeGreaterThan(PERIOD_MS);
   expect(inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
@@ -93,7 +108,16 @@ test.each([4024, 100_000])(
   'a new lane whose first turn costs %d ms holds it as long: a limit below one a second',
   async (costMs) => {
     const store = await createPostgresStore({ url });
-    const asked = { costsMs: [costMs], isUrgent: false, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+    const asked = {
+      costsMs: [costMs],
+      isUrgent: false,
+      slackMs: 0,
+      leadMs: 0,
+      slowed: false,
+      succeeded: false,
+      leastShare: 0.1,
+      pauseMs: 0,
+    };
     const first = await store.book(`slow ${costMs}`, asked);
     expect(first.inMs).toEqual([]);
     expect(first.againInMs).toBeGreaterThan(costMs - HORIZON_MS);
@@ -121,7 +145,16 @@ test('a turn is booked without waiting for the disk, and nothing else is', async
     }
     return count;
   };
-  const asked = { costsMs: [10], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  const asked = {
+    costsMs: [10],
+    isUrgent: true,
+    slackMs: 0,
+    leadMs: 0,
+    slowed: false,
+    succeeded: false,
+    leastShare: 0.1,
+    pauseMs: 0,
+  };
   expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
   const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined });
   expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);

@@ -110,7 +110,16 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await worker.begin();
   await worker.end(SETTLED);
   await store.recover();
-  const ask = { costsMs: [1], isUrgent: true, slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  const ask = {
+    costsMs: [1],
+    isUrgent: true,
+    slackMs: 0,
+    leadMs: 0,
+    slowed: false,
+    succeeded: false,
+    leastShare: 0.1,
+    pauseMs: 0,
+  };
   await store.book('lane', ask);
   await worker.store.checkIn('w', []);
   await store.noteTaken(lead, (await readNews(store, lead)).ended);

@@ -4,9 +4,23 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a new lane holds a second, however slow its limit is',
     file: 'src/cluster/lane-rule.ts',
-    find: 'nowMs + Math.max(PERIOD_MS, firstMs) + HORIZON_MS',
-    replace: 'nowMs + PERIOD_MS + HORIZON_MS',
+    find: 'slackMs + Math.max(PERIOD_MS, firstMs)',
+    replace: 'slackMs + PERIOD_MS',
     tests: ['test/cluster/lane-rule.test.ts'],
+  },
+  {
+    name: 'turns of a lane are not spread by its slack',
+    file: 'src/cluster/lane-rule.ts',
+    find: '(1 + slackMs / PERIOD_MS)',
+    replace: '1',
+    tests: ['test/cluster/lane-rule.test.ts'],
+  },
+  {
+    name: 'what comes while a lane asks for turns waits for the time of the answer',
+    file: 'src/cluster/shared-lane.ts',
+    find: 'await clock.sleep(sleepMs, wake.signal)',
+    replace: 'await clock.sleep(sleepMs, (wake = new AbortController()).signal)',
+    tests: ['test/cluster/shared-lane.test.ts'],
   },
   {
     name: 'a request leaves although the database refused to begin it',

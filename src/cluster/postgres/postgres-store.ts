@@ -46,11 +46,13 @@ export async function createPostgresStore({
         isSynchronous: row?.is_synchronous === true,
       };
     },
-    book: async (lane, { costsMs, isUrgent, slowed, succeeded, leastShare, pauseMs }) => {
-      const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7)', [
+    book: async (lane, { costsMs, isUrgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs }) => {
+      const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
         lane,
         costsMs,
         isUrgent,
+        slackMs,
+        leadMs,
         slowed,
         succeeded,
         leastShare,
@@ -59,6 +61,7 @@ export async function createPostgresStore({
       return {
         nowMs: row?.now_ms as number,
         inMs: row?.in_ms as number[],
+        slackMs: row?.slack_ms as number,
         againInMs: row?.again_in_ms as number,
         share: row?.share as number,
         pausedForMs: row?.paused_for_ms as number,

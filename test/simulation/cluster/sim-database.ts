@@ -20,6 +20,8 @@ export class SimDatabase {
   readonly #onCall: (method: string, args: readonly unknown[], process: Process) => void;
   readonly #trace: (line: string) => void;
   readonly #cutOff = new Map<Process, number>();
+  /** How far it is: a way there or back takes about as long. */
+  readonly #wayMs: number;
   #downUntilMs = 0;
   /** Counts outages: no reply comes from before one. */
   #era = 0;
@@ -38,6 +40,7 @@ export class SimDatabase {
   ) {
     this.#timeline = timeline;
     this.#random = random;
+    this.#wayMs = random() < 0.5 ? 0.1 + random() * 2 : 2 + random() * 73;
     this.#onAsked = told.onAsked;
     this.#onCall = told.onCall;
     this.#trace = told.trace;
@@ -113,6 +116,6 @@ export class SimDatabase {
   }
 
   #travelMs(): number {
-    return this.#random() < this.faults.slow ? 20 + this.#random() * 1_500 : 0.2 + this.#random() * 3;
+    return this.#random() < this.faults.slow ? 20 + this.#random() * 1_500 : this.#wayMs * (0.8 + this.#random() / 2);
   }
 }

@@ -4,21 +4,34 @@
  */
 
 import { PERIOD_MS } from '../../../throttle/sliding-second.js';
-import { HORIZON_MS, MAX_LINE_MS, RECOVERY_PER_SECOND, SET_BACK_MS } from '../../lane-rule.js';
+import {
+  HORIZON_MS,
+  HORIZON_PER_SLACK,
+  MAX_LINE_MS,
+  RECOVERY_PER_SECOND,
+  SET_BACK_MS,
+  SHRINKING,
+} from '../../lane-rule.js';
 
 export const LANE_FUNCTIONS = `
 create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
-  slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[], out again_in_ms float8,
-  out paused_for_ms float8)
+  slack_ms float8, lead_ms float8, slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[],
+  out again_in_ms float8, out paused_for_ms float8)
 language plpgsql immutable as $$
 declare
   first_ms float8 := coalesce(costs_ms[1], 0);
   cost_ms float8;
   at_ms float8;
+  was_ms float8 := lane.slack_ms;
+  horizon_ms float8;
+  stretch float8;
 begin
+  lane.slack_ms := greatest(slack_ms, was_ms - ${SHRINKING}::float8 * greatest(0, now_ms - lane.slack_at_ms));
+  lane.slack_at_ms := now_ms;
+  horizon_ms := ${HORIZON_MS} + ${HORIZON_PER_SLACK} * lane.slack_ms;
   lane.paused_until_ms := least(lane.paused_until_ms, now_ms + lane.pause_ms);
   if lane.turn_ms is null then
-    lane.turn_ms := now_ms + greatest(${PERIOD_MS}, first_ms) + ${HORIZON_MS};
+    lane.turn_ms := now_ms + horizon_ms + lane.slack_ms + greatest(${PERIOD_MS}, first_ms);
     lane.last_cost_ms := first_ms;
     lane.line_ms := lane.turn_ms;
     lane.share := 1;
@@ -26,9 +39,11 @@ begin
     lane.succeeded_at_ms := now_ms;
     lane.paused_until_ms := 0;
     lane.pause_ms := 0;
-  elsif lane.life <> present or lane.turn_ms - lane.last_cost_ms > greatest(now_ms, lane.paused_until_ms) + ${SET_BACK_MS} then
+  end if;
+  lane.turn_ms := lane.turn_ms + greatest(0, was_ms - lane.slack_ms);
+  if lane.life <> present or lane.turn_ms - lane.last_cost_ms > greatest(now_ms, lane.paused_until_ms) + ${SET_BACK_MS} then
     lane.last_cost_ms := greatest(lane.last_cost_ms, first_ms / lane.share);
-    lane.turn_ms := now_ms + ${HORIZON_MS} + greatest(${PERIOD_MS}, lane.last_cost_ms);
+    lane.turn_ms := now_ms + horizon_ms + lane.slack_ms + greatest(${PERIOD_MS}, lane.last_cost_ms);
     lane.line_ms := lane.turn_ms;
   end if;
   lane.life := present;
@@ -45,28 +60,29 @@ begin
     lane.paused_until_ms := now_ms + asked_pause_ms;
     lane.pause_ms := asked_pause_ms;
   end if;
+  stretch := (1 + lane.slack_ms / ${PERIOD_MS}) / lane.share;
   in_ms := '{}';
   foreach cost_ms in array costs_ms loop
-    at_ms := greatest(lane.turn_ms, now_ms, lane.paused_until_ms);
-    exit when not is_urgent and at_ms > now_ms + ${HORIZON_MS};
+    at_ms := greatest(lane.turn_ms, now_ms + least(lead_ms, horizon_ms), lane.paused_until_ms);
+    exit when not is_urgent and at_ms > now_ms + horizon_ms;
     in_ms := in_ms || (at_ms - now_ms);
-    lane.last_cost_ms := cost_ms / lane.share;
+    lane.last_cost_ms := cost_ms * stretch;
     lane.turn_ms := at_ms + lane.last_cost_ms;
   end loop;
   again_in_ms := 0;
   if cardinality(in_ms) < cardinality(costs_ms) then
     lane.line_ms := least(greatest(lane.line_ms, lane.turn_ms, now_ms, lane.paused_until_ms),
-      greatest(lane.turn_ms, lane.paused_until_ms) + greatest(${MAX_LINE_MS}, first_ms / lane.share));
-    again_in_ms := greatest(0, lane.line_ms - now_ms - ${HORIZON_MS} / 2.0::float8);
-    lane.line_ms := lane.line_ms + first_ms / lane.share;
+      greatest(lane.turn_ms, lane.paused_until_ms) + greatest(${MAX_LINE_MS}, first_ms * stretch));
+    again_in_ms := greatest(0, lane.line_ms - now_ms - horizon_ms / 2);
+    lane.line_ms := lane.line_ms + first_ms * stretch;
   end if;
   paused_for_ms := greatest(0, lane.paused_until_ms - now_ms);
 end $$;
 
 -- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
-create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, slowed boolean, succeeded boolean,
-  least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[], out again_in_ms float8, out share float8,
-  out paused_for_ms float8)
+create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, asked_slack_ms float8, lead_ms float8,
+  slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[],
+  out slack_ms float8, out again_in_ms float8, out share float8, out paused_for_ms float8)
 language plpgsql as $$
 declare
   booked volley.lane;
@@ -78,21 +94,23 @@ begin
     select * into booked from volley.lane where name = lane_name for update;
     exit when found;
     -- No one has used the lane; two may find so at once.
-    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), costs_ms, false, false, false, 0, 0) b;
+    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), costs_ms, false, asked_slack_ms, 0,
+      false, false, 0, 0) b;
     booked.name := lane_name;
     booked.line_ms := booked.turn_ms;
     insert into volley.lane select booked.* on conflict do nothing;
   end loop;
   now_ms := volley.now_ms();
-  select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, slowed, succeeded,
-    least_share, asked_pause_ms);
+  select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, asked_slack_ms, lead_ms,
+    slowed, succeeded, least_share, asked_pause_ms);
   booked := turns.lane;
   in_ms := turns.in_ms;
+  slack_ms := booked.slack_ms;
   again_in_ms := turns.again_in_ms;
   share := booked.share;
   paused_for_ms := turns.paused_for_ms;
   update volley.lane l
-    set life = booked.life, turn_ms = booked.turn_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
+    set life = booked.life, turn_ms = booked.turn_ms, slack_ms = booked.slack_ms, slack_at_ms = booked.slack_at_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
       share = booked.share, slowed_at_ms = booked.slowed_at_ms, succeeded_at_ms = booked.succeeded_at_ms,
       paused_until_ms = booked.paused_until_ms, pause_ms = booked.pause_ms
     where l.name = lane_name;

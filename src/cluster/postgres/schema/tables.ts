@@ -22,6 +22,8 @@ create table volley.lane (
   name text primary key,
   life text not null,
   turn_ms float8 not null,
+  slack_ms float8 not null,
+  slack_at_ms float8 not null,
   last_cost_ms float8 not null,
   line_ms float8 not null,
   share float8 not null,
