@@ -37,18 +37,24 @@ export async function planJob(context: Context, job: Job, isAgain: boolean): Pro
     withJob(context, jobDirectoryOf(job), (held) =>
       endSoon(context, 'plan the job', async () => {
         const history = await readHistory(context.env.files, held.directory, held.registry.state);
-        return planNewInput(context, job, held, { history, isAgain, isResumed: false });
+        const day = context.env.clock.now();
+        return planNewInput(context, job, held, { history, isAgain, isResumed: false, day });
       }),
     ),
   );
 }
 
-/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run. */
+/** Plans what is new for a job, shows progress, and reports the files that it omitted. `isResumed`: the command has just finished a run; `day`: when it began. */
 export async function planNewInput(
   context: Context,
   loaded: Job,
   { lock, registry }: HeldJob,
-  { history, isAgain, isResumed }: { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean },
+  {
+    history,
+    isAgain,
+    isResumed,
+    day,
+  }: { history: readonly PastRun[]; isAgain: boolean; isResumed: boolean; day: number },
 ): Promise<PlanOutcome> {
   const { env, log, terminal } = context;
   const { files, clock } = env;
@@ -56,7 +62,7 @@ export async function planNewInput(
   const job = fixDates(loaded, clock.now());
   const startMs = clock.monotonicMs();
   const view = createProgressView(terminal, log);
-  const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, clock.now());
+  const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, day);
   const received = new ReceivedRows(files, directories);
   try {
     const deps = await createPlanDeps(context, view.planned);

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { explainAway } from '../cluster/store.js';
 import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
@@ -16,8 +17,10 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { addNotDelivered } from '../report/deliveries.js';
 import type { EarlyOutputs } from '../report/early/early-outputs.js';
+import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
+import { readSummary } from '../report/write-report.js';
 import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
 import { takeOverPrepared } from '../retry/take-over-prepared.js';
 import type { StepSender } from '../run/apply-plan.js';
@@ -46,58 +49,66 @@ export interface SendingJob extends HeldJob {
   report(directory: string, plan: Plan): Promise<Summary>;
   /** Input files of a finished run, or of the job, go where `whenDone` says. */
   moveInputs(job: Job, run?: string): Promise<void>;
+  /** The summary of a run that another process ended while this one stood by; undefined where the same command is to resume it all the same. */
+  endedMeanwhile(directory: string, plan: Plan): Promise<Summary | undefined>;
 }
 
 /**
  * Does a task that may send. A first signal requests the stop of the context: nothing new is sent, what is in flight is awaited for a
- * while; a second one leaves at once. `waits`: for the job's `notBefore`.
+ * while; a second one leaves at once. `waits`: for the job's `notBefore`; `standsBy`: for the process that has the job.
  */
 export async function withSending<T>(
   context: Context,
   job: Job,
-  { directory, waits }: { directory: string; waits: boolean },
+  { directory, waits, standsBy }: { directory: string; waits: boolean; standsBy?: boolean | undefined },
   task: (sending: SendingJob) => Promise<T>,
 ): Promise<T> {
-  const { env, log, stop } = context;
+  const { env, log, stop, emit } = context;
   const { clock, files } = env;
-  return drainOnSignal(context, () =>
-    withJob(context, directory, (held) =>
-      withAccess(context, job, directory, async (access) => {
-        const { lock, registry } = held;
-        let sentUntilMs: number | undefined;
-        const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
-          context.name({ run: plan.id });
-          if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
-          assertDue({ ...settings, name: job.name }, clock);
-          const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
-          try {
-            return await applyThenReport(context, access, {
-              directory,
-              plan,
-              lock,
-              registry,
-              settings,
-              pass,
-              othersSentMsAgo,
-            });
-          } finally {
-            sentUntilMs = clock.monotonicMs();
-          }
-        };
-        const report: SendingJob['report'] = (directory, plan) => {
-          const run = { directory, plan, lock, registry, settings: plan.job, othersSentMsAgo: undefined };
-          return applyThenReport(context, access, run);
-        };
-        const move: SendingJob['moveInputs'] = (job, run) =>
-          moveInputs(job, { ...env, jobDirectory: directory, registry, lock, log }, run);
-        const done = await task({ ...held, send, report, moveInputs: move });
-        // Only the claiming plan sends claimed rows: if it is never applied, they are lost.
-        for (const waiting of await listWaiting(files, registry.directories, registry.state))
-          log.warn(describeWaiting(waiting), { run: waiting.plan.id });
-        return done;
-      }),
-    ),
-  );
+  const sendBehindLock = (held: HeldJob) =>
+    withAccess(context, job, directory, async (access) => {
+      const { lock, registry, before } = held;
+      let sentUntilMs: number | undefined;
+      const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
+        context.name({ run: plan.id });
+        if (waits) await waitUntilDue(settings, { log, clock, signal: stop.nothingNew });
+        assertDue({ ...settings, name: job.name }, clock);
+        const othersSentMsAgo = sentUntilMs === undefined ? lock.lastOwnedMsAgo : clock.monotonicMs() - sentUntilMs;
+        try {
+          return await applyThenReport(context, access, {
+            directory,
+            plan,
+            lock,
+            registry,
+            settings,
+            pass,
+            othersSentMsAgo,
+          });
+        } finally {
+          sentUntilMs = clock.monotonicMs();
+        }
+      };
+      const report: SendingJob['report'] = (directory, plan) => {
+        const run = { directory, plan, lock, registry, settings: plan.job, othersSentMsAgo: undefined };
+        return applyThenReport(context, access, run);
+      };
+      const move: SendingJob['moveInputs'] = (job, run) =>
+        moveInputs(job, { ...env, jobDirectory: directory, registry, lock, log }, run);
+      const endedMeanwhile: SendingJob['endedMeanwhile'] = async (directory, plan) => {
+        const end = registry.find(plan.id)?.ended;
+        const isOpen = end === undefined || end.exitCode === EXIT.again;
+        if (before === undefined || isOpen || isDeepStrictEqual(end, before.recordOf(plan.id).ended)) return undefined;
+        const summary = await readSummary(files, directory);
+        if (summary !== undefined) emit({ type: 'ended-meanwhile', summary });
+        return summary;
+      };
+      const done = await task({ ...held, send, report, moveInputs: move, endedMeanwhile });
+      // Only the claiming plan sends claimed rows: if it is never applied, they are lost.
+      for (const waiting of await listWaiting(files, registry.directories, registry.state))
+        log.warn(describeWaiting(waiting), { run: waiting.plan.id });
+      return done;
+    });
+  return drainOnSignal(context, () => withJob(context, directory, sendBehindLock, standsBy));
 }
 
 interface Access {
@@ -283,9 +294,15 @@ export async function applyRunDirectory(
   {
     ignoreChangedInputs,
     wait,
+    standby,
     passStage,
     ...answer
-  }: { ignoreChangedInputs: boolean; wait: boolean; passStage?: number | undefined } & GivenAnswer,
+  }: {
+    ignoreChangedInputs: boolean;
+    wait: boolean;
+    standby?: boolean;
+    passStage?: number | undefined;
+  } & GivenAnswer,
 ): Promise<{ plan: Plan; testedRun: string | undefined; summary: Summary; openDoubt: OpenDoubt }> {
   const { env, emit } = context;
   const { files, clock } = env;
@@ -298,8 +315,11 @@ export async function applyRunDirectory(
   checkGuards(plan, job.guards);
   if (!wait) assertDue(job, clock);
   const jobDirectory = dirname(directory);
-  const summary = await withSending(context, job, { directory: jobDirectory, waits: wait }, async (sending) => {
+  const place = { directory: jobDirectory, waits: wait, standsBy: standby };
+  const summary = await withSending(context, job, place, async (sending) => {
     const { registry } = sending;
+    const ended = await sending.endedMeanwhile(directory, plan);
+    if (ended !== undefined) return ended;
     const history = await endSoon(context, 'apply the plan', () =>
       assertMaySend(context, registry, { directory, plan, guards: job.guards, pass, ignoreChangedInputs }),
     );

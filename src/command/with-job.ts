@@ -1,16 +1,19 @@
 import { dirname, join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
 import { listMemories } from '../registry/memory-file.js';
-import { openRegistry } from '../registry/open-registry.js';
+import { openRegistry, readRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
-import { acquireLock, type Lock } from '../storage/lock.js';
+import { acquireLock, isLockLost, type Lock } from '../storage/lock.js';
+import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
 import { lockDepsOf } from './env.js';
@@ -22,14 +25,26 @@ export interface HeldJob {
   readonly lock: Lock;
   /** Its memory. */
   readonly registry: Registry;
+  /** Of a process that stood by: what the job remembered before. */
+  readonly before?: RegistryState | undefined;
 }
 
-/** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. */
-export function withJob<T>(context: Context, directory: string, task: (job: HeldJob) => Promise<T>): Promise<T> {
+/** Does a task behind the lock of a job's directory, once its memory was found as it was left; errors of the disk say where they struck. `standsBy`: waits for the lock. */
+export function withJob<T>(
+  context: Context,
+  directory: string,
+  task: (job: HeldJob) => Promise<T>,
+  standsBy = false,
+): Promise<T> {
   const { env, log, adoptedBy } = context;
-  return placeDiskErrors(directory, async () => {
+  const acquire = async (watch?: OwnerWatch) => {
     const [above] = await listMemories(env.files, directory);
-    const lock = await acquireLock(lockDepsOf(env, log), directory, above);
+    return acquireLock(lockDepsOf(env, log), directory, above, watch);
+  };
+  return placeDiskErrors(directory, async () => {
+    const { lock, before } = standsBy
+      ? await standBy(context, directory, acquire)
+      : { lock: await acquire(), before: undefined };
     try {
       await context.emit({ type: 'begin', jobDirectory: directory });
       const onNotice = (notice: string) => log.warn(notice);
@@ -37,11 +52,61 @@ export function withJob<T>(context: Context, directory: string, task: (job: Held
       const registry = await endSoon(context, 'open the job', () =>
         openRegistry(env, { jobDirectory: directory, lock, adoptedBy, onNotice }),
       );
-      return await task({ directory, lock, registry });
+      return await task({ directory, lock, registry, before });
     } finally {
       await lock.release();
     }
   });
+}
+
+/** How often to look at the lock of the process that has the job. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Waits until the process that has the job is gone, then takes its lock: at once where it released it or is dead on this host, else after a lease in
+ * which its file did not change. Says once for each owner whom it waits for. A signal ends it. `before`: what the job remembered before it waited,
+ * so that what others did meanwhile can be told from it.
+ */
+async function standBy(
+  { env, log, stop }: Pick<Context, 'env' | 'log' | 'stop'>,
+  directory: string,
+  acquire: (watch: OwnerWatch) => Promise<Lock>,
+): Promise<{ lock: Lock; before: RegistryState }> {
+  const before = await readRegistry(env.files, directory);
+  const watch = new OwnerWatch();
+  let awaited = '';
+  for (;;) {
+    const lock = await acquire(watch).catch((error: unknown) => {
+      if (!isLockLost(error)) throw error;
+    });
+    const who = describeOwner(watch);
+    if (lock !== undefined) {
+      if (awaited !== '') log.info(`takes over the job: ${who} ${describeEnd(watch)}`, { event: 'takeover' });
+      return { lock, before };
+    }
+    if (who !== awaited) {
+      log.info(`stands by: ${who} is running the job; this process takes over when that one is gone`, {
+        event: 'standby',
+      });
+    }
+    awaited = who;
+    await env.clock.sleep(LOOK_EVERY_MS, stop.nothingNew);
+    if (!stop.isRequested) continue;
+    throw new UserError('lock-held', `Cannot run this job: ${stop.reason?.detail} came while ${who} was running it`, {
+      hint: 'This process sent nothing. The same command stands by again.',
+    });
+  }
+}
+
+function describeOwner({ last }: OwnerWatch): string {
+  // A taker that has not written its file yet, or died before it did.
+  if (last === undefined || last.pid === 0) return 'another process';
+  return `process ${last.pid} on ${last.host.split('/')[0]}`;
+}
+
+function describeEnd({ last }: OwnerWatch): string {
+  if (last?.state === 'released') return 'has ended';
+  return last?.isGone === true ? 'has died' : `gave no sign of life for ${LEASE_MS / 1000} s`;
 }
 
 /** The directory of a job's runs, lock and sandbox. */

@@ -19,16 +19,20 @@ export async function watchCommand(
 ): Promise<CommandEnd> {
   let job: Job | undefined;
   let openDoubt: number | undefined;
+  /** The process that ended the runs posts so. */
+  let isOfAnother = false;
   /** Of its runs, and at last of the plan that a guard refused. */
   const summaries: Summary[] = [];
   const metrics = areAsked(flags) ? await (await import('./run-metrics.js')).openRunMetrics(flags, context) : undefined;
   context.watch((event) => {
     if (event.type === 'job') job = event.job;
     if (event.type === 'report' || event.type === 'guarded') summaries.push(event.summary);
+    if (event.type === 'ended-meanwhile') isOfAnother = true;
     if (event.type === 'open-doubt') openDoubt = event.openDoubt.rows;
   });
   const close = async (ended: Pick<Ended, 'state' | 'exitCode' | 'reason' | 'error'>) => {
-    if (job?.notify !== undefined) {
+    const isPosted = isOfAnother && summaries.length === 0 && ended.error === null;
+    if (job?.notify !== undefined && !isPosted) {
       await postHook(context, job, job.notify, { command, ...ended, summaries, openDoubt });
     }
     await metrics?.end(ended.exitCode, ended.error?.code);

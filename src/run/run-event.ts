@@ -29,6 +29,8 @@ export type RunEvent =
   | { readonly type: 'sent'; readonly progress: Progress }
   /** A run has its outputs. */
   | { readonly type: 'report'; readonly summary: Summary }
+  /** A run that another process ended while this one stood by. */
+  | { readonly type: 'ended-meanwhile'; readonly summary: Summary }
   /** At the end: the rows in doubt of all runs of the job. */
   | { readonly type: 'open-doubt'; readonly openDoubt: OpenDoubt };
 

@@ -56,11 +56,34 @@ export function ownedMsAgo(deps: LockPorts, { state, host, renewedAt }: LockFile
 
 /** How long the lock certainly belongs to its owner: zero or less when it may be taken. */
 export function freeInMs(deps: LockPorts, current: LockFile): number {
-  if (current.state === 'released') return 0;
-  const isOnThisHost = current.host === deps.owner.host;
-  const isEarlierSelf = current.pid === deps.owner.pid && current.instance !== deps.owner.instance;
-  if (isOnThisHost && (isEarlierSelf || !deps.isProcessAlive(current.pid))) return 0;
-  return current.renewedAt + LEASE_MS - deps.clock.now();
+  return isGone(deps, current) ? 0 : current.renewedAt + LEASE_MS - deps.clock.now();
+}
+
+/** Its owner is gone for certain, whatever the clocks say. */
+function isGone({ owner, isProcessAlive }: LockPorts, { state, host, pid, instance }: LockFile): boolean {
+  if (state === 'released') return true;
+  return host === owner.host && ((pid === owner.pid && instance !== owner.instance) || !isProcessAlive(pid));
+}
+
+/**
+ * The same for a process that stands by. It has seen the owner's file for as long as that is unchanged, so it measures the lease by its own
+ * clock alone: a clock of another machine that is wrong, either way, neither takes the job from an owner that lives nor keeps it for a dead one.
+ */
+export class OwnerWatch {
+  #seen = '';
+  #sinceMs = 0;
+  /** The owner that was seen last, and whether it was gone for certain; undefined before there was one. */
+  last: (LockFile & { readonly isGone: boolean }) | undefined;
+
+  freeInMs(deps: LockPorts, current: LockFile): number {
+    const nowMs = deps.clock.monotonicMs();
+    const { epoch, instance, renewedAt, state } = current;
+    const seen = JSON.stringify([epoch, instance, renewedAt, state]);
+    if (seen !== this.#seen) this.#sinceMs = nowMs;
+    this.#seen = seen;
+    this.last = { ...current, isGone: isGone(deps, current) };
+    return this.last.isGone ? 0 : this.#sinceMs + LEASE_MS - nowMs;
+  }
 }
 
 /** The lock file of the highest epoch, or of the highest below one, and the lowest epoch that has one. */

@@ -12,6 +12,7 @@ import {
   type LockFile,
   type LockPorts,
   type Owner,
+  type OwnerWatch,
   ownedMsAgo,
   pathOf,
   readHighest,
@@ -69,11 +70,11 @@ const SYNC_EVERY_MS = 1_000;
 /** The owner stops this long before others may take over: for clocks that differ, and for a request on its way. */
 const SAFETY_MS = 10_000;
 
-/** `above`: every epoch that is known to have been, also where the files of the lock were deleted. */
-export async function acquireLock(deps: LockPorts, directory: string, above = 0): Promise<Lock> {
+/** `above`: every epoch that is known to have been, also where the files of the lock were deleted. `watch`: of a process that stands by. */
+export async function acquireLock(deps: LockPorts, directory: string, above = 0, watch?: OwnerWatch): Promise<Lock> {
   await deps.files.makeDirectory(directory);
   const current = await readHighest(deps, directory);
-  if (current !== undefined) assertFree(deps, current);
+  if (current !== undefined) assertFree(current, watch?.freeInMs(deps, current) ?? freeInMs(deps, current));
   const epoch = Math.max(current?.epoch ?? 0, above) + 1;
   const content =
     (state: LockFile['state'], about: Pick<LockFile, 'known' | 'before'>) =>
@@ -276,8 +277,7 @@ function lostLock(): UserError {
   });
 }
 
-function assertFree(deps: LockPorts, current: LockFile): void {
-  const leftMs = freeInMs(deps, current);
+function assertFree(current: LockFile, leftMs: number): void {
   if (leftMs <= 0) return;
   if (current.pid === 0) {
     throw new UserError('lock-held', 'Cannot run this job: another process is starting it, or died while it did', {

@@ -4,7 +4,7 @@ import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, answers, ignoreOpenDoubt, json, metrics, theRun, wait, whole, yes } from './flags.js';
+import { adopt, answers, ignoreOpenDoubt, json, metrics, standby, theRun, wait, whole, yes } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
@@ -21,6 +21,7 @@ export const apply = defineVerb({
       implies: 'confirm',
     },
     wait,
+    standby,
     ...metrics,
     adopt,
     json,

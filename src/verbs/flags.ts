@@ -80,6 +80,9 @@ export const answers = {
 export const wait = yes(
   'Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time',
 );
+export const standby = yes(
+  'While another process has the job, wait; take over when that is gone, or end as its run ended',
+);
 
 /** Of verbs that choose rows. */
 export const rowChoice = {

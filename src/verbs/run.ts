@@ -24,13 +24,24 @@ import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, again, answers, first, ignoreOpenDoubt, json, metrics, rest, theJob, wait } from './flags.js';
+import { adopt, again, answers, first, ignoreOpenDoubt, json, metrics, rest, standby, theJob, wait } from './flags.js';
 import { defineVerb } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
 export const run = defineVerb({
   args: { job: theJob },
-  flags: { again, first, rest, ...answers, 'ignore-open-doubt': ignoreOpenDoubt, wait, ...metrics, adopt, json },
+  flags: {
+    again,
+    first,
+    rest,
+    ...answers,
+    'ignore-open-doubt': ignoreOpenDoubt,
+    wait,
+    standby,
+    ...metrics,
+    adopt,
+    json,
+  },
   examples: [
     ['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'],
     ['jobs/spring-sale.yaml --first 5%', 'a sample; then: volley run jobs/spring-sale.yaml --rest'],
@@ -49,6 +60,7 @@ interface JobFlags extends GivenAnswer {
   readonly rest?: boolean | undefined;
   readonly ignoreOpenDoubt: boolean;
   readonly wait: boolean;
+  readonly standby: boolean;
 }
 
 /** The same for a job that is loaded. */
@@ -56,10 +68,20 @@ export async function runJob(job: Job, flags: JobFlags, context: Context): Promi
   context.name({ job: job.name });
   context.emit({ type: 'job', job });
   if (!flags.wait) assertDue(job, context.env.clock);
+  if (flags.standby) assertOnce(job, flags);
   const done = await sendAll(flags.first === undefined ? job : sampleFirst(job, flags.first), flags, context);
   return done.failure === undefined
     ? describeDone(done, job, flags, context)
     : describeFailed(done, job, flags, context);
+}
+
+/** Else a process that stood by would send everything once more as soon as the other one has sent it. */
+function assertOnce({ repeat }: Job, { again }: JobFlags): void {
+  if (!again && repeat !== 'always') return;
+  const what = again ? '--again is given' : 'the job has `repeat: always`';
+  throw new UserError(again ? 'bad-flag' : 'bad-job', `Cannot stand by: ${what}, so it would send the files twice`, {
+    hint: 'Nothing was sent. With `repeat: per-day` a file is sent once a day, by one of the processes.',
+  });
 }
 
 interface Done {
@@ -73,9 +95,11 @@ interface Done {
 }
 
 async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Done> {
-  const { job: file, again, wait } = flags;
+  const { job: file, again, wait, standby: standsBy } = flags;
   const { env, log, emit } = context;
   const { files } = env;
+  // Also where it plans after midnight, as it finished another run before, or stood by.
+  const day = env.clock.now();
   const directory = jobDirectoryOf(job);
   const summaries: Summary[] = [];
   let guarded: Summary | undefined;
@@ -84,7 +108,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
     const { registry } = sending;
     const isResumed = summaries.length > 0;
     const { made, leftOut } = await endSoon(context, 'plan the job', () =>
-      planNewInput(context, job, sending, { history, isAgain: again, isResumed }),
+      planNewInput(context, job, sending, { history, isAgain: again, isResumed, day }),
     );
     if (made === undefined) return leftOut;
     try {
@@ -112,10 +136,12 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       endSoon(context, 'plan the job', () => readHistory(files, directory, sending.registry.state));
     const history = await readRuns();
     for (const past of history) {
-      if (!(await isUnfinished(past, sending, context))) continue;
-      log.info(`resuming run ${past.plan.id}, which had not finished`, { run: past.plan.id });
-      const summary = await finishRun(past, history, { job, sending, context, answer: flags });
-      log.info(`run ${past.plan.id} is ${explainEnd(summary)}`, listFigures(summary));
+      const { plan, directory } = past;
+      const ended = await sending.endedMeanwhile(directory, plan);
+      if (ended === undefined && !(await isUnfinished(past, sending, context))) continue;
+      if (ended === undefined) log.info(`resuming run ${plan.id}, which had not finished`, { run: plan.id });
+      const summary = ended ?? (await finishRun(past, history, { job, sending, context, answer: flags }));
+      log.info(`run ${plan.id} is ${explainEnd(summary)}`, listFigures(summary));
       summaries.push(summary);
       if (summary.state !== 'finished') return [];
     }
@@ -127,7 +153,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
 
   try {
     const leftOut = await placeProblems({ file, files }, () =>
-      withSending(context, job, { directory, waits: wait }, async (sending) => {
+      withSending(context, job, { directory, waits: wait, standsBy }, async (sending) => {
         const leftOut = await sendRuns(sending);
         // Only now does no step of the job wait for a file.
         if (summaries.every(({ state }) => state === 'finished')) await sending.moveInputs(job);

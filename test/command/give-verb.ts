@@ -22,14 +22,22 @@ export interface Sampling {
 
 /** Flags as the command line has them where none is given. */
 const SENDING = {
-  ...{ again: false, yes: false, confirm: undefined, ignoreOpenDoubt: false, wait: false, adopt: false },
+  ...{
+    again: false,
+    yes: false,
+    confirm: undefined,
+    ignoreOpenDoubt: false,
+    wait: false,
+    standby: false,
+    adopt: false,
+  },
   ...{ first: undefined, rest: undefined, passStage: undefined },
   ...{ metricsFile: undefined, metricsPort: undefined, metricsHost: '127.0.0.1' },
 };
 
 /** Verbs in this process, with the flags that a test is about. */
 export function runJob(
-  flags: Common & { readonly job: string; readonly wait?: boolean },
+  flags: Common & { readonly job: string; readonly wait?: boolean; readonly standby?: boolean },
   host: Terminal,
 ): Promise<number> {
   return runVerb('run', run, { ...SENDING, ...flags }, host);
