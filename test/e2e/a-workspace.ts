@@ -9,7 +9,7 @@ import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
 import type { RequestEntry } from '../../src/sandbox/request-log.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
-import { type Ended, Running, type Spawning } from './command.js';
+import { type Ended, Running, type Start as Starting } from './command.js';
 import { type InProcess, runCommandInProcess } from './command-in-process.js';
 import { closeAfterFile } from './opened.js';
 
@@ -20,7 +20,7 @@ export interface Finished extends Ended {
 }
 
 type Changed = Partial<Pick<InProcess, 'env' | 'stdin' | 'runtime'>>;
-type Start = Partial<Pick<Spawning, 'stdin' | 'nodeArguments' | 'env' | 'command'>>;
+type Start = Partial<Omit<Starting, 'cwd'>>;
 
 /** A directory for a job and its files, and a sandbox beside it that the job sends to. */
 export class Workspace {

@@ -32,15 +32,9 @@ function expectInterrupted({ code, signal, stdout }: Ended): void {
   expect(JSON.parse(stdout)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'interrupted' } });
 }
 
-test.concurrent.each([
-  ['run', 'job.yaml'],
-  ['apply', 'out/sale/k3v9q2m8x4aa'],
-  ['status', 'out/sale/k3v9q2m8x4aa'],
-  ['settle', 'out/sale/k3v9q2m8x4aa', '--assume', 'sent', '--confirm', '1'],
-])('a signal ends %s %s while a read holds it, soon, and with one object', async (...args) => {
-  const workspace = await aJobThatHangs();
+async function expectEndsBySignal(workspace: Workspace, args: readonly string[], blocked?: string): Promise<void> {
   const running = workspace.start(args);
-  const held = await holdReader(workspace);
+  const held = await holdReader(workspace, blocked);
   try {
     running.signal('SIGTERM');
     expectInterrupted(await running.ended);
@@ -48,31 +42,21 @@ test.concurrent.each([
   } finally {
     await held.close();
   }
-});
+}
 
 test.concurrent.each([
-  ['apply', ''],
-  ['chat', 'post', 'Hi', '--job', 'job.yaml'],
-])('a signal ends %s %s while a secret is read from a disk that does not answer', async (...args) => {
+  ['run', 'job.yaml'],
+  ['settle', 'out/sale/k3v9q2m8x4aa', '--assume', 'sent', '--confirm', '1'],
+])('a signal ends %s %s while a read holds it, soon, and with one object', async (...args) => {
+  await expectEndsBySignal(await aJobThatHangs(), args);
+});
+
+test.concurrent('a signal ends a single call while a secret is read from a disk that does not answer', async () => {
   const workspace = await aWorkspaceInProcess();
-  const { origin } = workspace.sandbox;
-  const key = { file: 'secret' };
-  const bases = { sms: origin, chat: origin };
-  const credentials = { apiKey: key, chat: { apiKey: key } };
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { service: { bases, credentials } }));
-  const [verb, ...more] = args;
-  const planned = verb === 'apply' ? [JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).directory] : more;
+  const bases = { chat: workspace.sandbox.origin };
+  workspace.writeJob(aJob(workspace, { service: { bases, credentials: { chat: { apiKey: { file: 'secret' } } } } }));
   execFileSync('mkfifo', [workspace.path('secret')]);
-  const running = workspace.start([String(verb), ...planned]);
-  const held = await holdReader(workspace, 'secret');
-  try {
-    running.signal('SIGTERM');
-    expectInterrupted(await running.ended);
-    expect(workspace.requests()).toEqual([]);
-  } finally {
-    await held.close();
-  }
+  await expectEndsBySignal(workspace, ['chat', 'post', 'Hi', '--job', 'job.yaml'], 'secret');
 });
 
 test.concurrent('a signal ends apply while the plan of another run is read from a disk that does not answer', async () => {
@@ -82,15 +66,7 @@ test.concurrent('a signal ends apply while the plan of another run is read from 
   const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
   mkdirSync(workspace.path('out/sale/k3v9q2m8x4aa'), { recursive: true });
   execFileSync('mkfifo', [workspace.path(PLAN)]);
-  const running = workspace.start(['apply', directory]);
-  const held = await holdReader(workspace);
-  try {
-    running.signal('SIGTERM');
-    expectInterrupted(await running.ended);
-    expect(workspace.requests()).toEqual([]);
-  } finally {
-    await held.close();
-  }
+  await expectEndsBySignal(workspace, ['apply', directory]);
 });
 
 test.concurrent('the lock is given back, where the disk still takes it: the same command can be given at once', async () => {

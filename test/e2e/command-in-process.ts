@@ -4,7 +4,8 @@ import { describeFailure, formatFailed } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
-import { COMMAND, type Ended, type Spawning } from './command.js';
+import type { Spawning } from '../kill/life.js';
+import { COMMAND, type Ended } from './command.js';
 
 export type InProcess = Pick<Spawning, 'cwd' | 'env' | 'stdin'> & {
   readonly runtime?: Env;

@@ -27,14 +27,13 @@ test.concurrent('outputs are begun while the process sends; killed, and resumed,
   await running.ended;
   expect(partsOf(workspace)).not.toEqual([]);
 
-  const resumed = workspace.start(['run', 'job.yaml']);
+  const resumed = workspace.run();
   await until(() => partsOf(workspace).some((name) => name.startsWith('2-contacts.results.csv.')));
-  const { summary } = await workspace.finish(resumed);
+  const { summary } = await resumed;
 
   expect(summary.balance).toMatchObject({ read: 604, unprocessed: 0 });
   expect(partsOf(workspace)).toEqual([]);
   const early = outputsOf(summary.directory);
-  // By the built command as well: an output names its version.
-  await workspace.start(['report', summary.directory]).ended;
+  await workspace.volley('report', summary.directory);
   expect(outputsOf(summary.directory)).toEqual(early);
 });

@@ -28,14 +28,14 @@ const KINDS = [
 
 /** Lock, history, plan, journal, outputs: all that a command does on its disk, in the order in which it does it. */
 test.each(KINDS)(
-  'a disk that fails with $code in any one operation of a whole run (one in 18 with each commit), $concurrency requests at once: the error is reported, and the same command finishes',
+  'a disk that fails with $code in any one operation of a whole run (one in 36 with each commit), $concurrency requests at once: the error is reported, and the same command finishes',
   async ({ code, operations, concurrency, atLeast }) => {
     const job = aJobOf(concurrency);
     const unreported = new Set<string>();
     const count = await countOperations(job, operations);
     expect(count).toBeGreaterThan(atLeast);
 
-    const { first, step } = stepsOf(18);
+    const { first, step } = stepsOf(36);
     for (let n = first; n <= count; n += step) {
       const { error, failing, ...failed } = await runFailing(job, { n, operations, code });
       const where = `operation ${n}, ${failing}`;
@@ -58,7 +58,7 @@ test('a disk that takes half of what any one write gives it, and says so: the re
   const count = await countOperations(job, operations);
   expect(count).toBeGreaterThan(15);
 
-  const { first, step } = stepsOf(18);
+  const { first, step } = stepsOf(36);
   for (let n = first; n <= count; n += step) {
     const { error, failing, ...whole } = await runFailing(job, { n, operations, code: 'short write' });
     const where = `operation ${n}, ${failing}`;

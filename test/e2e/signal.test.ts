@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
@@ -7,7 +8,7 @@ import { until } from './command.js';
 
 const TWO_AT_ONCE = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
 
-test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+test.concurrent.each(oneIn(2, ['SIGTERM', 'SIGINT'] as const))(
   '%s: what is in flight is answered, nothing new is sent, and the same command goes on',
   async (name) => {
     const workspace = await aSlowWorkspace(1500);

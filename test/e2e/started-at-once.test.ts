@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { aJob, numbersOf, people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess } from './a-workspace.js';
-import { until } from './command.js';
-import { readFailure } from './failure.js';
+import { aWorkspace } from './a-workspace.js';
 
 test('started four times at once, one runs; the others find the lock held, or nothing new', async () => {
   const workspace = await aWorkspace({ kind: 'latency', delayMs: 50 });
@@ -19,18 +17,4 @@ test('started four times at once, one runs; the others find the lock held, or no
   expect(states.filter((state) => !['finished 0', 'turned away', 'nothing-new 0'].includes(state))).toEqual([]);
   expect(await workspace.destinations()).toEqual(numbersOf(100));
   expect(workspace.requests()).toHaveLength(10);
-});
-
-test('a job that another process runs is left alone: exit 75, and who runs it', async () => {
-  const workspace = await aWorkspaceInProcess({ kind: 'stall', nth: 1 });
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-  workspace.start(['run', 'job.yaml']);
-  await until(() => workspace.requests().length === 1);
-
-  const ended = await workspace.run();
-
-  expect(readFailure(ended)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'lock-held' } });
-  expect(ended.stderr).toMatch(/Cannot run this job: process \d+ on \S+ is running it/);
-  expect(workspace.requests()).toHaveLength(1);
 });

@@ -26,19 +26,6 @@ describe.concurrent('Retry-After', () => {
     // A date has whole seconds: of two, one at least is left.
     expect(waits.filter((waitMs) => waitMs < 1000)).toEqual([]);
   });
-
-  test('longer than the job keeps trying: exit 75 at once, and nothing is in doubt', async () => {
-    const workspace = await aWorkspace({ kind: 'status-503', nth: 2, retryAfter: 3600 });
-    workspace.write('people.csv', people(40));
-    workspace.writeJob(aJob(workspace, { service: { giveUpAfterSeconds: 60 } }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(75);
-    expect(summary.balance).toMatchObject({ accepted: 10, inDoubt: 0, unprocessed: 30 });
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual(numbersOf(40));
-  });
 });
 
 describe.concurrent('a service that is not there', () => {
@@ -65,19 +52,5 @@ describe.concurrent('a service that is not there', () => {
     } finally {
       await back.close();
     }
-  });
-
-  test('refused for its rate each time: exit 75 after giveUpAfterSeconds, nothing in doubt, and the same command resumes', async () => {
-    const workspace = await aWorkspace({ kind: 'status-429', retryAfterForm: 'none' });
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace, { service: { giveUpAfterSeconds: 0.5 } }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(75);
-    expect(summary.balance).toMatchObject({ accepted: 0, inDoubt: 0, unprocessed: 20 });
-    workspace.setFaults();
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });

@@ -168,7 +168,7 @@ test('its last days: another person approves, a bad sample, a STOP in mid-run, a
   mkdirSync(join(directory, 'lists'));
   const listen = ['listen', '--opt-outs', 'lists/opt-outs.csv', '--port', '0'];
   const listener = new Running(listen, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
-  onTestFinished(() => listener.signal('SIGKILL'));
+  onTestFinished(() => void listener.signal('SIGKILL'));
   const { origin } = JSON.parse(await listener.firstLine());
   const answerStop = async (source: string) => {
     const payload = { umid: 'u-1', source, destination: 'ACME', body: 'Stop!' };

@@ -8,7 +8,15 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** One process of the built command, from its start to its end. */
+export interface Spawning {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin?: string | Buffer;
+  /** Arguments of node itself. */
+  readonly nodeArguments?: readonly string[];
+}
+
+/** One process of the built command, from its start to its end, with what it has said so far. */
 export class Life {
   readonly ended: Promise<Ended>;
   readonly #child: ChildProcess;
@@ -16,8 +24,8 @@ export class Life {
   #stderr = '';
   #isOver = false;
 
-  constructor(command: string, args: readonly string[], { cwd, env }: { cwd: string; env: Record<string, string> }) {
-    const child = spawn(process.execPath, [command, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(command: string, args: readonly string[], { cwd, env, stdin, nodeArguments = [] }: Spawning) {
+    const child = spawn(process.execPath, [...nodeArguments, command, ...args], { cwd, env, stdio: 'pipe' });
     this.#child = child;
     child.stdout.setEncoding('utf8').on('data', (text) => {
       this.#stdout += text;
@@ -25,6 +33,9 @@ export class Life {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       this.#stderr += text;
     });
+    // A command that refuses before it reads its input closes the pipe.
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin);
     this.ended = new Promise((resolve, reject) => {
       child.on('error', reject);
       child.on('close', (code, signal) => {

@@ -1,27 +1,14 @@
 import fc from 'fast-check';
 import type { Where } from '../../src/domain/where.js';
-import type { Input, RowStep, SmsStep, VerificationStartStep } from '../../src/job/job.js';
+import type { Input, RowStep, SmsStep } from '../../src/job/job.js';
+import { aStart } from '../run/a-verification-run.js';
 import { aNumber, anInput, anSmsStep, aTemplate, someLimits } from './a-plan.js';
 
 export const people = anInput({ files: ['people.csv'], countryColumn: 'country' });
 export const stopList: Input = anInput({ files: ['stop.csv'] });
 export const anSms = (changes: Parameters<typeof anSmsStep>[0]): SmsStep => anSmsStep({ input: people, ...changes });
 
-const START: VerificationStartStep = {
-  kind: 'verification.start',
-  input: people,
-  destination: 'mobile',
-  brand: 'ACME',
-  template: undefined,
-  source: undefined,
-  codeLength: 4,
-  codeValidity: undefined,
-  resendingInterval: 10,
-  resetSession: undefined,
-  whenTooEarly: 'wait',
-  duplicates: 'skip',
-  limits: someLimits(),
-};
+const START = aStart({ input: people, brand: 'ACME', codeLength: 4, limits: someLimits() });
 
 const WHERE: Where = [
   [

@@ -1,4 +1,5 @@
-import type { InputTable, WalkWorld } from './walk-world.js';
+import type { InputTable } from '../world/table-reader.js';
+import type { WalkWorld } from './walk-world.js';
 
 /** The input files of the job, as they come. */
 export class WalkInputs {

@@ -2,19 +2,15 @@
 import '../../src/input/spool.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
-import { createHash } from 'node:crypto';
 import type { Env } from '../../src/command/env.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import { buildRow } from '../../src/input/csv/csv-row.js';
-import { readHeader } from '../../src/input/header.js';
-import { findColumn } from '../../src/input/own-columns.js';
-import { refuse } from '../../src/input/refusal.js';
 import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
 import type { Lane } from '../../src/throttle/lane.js';
 import { CrashDisk } from '../world/crash-disk.js';
 import { createSimFiles, type Perform } from '../world/sim-files.js';
+import { createTableReader, type InputTable } from '../world/table-reader.js';
 import { MINUTE, WalkService } from './walk-service.js';
 
 /** How a command is cut short: at its n-th operation on the disk, or with its n-th request. */
@@ -28,11 +24,6 @@ export interface Ended {
   readonly exitCode: number | undefined;
   readonly error: unknown;
   readonly stdout: string;
-}
-
-export interface InputTable {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
 }
 
 const START = Date.parse('2026-11-21T12:00:00Z');
@@ -115,7 +106,7 @@ export class WalkWorld {
       createBusyMeter: () => () => 0,
       owner: { host: `desk/${this.disk.powerCuts}`, pid, instance: `i${pid}` },
       isProcessAlive: () => false,
-      loadReader: async () => this.#createReader(),
+      loadReader: async () => createTableReader(this.tables),
       loadLane: async () => createWalkLane,
       loadStore: async () => {
         throw new Error('no database in this world');
@@ -158,44 +149,6 @@ export class WalkWorld {
       (error: unknown) => ({ exitCode: -1, error, stdout }),
     );
     return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout };
-  }
-
-  #createReader(): Awaited<ReturnType<Env['loadReader']>> {
-    const tableOf = (path: string) => {
-      const table = this.tables.get(path);
-      if (table === undefined) throw refuse({ where: path, message: 'there is no such file' });
-      return table;
-    };
-    const digest = (path: string) =>
-      createHash('sha256')
-        .update(JSON.stringify(tableOf(path)))
-        .digest('hex');
-    return {
-      listInputs: async (patterns) => {
-        const isIn = (path: string) =>
-          patterns.some((pattern) => (pattern === '/in/*.csv' ? path.startsWith('/in/') : path === pattern));
-        const paths = [...this.tables.keys()].filter(isIn).sort();
-        return paths.map((path) => ({ path, shown: path.slice(1), format: 'csv' }));
-      },
-      digestInput: async (path) => ({ sha256: digest(path), bytes: 1 }),
-      digestContent: async () => undefined,
-      findColumn,
-      readRecords: ({ path }) => {
-        const table = tableOf(path);
-        const header = readHeader(table.columns, { where: path, maxColumns: 100 });
-        return {
-          columns: header.columns,
-          ownColumns: header.own === undefined ? [] : [header.own.columns],
-          notices: [],
-          close: async () => {},
-          open: async () => {},
-          sha256: digest(path),
-          batches: async function* () {
-            yield table.rows.map((cells, at) => ({ ...buildRow([...cells], header, at + 2), row: at + 1 }));
-          },
-        };
-      },
-    };
   }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { NO_COUNTS, Walk } from './walk.js';
 import { type WalkCommands, walkCommands } from './walk-commands.js';
 
-const WALKS = Number(process.env.WALKS ?? 20);
+const WALKS = Number(process.env.WALKS ?? 12);
 
 test(`${WALKS} walks of commands in any order, cut short at any moment: no row is accepted twice`, async () => {
   const sum = { ...NO_COUNTS };

@@ -69,7 +69,7 @@ describe('a CSV that is read in a thread', () => {
     const text = fc.array(fc.array(cell, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(text, (rows) => expectTheSame(rows.map((cells) => `${cells.join(',')}\n`).join(''))),
-      { numRuns: runsOf(15) },
+      { numRuns: runsOf(6) },
     );
   });
 

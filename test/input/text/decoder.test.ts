@@ -1,7 +1,28 @@
+import { TextDecoder as OtherDecoder } from '@kayahr/text-encoding';
 import { describe, expect, it } from 'vitest';
 import { createDecoder } from '../../../src/input/text/decoder.js';
 import { findEncodingName } from '../../../src/job/encoding-name.js';
-import { decodeByIndex, MULTI_BYTE, SINGLE_BYTE } from '../whatwg-index.js';
+import { oneIn } from '../../one-in.js';
+
+const SINGLE_BYTE = [
+  ...['windows-874', 'windows-1250', 'windows-1251', 'windows-1252', 'windows-1253', 'windows-1254', 'windows-1255'],
+  ...['windows-1256', 'windows-1257', 'windows-1258', 'iso-8859-2', 'iso-8859-3', 'iso-8859-4', 'iso-8859-5'],
+  ...['iso-8859-6', 'iso-8859-7', 'iso-8859-8', 'iso-8859-8-i', 'iso-8859-10', 'iso-8859-13', 'iso-8859-14'],
+  ...['iso-8859-15', 'iso-8859-16', 'koi8-r', 'koi8-u', 'ibm866', 'macintosh', 'x-mac-cyrillic'],
+];
+const MULTI_BYTE = ['shift_jis', 'euc-jp', 'gbk', 'gb18030', 'big5', 'euc-kr'];
+
+/** Of another library, with tables of its own. Undefined: an error. */
+function decodeOtherwise(encoding: string): (code: readonly number[]) => string | undefined {
+  const decoder = new OtherDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return (code) => {
+    try {
+      return decoder.decode(Uint8Array.from(code));
+    } catch {
+      return undefined;
+    }
+  };
+}
 
 /** Controls beyond ASCII, and what each maker of fonts gave a meaning of its own: no text that a person wrote. */
 const NO_TEXT = /[\0\u0080-\u009f\ue000-\uf8ff]/;
@@ -20,14 +41,14 @@ async function decodeWhole(name: string, pieces: readonly Uint8Array[]): Promise
   return rest && text + rest.toString();
 }
 
-/** Codes that are decoded otherwise than the standard has it, each as `bytes: read, expected`. */
+/** Codes that another library decodes otherwise, each as `bytes: read, expected`. */
 async function findDifferences(encoding: string, codes: Iterable<readonly number[]>): Promise<string[]> {
-  const byIndex = decodeByIndex(encoding);
+  const decodeStandard = decodeOtherwise(encoding);
   const create = () => createDecoder({ name: encoding, markBytes: 0, notice: undefined });
   const differing: string[] = [];
   let decoder = await create();
   for (const code of codes) {
-    const standard = byIndex(code);
+    const standard = decodeStandard(code);
     const expected = standard === undefined || NO_TEXT.test(standard) ? undefined : standard;
     const begun = decoder.decode(Buffer.from(code));
     const ended = begun && decoder.finish();
@@ -43,7 +64,7 @@ function* pairs(): Generator<[number, number]> {
   for (const lead of HIGH_BYTES) for (const trail of BYTES) yield [lead, trail];
 }
 
-describe('every code of an older encoding is what the WHATWG index says, or refused', () => {
+describe('every code of an older encoding is what another library reads, or refused', () => {
   it.each([...SINGLE_BYTE, ...MULTI_BYTE])('%s: every byte', async (encoding) => {
     expect(findEncodingName(encoding)).toBe(encoding);
     expect(
@@ -54,17 +75,16 @@ describe('every code of an older encoding is what the WHATWG index says, or refu
     ).toEqual([]);
   });
 
-  it.each(MULTI_BYTE)('%s: every two bytes', async (encoding) => {
-    expect(await findDifferences(encoding, pairs())).toEqual([]);
-  });
-
-  it('euc-jp: every code of three bytes', async () => {
-    const codes = [...pairs()].map(([lead, trail]) => [0x8f, lead, trail]);
-    expect(await findDifferences('euc-jp', codes)).toEqual([]);
+  const EVERY: readonly (readonly [string, string, () => Iterable<readonly number[]>])[] = [
+    ...MULTI_BYTE.map((encoding) => [`${encoding}: every two bytes`, encoding, pairs] as const),
+    ['euc-jp: every code of three bytes', 'euc-jp', () => [...pairs()].map((pair) => [0x8f, ...pair])],
+  ];
+  it.each(oneIn(3, EVERY))('%s', async (_what, encoding, codes) => {
+    expect(await findDifferences(encoding, codes())).toEqual([]);
   });
 
   it('gb18030: codes of four bytes that are text, all of the first plane and some of the others', async () => {
-    const byIndex = decodeByIndex('gb18030');
+    const decodeStandard = decodeOtherwise('gb18030');
     let codes: number[][] = [];
     let texts: string[] = [];
     let count = 0;
@@ -74,15 +94,15 @@ describe('every code of an older encoding is what the WHATWG index says, or refu
       codes = [];
       texts = [];
     };
-    for (const code of quads()) {
-      const text = byIndex(code);
+    for (const code of oneIn(3, [...quads()])) {
+      const text = decodeStandard(code);
       if (text === undefined || NO_TEXT.test(text)) continue;
       codes.push(code);
       texts.push(text);
       if (codes.length === 1000) await check();
     }
     await check();
-    expect(count).toBeGreaterThan(40_000);
+    expect(count).toBeGreaterThan(13_000);
   });
 
   it('gb18030: codes of four bytes at the ends of each range, and beyond', async () => {

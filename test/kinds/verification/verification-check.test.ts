@@ -1,20 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { VerificationCheckStep } from '../../../src/job/job.js';
 import { verificationCheckKind } from '../../../src/kinds/verification/verification-check.js';
-import { anInput, aService, someLimits } from '../../plan/a-plan.js';
+import { aService } from '../../plan/a-plan.js';
+import { aCheck } from '../../run/a-verification-run.js';
 import { aPart, aResponse, told } from '../a-part.js';
 import { bodyOf, planRows } from '../a-row.js';
-
-function aCheck(changes: Partial<VerificationCheckStep> = {}): VerificationCheckStep {
-  return {
-    kind: 'verification.check',
-    input: anInput(),
-    session: 'sessionId',
-    code: 'code',
-    limits: someLimits(),
-    ...changes,
-  };
-}
 
 const CODE_BODY = Buffer.from('{"sessionId":"s1","code":"1234"}');
 const READ_BODY = Buffer.from('{"sessionId":"s1"}');

@@ -1,28 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationStartStep } from '../../../src/job/job.js';
 import { verificationStartKind } from '../../../src/kinds/verification/verification-start.js';
-import { anInput, someLimits } from '../../plan/a-plan.js';
+import { anInput } from '../../plan/a-plan.js';
+import { aStart } from '../../run/a-verification-run.js';
 import { aPart, aResponse, told } from '../a-part.js';
 import { bodyOf, planRows } from '../a-row.js';
-
-function aStart(changes: Partial<VerificationStartStep> = {}): VerificationStartStep {
-  return {
-    kind: 'verification.start',
-    input: anInput(),
-    destination: 'mobile',
-    brand: undefined,
-    template: undefined,
-    source: undefined,
-    codeLength: undefined,
-    codeValidity: undefined,
-    resendingInterval: 10,
-    resetSession: undefined,
-    whenTooEarly: 'wait',
-    duplicates: 'skip',
-    limits: someLimits(),
-    ...changes,
-  };
-}
 
 const plan = (step: Partial<VerificationStartStep>, ...rows: (string | undefined)[][]) =>
   planRows(verificationStartKind, aStart(step), ['mobile', 'land'], ...rows);
