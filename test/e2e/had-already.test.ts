@@ -58,7 +58,6 @@ test('another job name and a sorted file make no difference', async () => {
 test.each([
   ['another text', { steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] }],
   ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }],
-  ['sameText: send', { sameText: 'send' }],
   ['repeat: always', { repeat: 'always' }],
 ])('%s sends to all', async (_what, changes) => {
   const workspace = await aGrownExport();

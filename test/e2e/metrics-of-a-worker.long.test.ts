@@ -84,15 +84,3 @@ test('the file of a worker that has ended says what it sent, and that nothing is
   const names = ['volley_worker_running', 'volley_worker_lease_held', 'volley_requests_in_flight'];
   expect(names.map((name) => sumOf(own ?? new Map(), name))).toEqual([0, 0, 0]);
 });
-
-test('a port that is in use is refused before the worker asks the database', async () => {
-  const { start } = await aCluster();
-  const first = start('work', '--metrics-port', '0');
-  const { port } = new URL(await first.finds(AT));
-
-  const { code, stderr } = await start('work', '--metrics-port', port, '--database-env', 'NONE').ended;
-
-  expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot serve metrics on 127.0.0.1:${port}`)]);
-  first.signal('SIGTERM');
-  expect((await first.ended).code).toBe(75);
-});

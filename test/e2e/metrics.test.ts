@@ -149,20 +149,6 @@ test('a port shows a run while it lives; another process on the job is refused, 
   expect((await running.ended).code).toBe(75);
 });
 
-test('apply with a port ends as it does without, and the port is free again', async () => {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-
-  const { code, stderr, summary } = await workspace.volley('apply', directory, '--metrics-port', '0');
-
-  expect([code, summary.balance.accepted]).toEqual([0, 3]);
-  const origin = /metrics are at (http:\S+?)\/metrics/.exec(stderr)?.[1];
-  expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  await expect(fetch(`${origin}/metrics`)).rejects.toThrow();
-});
-
 test('a port that is in use, or a file of another kind, is refused before anything is done', async () => {
   const workspace = await aWorkspaceInProcess();
   workspace.write('people.csv', people(3));

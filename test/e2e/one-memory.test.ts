@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { oneIn } from '../one-in.js';
 import { memoryIn, readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
@@ -91,22 +92,26 @@ describe('a directory that is not as volley left it', () => {
     await expectEachOnce(workspace);
   });
 
-  test.each([
+  const CUTS: readonly (readonly [string, (text: string) => number | undefined, string])[] = [
     ['deleted', () => undefined, 'is gone'],
     ['emptied', () => 0, 'its end is cut off'],
     ['cut to a half', (text: string) => text.length / 2, 'its end is cut off'],
     ['cut at its last line', (text: string) => text.lastIndexOf('\n', text.length - 2) + 1, 'its end is cut off'],
     ['cut by its last byte', (text: string) => text.length - 1, 'its end is cut off'],
-  ])('is refused where the journal of a run that a kill ended was %s, however often', async (_how, lengthOf, why) => {
-    const { workspace, run } = await aStoppedRun();
-    const path = workspace.path(`out/sale/${run}/journal.ndjson`);
-    const length = lengthOf(readFileSync(path, 'utf8'));
-    if (length === undefined) unlinkSync(path);
-    else truncateSync(path, Math.floor(length));
-    const sent = await workspace.destinations();
-    for (let again = 0; again < 3; again++) await expectRefused(workspace, RUN, why);
-    expect(await workspace.destinations()).toEqual(sent);
-  });
+  ];
+  test.each(oneIn(2, CUTS))(
+    'is refused where the journal of a run that a kill ended was %s, however often',
+    async (_how, lengthOf, why) => {
+      const { workspace, run } = await aStoppedRun();
+      const path = workspace.path(`out/sale/${run}/journal.ndjson`);
+      const length = lengthOf(readFileSync(path, 'utf8'));
+      if (length === undefined) unlinkSync(path);
+      else truncateSync(path, Math.floor(length));
+      const sent = await workspace.destinations();
+      for (let again = 0; again < 3; again++) await expectRefused(workspace, RUN, why);
+      expect(await workspace.destinations()).toEqual(sent);
+    },
+  );
 
   test('is refused where zeros took the place of the last lines of such a journal', async () => {
     const { workspace, run } = await aStoppedRun();
@@ -119,7 +124,7 @@ describe('a directory that is not as volley left it', () => {
     expect(await workspace.destinations()).toEqual(sent);
   });
 
-  test.each([
+  const RESTORES: readonly (readonly [string, (from: string, to: string) => void])[] = [
     ['copied over it', (from: string, to: string) => cpSync(from, to, { recursive: true })],
     [
       'copied over it with its times',
@@ -139,7 +144,8 @@ describe('a directory that is not as volley left it', () => {
         for (const path of listFiles(to)) chmodSync(path, 0o660);
       },
     ],
-  ])(
+  ];
+  test.each(oneIn(2, RESTORES))(
     'is refused by each command and at each try where a backup was %s, made while a run sent that came to its end since',
     async (_how, restore) => {
       const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });

@@ -4,6 +4,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { chainOf, prove, readEntries, verifyProof } from './a-proof.js';
 import { aStoppedRun } from './a-stopped-run.js';
@@ -135,7 +136,7 @@ describe.concurrent('the proof of a run', () => {
       [{ testOf: { plan: 'other', numbers: 1 } }, 'testOf'],
       [{ reviewedBy: 'everyone' }, 'reviewedBy'],
     ];
-    for (const [change, key] of forgeries) {
+    for (const [change, key] of oneIn(3, forgeries)) {
       expect((await verifyForged('plan', change)).code).toBe(0);
       const refused = await verifyForged('plan', change, '--plan', 'plan.json');
       expect([refused.code, refused.stdout, refused.stderr]).toEqual([

@@ -226,9 +226,6 @@ describe.concurrent('a list that cannot be trusted is refused', () => {
   const input = { input: { files: 'people.csv', country: 'DE' } };
   test.each([
     ['24.11.2026', 'DE'],
-    ['2026-11-24', 'DE'],
-    ['24/11/26', 'DE'],
-    ['1.2.2026', 'DE'],
     ['2026-11-24 10:00', 'DE'],
   ])('with a date where its numbers stand: %s', async (date) => {
     const list = `mobil;am\n+4915112345678;${date}\n${date};${date}\n`;

@@ -7,7 +7,7 @@ export const SERVICE_BUGS: readonly PlantedBug[] = [
     file: 'src/domain/service-facts.ts',
     find: "europe: basesOf('8x8.uk')",
     replace: "europe: basesOf('8x8.com')",
-    tests: ['test/service/clients.test.ts'],
+    tests: ['test/contract/contacts.test.ts'],
   },
   {
     name: 'a change of a campaign carries the token that only reads',

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { basesByRegion, ENDPOINTS, REGIONS } from '../../src/domain/service-facts.js';
+import { ENDPOINTS } from '../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
-import { createContact } from '../../src/service/areas/contacts.js';
-import { sendBatch } from '../../src/service/areas/sms.js';
-import { createSession } from '../../src/service/areas/verification.js';
 import { type CallLane, createCaller } from '../../src/service/caller.js';
 import { createClients, type ServiceClients } from '../../src/service/clients.js';
 import { createAuthorize } from '../../src/service/service-secrets.js';
@@ -191,22 +188,4 @@ test('only a call that reads, or that sets the same values again, may be repeate
   const repeatable = Object.entries(ENDPOINTS).flatMap(([name, { isRepeatable }]) => (isRepeatable ? [name] : []));
   expect(repeatable.filter((name) => !name.startsWith('read'))).toEqual(['createContact', 'updateConversation']);
   expect(repeatable).toContain('readSession');
-});
-
-/** As the documentation has them. */
-const HOSTS = {
-  asia: ['sms.8x8.com', 'contacts.8x8.com', 'verify.8x8.com'],
-  europe: ['sms.8x8.uk', 'contacts.8x8.uk', 'verify.8x8.uk'],
-  indonesia: ['sms.8x8.id', 'contacts.8x8.id', 'verify.8x8.id'],
-  'north-america': ['sms.us.8x8.com', 'contacts.us.8x8.com', 'verify.us.8x8.com'],
-};
-
-test.each(REGIONS)('in region %s, sms, contacts and verification have its hosts', (region) => {
-  const service = someAddresses({ bases: { ...someAddresses().bases, ...basesByRegion[region] } });
-  const requests = [
-    sendBatch.request(service, { messages: [] }),
-    createContact.request(service, { addresses: {} }),
-    createSession.request(service, { destination: '+6591234567' }),
-  ];
-  expect(requests.map(({ base }) => base)).toEqual(HOSTS[region].map((host) => `https://${host}`));
 });

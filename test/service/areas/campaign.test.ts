@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../../../src/domain/service-facts.js';
 import {
   CAMPAIGN_FIELDS,
   type Campaign,
@@ -137,24 +136,4 @@ describe('a change', () => {
   test('to where the campaign is already is none, also where it could not be made', () => {
     expect(planChange(aCampaign({ 'dynamic-campaign': 'N', enabled: 'N' }), 'RUNNING')).toEqual({ kind: 'none' });
   });
-});
-
-test('a platform forms an address, or none', () => {
-  for (const platform of [...Object.keys(CAMPAIGN_PLATFORMS), 'NA12', 'eu5', 'sb-test1']) {
-    expect(platform).toMatch(CC_PLATFORM);
-  }
-  for (const platform of [
-    '',
-    'US1',
-    'N',
-    '1NA',
-    'NA.evil.example',
-    'na1/',
-    'na 1',
-    'na-',
-    `na${'1'.repeat(30)}`,
-    'na1\n',
-  ]) {
-    expect(platform).not.toMatch(CC_PLATFORM);
-  }
 });
