@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Files } from '../../src/storage/files.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../../src/storage/lock-file.js';
-import { aJobDirectory, DIRECTORY } from '../run/a-job-directory.js';
+import { aJobDirectory, DIRECTORY, LOST } from '../run/a-job-directory.js';
 import { FakeClock } from '../run/fake-clock.js';
 
 describe('a process that stands by', () => {
@@ -46,5 +47,60 @@ describe('a process that stands by', () => {
     const watch = new OwnerWatch();
     const look = () => acquireLock(job.deps(), DIRECTORY, 0, watch);
     return { job, owner, look, passes: (ms: number) => job.clock.jump({ wallMs: ms, steadyMs: ms }) };
+  }
+});
+
+describe('on a network disk whose client remembers names and attributes for a minute', () => {
+  test('an owner that lives keeps its lock, and one that died loses it', async () => {
+    const job = aJobDirectory();
+    const [one, other] = [new FakeClock(), new FakeClock()];
+    const of = (pid: number, host: string, clock: FakeClock) => {
+      return job.deps({ owner: { host, pid }, clock, files: rememberFor(LEASE_MS, job.files, clock) });
+    };
+    const [owner, standby] = [of(1, 'a', one), of(2, 'b', other)];
+    const lock = await acquireLock(owner, DIRECTORY);
+    await lock.attest({});
+    const watch = new OwnerWatch();
+    const look = () => acquireLock(standby, DIRECTORY, 0, watch);
+    for (let renewals = 0; renewals < 20; renewals++) {
+      await one.pass(LEASE_MS / 4);
+      other.jump({ wallMs: LEASE_MS / 4, steadyMs: LEASE_MS / 4 });
+      await expect(look()).rejects.toMatchObject({ code: 'lock-held' });
+      await lock.assertHeld();
+    }
+    for (const clock of [one, other]) clock.jump({ wallMs: LEASE_MS, steadyMs: LEASE_MS });
+    expect(await look()).toMatchObject({ epoch: 2, isReplaced: false });
+    await expect(lock.assertHeld()).rejects.toMatchObject(LOST);
+  });
+
+  /** What others did is seen once that time is over; what is opened is as it is, and so is the place of what this client changed. */
+  function rememberFor(ms: number, files: Files, clock: FakeClock): Files {
+    const known = new Map<string, { atMs: number; value: unknown }>();
+    const remembered = async <T>(key: string, read: () => Promise<T>): Promise<T> => {
+      const before = known.get(key);
+      if (before !== undefined && clock.monotonicMs() - before.atMs < ms) return before.value as T;
+      const value = await read();
+      known.set(key, { atMs: clock.monotonicMs(), value });
+      return value;
+    };
+    const changing =
+      <A extends [string, ...unknown[]], R>(act: (...args: A) => Promise<R>) =>
+      (...args: A) => {
+        known.delete(`stat ${args[0]}`);
+        known.delete(`list ${DIRECTORY}`);
+        return act(...args);
+      };
+    return {
+      ...files,
+      list: (path) => remembered(`list ${path}`, () => files.list(path)),
+      stat: (path) => remembered(`stat ${path}`, () => files.stat(path)),
+      readText: (path) => {
+        known.delete(`stat ${path}`);
+        return files.readText(path);
+      },
+      writeWhole: changing(files.writeWhole),
+      createExclusive: changing(files.createExclusive),
+      remove: changing(files.remove),
+    };
   }
 });

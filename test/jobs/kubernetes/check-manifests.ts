@@ -76,6 +76,9 @@ function checkVolumes({ pod, container, deployment, job }: Workload, manifests: 
   const isThere = (kind: string, name: string) =>
     manifests.some((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   const claims = volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+  const ofOneNode = listSpecs(manifests, 'PersistentVolumeClaim').filter(
+    ({ name, spec }) => claims.includes(name) && !spec.accessModes?.includes('ReadWriteMany'),
+  );
   const maps = volumes.flatMap(({ configMap }) => configMap?.name ?? []);
   const paths = new Set(mounts.map(({ mountPath }) => mountPath));
   const isClaim = (name: string) => volumes.some((each) => each.name === name && each.persistentVolumeClaim);
@@ -102,7 +105,7 @@ function checkVolumes({ pod, container, deployment, job }: Workload, manifests: 
       .filter(({ name, readOnly }) => Boolean(readOnly) === Boolean(isClaim(name)))
       .map(({ name }) => `${name} is not to be written to, or has to be`),
     ...complain(
-      claims.length > 0 && Math.max(deployment?.replicas ?? 1, job?.parallelism ?? 1) > 1,
+      ofOneNode.length > 0 && Math.max(deployment?.replicas ?? 1, job?.parallelism ?? 1) > 1,
       'several pods share a claim that is for one',
     ),
     ...complain(
@@ -150,15 +153,23 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
 function checkJob(workload: Workload): string[] {
   const { cron, job, pod } = workload;
   if (job === undefined) return [];
-  const { activeDeadlineSeconds = 0, completionMode = 'NonIndexed', podFailurePolicy } = job;
-  const tries = completionMode === 'Indexed' ? job.backoffLimitPerIndex : job.backoffLimit;
+  const { activeDeadlineSeconds = 0, podFailurePolicy } = job;
+  const tries = job.backoffLimitPerIndex ?? job.backoffLimit;
+  // Then the pods of the next job wait for those of the last.
+  const standsBy = workload.container.args?.includes('--standby') === true;
   const rules = podFailurePolicy?.rules ?? [];
   return [
     ...complain(
       cron !== undefined && (cron.suspend === true) !== isDesk(workload),
       'the desk alone waits to be opened',
     ),
-    ...complain(cron !== undefined && !isDesk(workload) && cron.concurrencyPolicy !== 'Forbid', 'two may run at once'),
+    ...complain(
+      cron !== undefined && !isDesk(workload) && !standsBy && cron.concurrencyPolicy !== 'Forbid',
+      'two may run at once',
+    ),
+    ...complain(standsBy !== ((job.parallelism ?? 1) === 2), 'its pods do not stand by, or there is none that does'),
+    ...complain(standsBy && pod.topologySpreadConstraints === undefined, 'both pods may be on one node'),
+    ...complain(standsBy && job.successPolicy === undefined, 'a pod that died keeps it from its end'),
     ...complain(activeDeadlineSeconds <= (pod.terminationGracePeriodSeconds ?? 30), 'it has no time to do anything'),
     ...complain(cron !== undefined && activeDeadlineSeconds >= 86_400, 'it may still run when the next is due'),
     ...complain(job.ttlSecondsAfterFinished === undefined, 'it stays indefinitely'),

@@ -21,11 +21,16 @@ interface Kustomization {
 }
 
 /** The blocks that a reader of the page copies: a directory for what is theirs, and what they change in it. */
-const [yours, sharing, ...morePatches] = [
+const [yours, twoNodes, sharing, ...morePatches] = [
   (block: object) => 'namespace' in block,
   (block: object) => 'resources' in block && !('namespace' in block),
   (block: object) => Object.keys(block).join() === 'patches',
-].flatMap((isMeant) => listYaml(page).filter(isMeant)) as [Kustomization, Kustomization, ...Kustomization[]];
+].flatMap((isMeant) => listYaml(page).filter(isMeant)) as [
+  Kustomization,
+  Kustomization,
+  Kustomization,
+  ...Kustomization[],
+];
 const key = listYaml(page).find((block) => 'cluster' in block);
 
 const nightly = readFileSync(`${KIT}nightly/nightly.yaml`, 'utf8').replaceAll('ACME', 'YOURS');
@@ -46,6 +51,10 @@ const READERS: Readonly<Record<string, { kustomization: Kustomization; files: Re
   },
   'nightly, where Prometheus is elsewhere': {
     kustomization: { ...yours, patches: [...yours.patches, ...morePatches.flatMap(({ patches }) => patches)] },
+    files: { 'nightly.yaml': nightly },
+  },
+  'nightly, on two nodes': {
+    kustomization: { ...yours, ...twoNodes, patches: [...yours.patches, ...twoNodes.patches] },
     files: { 'nightly.yaml': nightly },
   },
   migration: {

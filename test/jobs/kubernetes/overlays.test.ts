@@ -17,6 +17,7 @@ test('there is one for each way to run Volley', () => {
     'listener',
     'migration',
     'nightly',
+    'nightly-ha',
   ]);
 });
 
