@@ -6,7 +6,7 @@ import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/open-people.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { digestsOf, type Plan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, readAgain } from '../plan/occurrence.js';
@@ -189,7 +189,7 @@ async function warnOfTakenBack(
   const { id, job, steps } = made?.plan ?? { id: '', job: undefined, steps: [] };
   const takers = steps.flatMap(({ kind, inputs }) => {
     const scope = { account: job === undefined ? '' : accountOfKind(job, kind), occurrence: '' };
-    return inputs.flatMap(({ contentSha256 }) => registry.state.listTakers(kind, contentSha256, scope));
+    return inputs.flatMap((input) => registry.state.listTakers(kind, digestsOf(input), scope));
   });
   for (const taker of new Set(takers)) {
     const found = taker === id ? undefined : await findTakenBack(taker, { files, history });

@@ -84,7 +84,7 @@ async function planRows<S extends SourceStep>(
     },
   };
   try {
-    return await planStep(
+    const made = await planStep(
       { step, number, listed: [], inputs, suppression, leftOut: [] },
       {
         ...context,
@@ -93,6 +93,9 @@ async function planRows<S extends SourceStep>(
         deps: { ...deps, reader },
       },
     );
+    // Of the rows that the file has, not of those that are planned again.
+    const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
+    return { ...made, inputs: known };
   } finally {
     await records.close();
   }

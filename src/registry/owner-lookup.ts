@@ -3,10 +3,10 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
-import { countLeftOut } from '../plan/format/planned-rows.js';
+import { digestOfRows, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { countLeftOut, readPlannedRows } from '../plan/format/planned-rows.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
-import { isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
+import { fileStartsOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
 import { readRunRows } from '../report/read-run-rows.js';
@@ -79,6 +79,22 @@ export class OwnerLookup implements RowOwners {
     return own?.state === 'planned' ? own.file : undefined;
   }
 
+  /** Rows of its own files that a plan would send, and that another has claimed: a draft had refused them. */
+  async *listClaimed(plan: Plan, directory: string): AsyncGenerator<{ where: string; owner: string }> {
+    const { files, registry } = this.#sources;
+    for (const step of plan.steps) {
+      const { kind, inputs } = step;
+      const starts = fileStartsOf(plan, step);
+      if (starts.every((from) => registry.claims.listOf(kind, from).length === 0)) continue;
+      for await (const { row } of readPlannedRows(files, directory, step)) {
+        if (row.from !== undefined) continue;
+        const names = [{ from: starts[row.file] ?? '', row: row.row }];
+        const owner = registry.claims.ownerOf(kind, names, this.#scopeOf(kind)) ?? plan.id;
+        if (owner !== plan.id) yield { where: `${inputs[row.file]?.file}:${row.line}`, owner };
+      }
+    }
+  }
+
   #explainOwner(plan: string, what: string): RowRefusal {
     if (this.#runs.get(plan)?.state === 'planned') return skip(`Claimed by plan ${plan}, which was never applied`);
     return this.#known.has(plan)
@@ -115,7 +131,7 @@ export class OwnerLookup implements RowOwners {
       const isOfTime = scope.occurrence === '' || isSameOccurrence(plan.occurrence, scope.occurrence);
       return isOfTime ? [plan] : [];
     });
-    const takers = this.#sources.registry.listTakers(kind, content, scope);
+    const takers = this.#sources.registry.listTakers(kind, [content], scope);
     const found = { readers, gone: takers.find((each) => each !== run && !this.#known.has(each)) };
     this.#takers.set(key, found);
     return found;
@@ -193,9 +209,9 @@ export class OwnerLookup implements RowOwners {
  * row has its own end. Undefined where the rejections are those of the step itself, or it never had the file.
  */
 function findOwnStep(plan: Plan, source: PlannedStep, { kind, number }: Step): PlannedStep | undefined {
-  const files = new Set(source.inputs.map(({ contentSha256 }) => contentSha256));
+  const files = new Set(source.inputs.map(digestOfRows));
   const own = plan.steps.filter(
-    (step) => step.kind === kind && step.inputs.some(({ contentSha256 }) => files.has(contentSha256)),
+    (step) => step.kind === kind && step.inputs.some((input) => files.has(digestOfRows(input))),
   );
   const isItself = source.kind === kind && (source.number === number || own.length === 1);
   return isItself ? undefined : own.find((step) => step !== source);

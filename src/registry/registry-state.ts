@@ -1,6 +1,6 @@
 import { type Problem, UserError } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { digestsOf, type Plan } from '../plan/format/plan-file.js';
 import type { Act, RunBegun, RunRecord } from '../plan/format/run-record.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { type ClaimScope, Claims } from './claims.js';
@@ -58,12 +58,15 @@ export class RegistryState {
   }
 
   /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */
-  listTakers(kind: string, digest: string, { account, occurrence }: ClaimScope): string[] {
+  listTakers(kind: string, digests: readonly string[], { account, occurrence }: ClaimScope): string[] {
     return [...this.#runs.values()].flatMap(({ plan, begun }) => {
       if (begun.retryOf !== null) return [];
       if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
       const isTaken = begun.files.some(
-        (file) => file.kind === kind && file.account === account && (file.content === digest || file.rows === digest),
+        ({ content, rows, ...file }) =>
+          file.kind === kind &&
+          file.account === account &&
+          (digests.includes(content) || (rows !== null && digests.includes(rows))),
       );
       return isTaken ? [plan] : [];
     });
@@ -87,10 +90,11 @@ export function listTakenFiles(
   if (retryOf !== undefined || testOf !== undefined || registry.runs.has(id)) return [];
   return steps.flatMap(({ kind, inputs }) => {
     const scope = { account: accountOfKind(job, kind), occurrence };
-    return inputs.flatMap(({ file, contentSha256, rowsSha256 }): Problem[] => {
-      const digests = rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
-      const [run] = digests.flatMap((digest) => registry.listTakers(kind, digest, scope).slice(-1));
-      return run === undefined ? [] : [{ where: file, message: `was taken by run ${run} since the plan was made` }];
+    return inputs.flatMap((input): Problem[] => {
+      const run = registry.listTakers(kind, digestsOf(input), scope).at(-1);
+      return run === undefined
+        ? []
+        : [{ where: input.file, message: `was taken by run ${run} since the plan was made` }];
     });
   });
 }

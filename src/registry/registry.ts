@@ -79,7 +79,7 @@ export class Registry {
     { job, occurrence }: Pick<Plan, 'job' | 'occurrence'>,
     { kind, digest }: { kind: string; digest: string },
   ): string | undefined {
-    return this.state.listTakers(kind, digest, { account: accountOfKind(job, kind), occurrence }).at(-1);
+    return this.state.listTakers(kind, [digest], { account: accountOfKind(job, kind), occurrence }).at(-1);
   }
 
   /** Of all runs that were begun, tests aside. */

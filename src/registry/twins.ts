@@ -10,6 +10,7 @@ import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
+import { filesOf } from '../plan/reimport/refused-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { listClaimsOn } from './claim-rows.js';
@@ -46,7 +47,7 @@ interface Family {
  * Rows of the same files get one message a number, or session, whichever plans have them. When the files were planned, rows that `where`
  * left out and rows that were rejected were compared with no others. They come back by a retry or a re-import, and are compared here: with
  * what the run that read the files has sent, or may send, and with what later plans have of its rows. What these have from other files is
- * another message. A draft has nothing yet: its rows are compared again when it begins.
+ * another message. A draft has nothing yet: its rows are compared again when it begins, and what it refused is of the run that has its files.
  */
 export class Twins {
   readonly #sources: OwnerSources;
@@ -62,6 +63,7 @@ export class Twins {
   readonly #idsBefore = new Map<string, ReadonlyMap<string, string>>();
   /** By the run that read the files. */
   readonly #families = new Map<string, Family>();
+  readonly #readers = new Map<string, string>();
   readonly #alone = new Map<string, boolean>();
 
   /** `plan`: that would send the rows; without an id there is none yet. */
@@ -85,8 +87,8 @@ export class Twins {
 
   /** To be called for a row before it is asked for. Gives the run that is gone, without which nobody knows its twins. */
   async load(id: string): Promise<string | undefined> {
-    const first = await this.#loadOrigin(id);
-    const origin = readRunOf(first);
+    const first = await this.#loadFirst(id);
+    const origin = this.#readerOf(readRunOf(first));
     // A run has compared the rows that it planned.
     if (readRowId(first)?.isPlanned === true && this.#isAlone(origin)) return undefined;
     const family = this.#families.get(origin) ?? (await this.#readFamily(origin));
@@ -96,7 +98,7 @@ export class Twins {
 
   /** Skips a row that was loaded where a plan has another one with its number or session. */
   refuse(step: number, id: string, key: string): RowRefusal | undefined {
-    const family = this.#families.get(this.#originOf(id));
+    const family = this.#families.get(this.#readerOf(readRunOf(this.#firstOf(id))));
     const name = this.#names[step - 1] ?? '';
     const place = family?.keys.get(name)?.find(key);
     const span = place === undefined ? undefined : family?.spans.findLast(({ first }) => first <= place);
@@ -107,22 +109,39 @@ export class Twins {
     return { kind: 'skipped', skip: { code: 'duplicate', reason } };
   }
 
-  /** Gives the id of a row in the run that read it from a file of its own. */
-  async #loadOrigin(id: string): Promise<string> {
+  /** Gives the id of a row in the plan that read it from a file of its own. */
+  async #loadFirst(id: string): Promise<string> {
     const before = (await this.#readIdsBefore(readRunOf(id))).get(id);
-    return before === undefined ? id : this.#loadOrigin(before);
+    return before === undefined ? id : this.#loadFirst(before);
   }
 
-  /** The run that read a loaded row from a file of its own. */
-  #originOf(id: string): string {
-    const run = readRunOf(id);
-    const before = this.#idsBefore.get(run)?.get(id);
-    return before === undefined ? run : this.#originOf(before);
+  /** The same of a loaded row. */
+  #firstOf(id: string): string {
+    const before = this.#idsBefore.get(readRunOf(id))?.get(id);
+    return before === undefined ? id : this.#firstOf(before);
+  }
+
+  /** The run that has the files of a plan: itself, or where it was never begun, another that read one of them. */
+  #readerOf(plan: string): string {
+    const known = this.#readers.get(plan);
+    if (known !== undefined) return known;
+    const draft = this.#history.get(plan);
+    const files = new Set(draft?.state === 'planned' ? filesOf(draft.plan) : []);
+    const isReader = ({ plan: of, state }: PastRun) =>
+      state !== 'planned' && of.retryOf === undefined && filesOf(of).some((file) => files.has(file));
+    const reader = this.#runs.find(isReader)?.plan.id ?? plan;
+    this.#readers.set(plan, reader);
+    return reader;
+  }
+
+  #listReadersBefore(plan: Plan): string[] {
+    return listRunsBefore(plan).map((run) => this.#readerOf(run));
   }
 
   /** Whether no other plan has rows of a run. */
   #isAlone(origin: string): boolean {
-    const isAlone = this.#alone.get(origin) ?? !this.#runs.some(({ plan }) => listRunsBefore(plan).includes(origin));
+    const isAlone =
+      this.#alone.get(origin) ?? !this.#runs.some(({ plan }) => this.#listReadersBefore(plan).includes(origin));
     this.#alone.set(origin, isAlone);
     return isAlone;
   }
@@ -161,7 +180,9 @@ export class Twins {
       next += step.counts.planned;
     };
     for (let waiting = this.#runs; ; ) {
-      const found = waiting.filter(({ plan }) => [plan.id, ...listRunsBefore(plan)].some((id) => members.has(id)));
+      const found = waiting.filter(({ plan }) =>
+        [plan.id, ...this.#listReadersBefore(plan)].some((id) => members.has(id)),
+      );
       if (found.length === 0) return { gone: this.#findGone(members), keys, spans };
       for (const run of found) {
         const steps = run.plan.steps.filter(({ number, kind }) => {
@@ -177,9 +198,9 @@ export class Twins {
   /** The rows of a step that one run read from its files. */
   async *#readRowsOf(origin: string, run: PastRun, step: PlannedStep): AsyncGenerator<{ index: number; row: RowLine }> {
     for await (const batch of readNamedRows(this.#sources.files, run, step)) {
-      for (const { id, index, row } of batch) {
-        if (row.from !== undefined) await this.#loadOrigin(row.from);
-        if (this.#originOf(row.from ?? id) === origin) yield { index, row };
+      for (const { index, row } of batch) {
+        const reader = row.from === undefined ? run.plan.id : readRunOf(await this.#loadFirst(row.from));
+        if (this.#readerOf(reader) === origin) yield { index, row };
       }
     }
   }
@@ -210,7 +231,7 @@ export class Twins {
     const hadRows = (id: string) =>
       claims.entriesOf(id).some(({ retryOf, rows }) => {
         if (retryOf !== null && !isLeftOutCode(retryOf.only)) return false;
-        return rows.some(({ from }) => members.has(readRunOf(`${from}0`)));
+        return rows.some(({ from }) => members.has(this.#readerOf(readRunOf(`${from}0`))));
       });
     return (
       [...members].find((id) => runs.has(id) && !this.#isKnown(id)) ??

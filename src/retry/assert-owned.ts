@@ -71,6 +71,12 @@ async function assertNotReceived(files: Files, { plan, directory }: Planned, rec
 async function assertFree(sources: OwnerSources, { plan, directory }: Planned): Promise<void> {
   const owners = new OwnerLookup(sources, { plan, directory });
   const problems = new Map<string, { where: string; rows: number }>();
+  const add = (found: string, place: string) => {
+    const { where, rows } = problems.get(found) ?? { where: place, rows: 0 };
+    problems.set(found, { where, rows: rows + 1 });
+  };
+  for await (const { where, owner } of owners.listClaimed(plan, directory))
+    add(`plan ${owner} has claimed the row from a rejections file: remove it from this one`, where);
   for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {
     const step = { kind: row.kind, number: row.step };
     const { refusal } = await owners.find(step, row.id);
@@ -79,9 +85,7 @@ async function assertFree(sources: OwnerSources, { plan, directory }: Planned): 
     const found =
       reasonOf(refusal ?? twin) ??
       (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
-    if (found === undefined) continue;
-    const { where, rows } = problems.get(found) ?? { where: row.where, rows: 0 };
-    problems.set(found, { where, rows: rows + 1 });
+    if (found !== undefined) add(found, row.where);
   }
   if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';

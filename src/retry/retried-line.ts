@@ -1,6 +1,6 @@
 import { UserError } from '../domain/errors.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import type { Plan } from '../plan/format/plan-file.js';
+import { digestsOf, type Plan } from '../plan/format/plan-file.js';
 import { readAgain } from '../plan/occurrence.js';
 import type { PastRun } from '../registry/read-runs.js';
 import type { RegistryState } from '../registry/registry-state.js';
@@ -49,16 +49,13 @@ function findSentAgain(
 ): { readonly run: string; readonly file: string } | undefined {
   if (job.repeat === 'always') return undefined;
   for (const { kind, inputs } of steps) {
-    for (const { file, contentSha256, rowsSha256 } of inputs) {
-      const scope = { account: accountOfKind(job, kind), occurrence: '' };
-      const takers = [contentSha256, rowsSha256].flatMap((digest) =>
-        digest === undefined ? [] : registry.listTakers(kind, digest, scope),
-      );
+    for (const input of inputs) {
+      const takers = registry.listTakers(kind, digestsOf(input), { account: accountOfKind(job, kind), occurrence: '' });
       const run = takers.findLast((id) => {
         const begun = registry.runs.get(id)?.begun;
         return begun !== undefined && begun.at > sinceMs && readAgain(begun.occurrence) > 1;
       });
-      if (run !== undefined) return { run, file };
+      if (run !== undefined) return { run, file: input.file };
     }
   }
   return undefined;

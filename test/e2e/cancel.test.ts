@@ -13,13 +13,13 @@ import { readFailure } from './failure.js';
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 /** Thirty messages in batches of ten, accepted by the service for a time tomorrow. */
-async function aScheduledRun(scheduled = inHours(24)) {
+async function aScheduledRun(scheduled = inHours(24), file = people(30)) {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(30));
+  workspace.write('people.csv', file);
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
   const { code, summary } = await workspace.run();
-  expect([code, summary.balance.accepted]).toEqual([0, 30]);
+  expect([code, summary.balance.accepted]).toEqual([summary.balance.rejected, 30]);
   return { workspace, summary };
 }
 
@@ -271,11 +271,16 @@ test('what was taken back and sent again with --again is not retried too: a pers
   expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
 });
 
-test('a plan of what was taken back is refused once its file was sent again with --again', async () => {
-  const { workspace, summary } = await aScheduledRun();
+test.each([
+  ['', ''],
+  [', saved anew with a byte order mark', '\uFEFF'],
+])('a plan of what was taken back is refused once its file was sent again with --again%s', async (_, mark) => {
+  const file = `${people(30)}Nobody,n/a\n`;
+  const { workspace, summary } = await aScheduledRun(inHours(24), file);
   await workspace.volley('cancel', 'job.yaml');
   const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
   const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  workspace.write('people.csv', `${mark}${file}`);
   await workspace.run('--again');
 
   const refused = readFailure(await workspace.volley('apply', plan.directory));

@@ -191,6 +191,68 @@ describe.concurrent('a plan of rows that were re-imported', () => {
   });
 });
 
+/** Three people and one without a number, whose rejections are those of a draft; the file is saved anew since. */
+async function aDraftWithRejections(mark: string): Promise<{ workspace: Workspace; rejections: string }> {
+  const workspace = await aWorkspace();
+  const text = `${people(3)}Nobody,91000009\n`;
+  workspace.write('in/a.csv', text);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)] }));
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  expect((await workspace.volley('report', directory)).code).toBe(0);
+  workspace.write('in/a.csv', `${mark}${text}`);
+  return { workspace, rejections: readFileSync(join(directory, '1-sms.rejections.csv'), 'utf8') };
+}
+
+const fixed = (rejections: string, number: string) => rejections.replace(',91000009,', `,${number},`);
+
+describe.concurrent.each([
+  ['', ''],
+  [' in another encoding', '\uFEFF'],
+])('a row that a draft refused, of a file that a run read%s,', (_, mark) => {
+  test('and refused too is sent once, whichever of the two rejections files is re-imported first', async () => {
+    const { workspace, rejections } = await aDraftWithRejections(mark);
+    const own = read((await workspace.run()).summary, 'rejections.csv');
+    workspace.write('in/b.csv', fixed(rejections, numberOf(9)));
+    expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
+    workspace.write('in/c.csv', fixed(own, numberOf(19)));
+    // Without a mark both are one plan, and the row has one id.
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
+  });
+
+  test('and planned is not sent once more', async () => {
+    const { workspace, rejections } = await aDraftWithRejections(mark);
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { ...INBOX.input, country: 'SG' } })] }));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 4 });
+    workspace.write('in/b.csv', fixed(rejections, numberOf(19)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
+  });
+
+  test('and sent from the rejections before the file itself is read, refuses the plan of the file until it is removed', async () => {
+    const { workspace, rejections } = await aDraftWithRejections(mark);
+    workspace.write('b.csv', fixed(rejections, numberOf(19)));
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'b.csv' } })] }));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1 });
+
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { ...INBOX.input, country: 'SG' } })] }));
+    const { code, stderr } = await workspace.run();
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/in\/a\.csv:5: plan .* has claimed the row/)]);
+    workspace.write('in/a.csv', people(3));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 3 });
+    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(19)]);
+  });
+
+  test('gets no message where another row of the file had the number', async () => {
+    const { workspace, rejections } = await aDraftWithRejections(mark);
+    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...INBOX, batchSize: 2 })] }));
+    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 3, rejected: 1 });
+    workspace.write('in/b.csv', fixed(rejections, numberOf(1)));
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ duplicate: 1 });
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
+  });
+});
+
 describe.concurrent('an output that is no rejections file refuses the plan', () => {
   test.each(['results', 'skipped', 'in-doubt', 'unprocessed'])('%s', async (output) => {
     const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'status-401', nth: 3 });

@@ -16,6 +16,7 @@ import { PEOPLE_BUGS } from './people-bugs.js';
 import { PLANNING_BUGS } from './planning-bugs.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REGISTRY_BUGS } from './registry-bugs.js';
+import { REIMPORT_BUGS } from './reimport-bugs.js';
 import { RUNNING_BUGS } from './running-bugs.js';
 import { SANDBOX_BUGS } from './sandbox-bugs.js';
 import { SERVICE_BUGS } from './service-bugs.js';
@@ -185,6 +186,7 @@ const all = [
   ...APPROVAL_BUGS,
   ...SERVICE_BUGS,
   ...REGISTRY_BUGS,
+  ...REIMPORT_BUGS,
   ...SANDBOX_BUGS,
   ...WORKBOOK_BUGS,
   ...WEBHOOK_BUGS,

@@ -167,14 +167,6 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
       'a single run deleted that was a re-import its files stay taken, its rows stay owned; what no one claimed is sent',
   },
   {
-    name: 'a refused row is claimed by its id alone, and free under that of another plan',
-    file: 'src/registry/claim-rows.ts',
-    find: '    for (const name of names) rows.add(kind, name);\n',
-    replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
-    tests: ['test/e2e/rows-stay-owned.test.ts'],
-    title: 'a row that two plans refused is sent once, whichever rejections it comes back from',
-  },
-  {
     name: 'a line that a power cut took makes a copy of the file',
     file: 'src/storage/lock.ts',
     find: "own.before.state === 'held' && own.before.host === deps.owner.host",
@@ -283,14 +275,6 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     replace: '  if (suppressed.size >= 0) return;',
     tests: ['test/e2e/own-numbers.long.test.ts'],
     title: 'volley test refuses a number on a suppression list as it is now, whole numbers aside',
-  },
-  {
-    name: 'the rejections of a test are sent to their recipients once they are re-imported',
-    file: 'src/registry/owner-lookup.ts',
-    find: '?.begun.testOf !== undefined)',
-    replace: '?.begun.testOf === null)',
-    tests: ['test/e2e/own-numbers.long.test.ts'],
-    title: 'volley test rows that the service refused in a test are not sent when its rejections are re-imported',
   },
   {
     name: 'rows of a test that are in doubt are in doubt for the job',

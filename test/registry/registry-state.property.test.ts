@@ -65,7 +65,7 @@ function begunOf({ id, occurrence, job, retryOf, steps }: Plan): RunRecord {
   return { plan: id, begun };
 }
 
-test('the registry answers who took a file as a look at every plan of the job does', () => {
+test('the memory answers who took a file as a look at every plan of the job does', () => {
   fc.assert(
     fc.property(
       fc.array(aRun, { maxLength: 8 }),
@@ -81,7 +81,7 @@ test('the registry answers who took a file as a look at every plan of the job do
         const state = new RegistryState();
         for (const { plan, state: reached } of history) if (reached !== 'planned') state.put(begunOf(plan));
         const account = accountOfKind({ service } as Plan['job'], kind);
-        expect(state.listTakers(kind, content, { account, occurrence }).at(-1)).toBe(
+        expect(state.listTakers(kind, [content], { account, occurrence }).at(-1)).toBe(
           createFindTaken(history, { occurrence, service })(kind, content),
         );
       },
@@ -99,7 +99,7 @@ test.each([
   const plan = planOf('run1', { occurrence: taken, service, isRetry: false, files: [{ kind: 'sms', content: 'c1' }] });
   const state = new RegistryState();
   state.put(begunOf(plan));
-  expect(state.listTakers('sms', 'c1', { account: accountOfKind(plan.job, 'sms'), occurrence: asked })).toEqual([
+  expect(state.listTakers('sms', ['c1'], { account: accountOfKind(plan.job, 'sms'), occurrence: asked })).toEqual([
     'run1',
   ]);
 });

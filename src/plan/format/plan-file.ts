@@ -167,6 +167,16 @@ export interface PlannedInput {
   readonly fedFrom?: readonly string[];
 }
 
+/** All by which a file that was taken is known again. */
+export function digestsOf({ contentSha256, rowsSha256 }: PlannedInput): string[] {
+  return rowsSha256 === undefined ? [contentSha256] : [contentSha256, rowsSha256];
+}
+
+/** By which the rows of a file are known, in whatever encoding it was read: that of their own, where they have one. */
+export function digestOfRows({ contentSha256, rowsSha256 }: PlannedInput): string {
+  return rowsSha256 ?? contentSha256;
+}
+
 /** A suppression list, and what it did. All figures count its numbers, each once. */
 export interface SuppressionInput {
   readonly file: string;

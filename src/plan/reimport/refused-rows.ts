@@ -1,6 +1,6 @@
 import { formatRowId, type RowId, readRowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
-import type { Plan, PlannedStep } from '../format/plan-file.js';
+import { digestOfRows, type Plan, type PlannedStep } from '../format/plan-file.js';
 import { readRows } from '../format/planned-rows.js';
 
 /** A row by what stands before its number, and that number. */
@@ -13,14 +13,14 @@ type ReadPlan = { readonly directory: string; readonly plan: Plan };
 type RowState = 'planned' | 'rejected' | 'skipped';
 
 /**
- * Rows that plans refused, known by the files that they stand in: two plans that read a file refuse the same row, each under
- * an id of its own. Plans are read as far as they are asked for, 1 byte a row.
+ * Rows that plans refused, known by the files that they stand in: two plans that read a file, in whatever encoding, refuse the same row,
+ * each under an id of its own. Plans are read as far as they are asked for, 1 byte a row.
  */
 export class RefusedRows {
   readonly #files: Files;
   readonly #plans: ReadonlyMap<string, ReadPlan>;
   readonly #read = new Map<string, Map<number, StepRows>>();
-  /** By the content of a file: the plans that read it. */
+  /** By a file: the plans that read it. */
   readonly #readers: ReadonlyMap<string, ReadonlySet<string>>;
   /** Of the runs here, those that read a file of theirs are loaded too. */
   readonly #shared = new Set<string>();
@@ -42,7 +42,7 @@ export class RefusedRows {
   async loadSharing(run: string): Promise<void> {
     if (this.#shared.has(run)) return;
     const { plan } = this.#plans.get(run) ?? {};
-    const contents = plan === undefined ? [] : contentsOf(plan);
+    const contents = plan === undefined ? [] : filesOf(plan);
     for (const each of [run, ...contents.flatMap((content) => this.readersOf(content))]) await this.load(each);
     this.#shared.add(run);
   }
@@ -56,12 +56,10 @@ export class RefusedRows {
   namesOf(id: RowId): RowName[] {
     const own = { from: idStartOf(id), row: id.index };
     const place = this.#find(formatRowId(id));
-    return place === undefined
-      ? [own]
-      : [own, { from: `${place.kind} ${place.ordinal} ${place.content} `, row: place.row }];
+    return place === undefined ? [own] : [own, { from: fileStartOf(place), row: place.row }];
   }
 
-  /** The content of the file in which a refused row stands; undefined where no plan is there that knows it. */
+  /** The file in which a refused row stands; undefined where no plan is there that knows it. */
   contentOf(id: string): string | undefined {
     return this.#find(id)?.content;
   }
@@ -73,7 +71,7 @@ export class RefusedRows {
     const { content, row, ordinal } = refused;
     const steps = listReaders(plan, { kind, content });
     const [step] = refused.kind === kind ? steps.slice(ordinal) : steps;
-    const input = step?.inputs.findIndex(({ contentSha256 }) => contentSha256 === content) ?? -1;
+    const input = step?.inputs.findIndex((input) => digestOfRows(input) === content) ?? -1;
     const of = this.#read.get(plan.id)?.get(step?.number ?? 0)?.states[input];
     const state = STATES[(of?.[row] ?? 0) - 1];
     const file = step?.inputs[input]?.file;
@@ -87,10 +85,25 @@ export class RefusedRows {
     const step = plan?.steps.find(({ number }) => number === named.step);
     const refused = this.#read.get(named.run)?.get(named.step)?.refused[named.index];
     if (plan === undefined || step === undefined || refused === undefined) return undefined;
-    const { kind } = step;
-    const content = step.inputs[refused.file]?.contentSha256 ?? '';
+    const { kind, inputs } = step;
+    const input = inputs[refused.file];
+    const content = input === undefined ? '' : digestOfRows(input);
     return { kind, ordinal: listReaders(plan, { kind, content }).indexOf(step), content, row: refused.row };
   }
+}
+
+/** What stands before the number in the name that rows of a file have by it. */
+function fileStartOf({ kind, ordinal, content }: { kind: string; ordinal: number; content: string }): string {
+  return `${kind} ${ordinal} ${content} `;
+}
+
+/** The same for each input of a step. */
+export function fileStartsOf(plan: Plan, step: PlannedStep): string[] {
+  const { kind, inputs } = step;
+  return inputs.map((input) => {
+    const content = digestOfRows(input);
+    return fileStartOf({ kind, content, ordinal: listReaders(plan, { kind, content }).indexOf(step) });
+  });
 }
 
 /** What stands before the number in the ids of rows of a step, planned or refused. */
@@ -130,18 +143,19 @@ async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<M
 /** Steps of a kind that read a file, in their order. */
 function listReaders(plan: Plan, { kind, content }: { kind: string; content: string }): PlannedStep[] {
   return plan.steps.filter((step) => {
-    return step.kind === kind && step.inputs.some(({ contentSha256 }) => contentSha256 === content);
+    return step.kind === kind && step.inputs.some((input) => digestOfRows(input) === content);
   });
 }
 
 function listReadersOf(plans: readonly ReadPlan[]): Map<string, Set<string>> {
   const readers = new Map<string, Set<string>>();
   for (const { plan } of plans) {
-    for (const content of contentsOf(plan)) readers.set(content, (readers.get(content) ?? new Set()).add(plan.id));
+    for (const content of filesOf(plan)) readers.set(content, (readers.get(content) ?? new Set()).add(plan.id));
   }
   return readers;
 }
 
-function contentsOf(plan: Plan): string[] {
-  return plan.steps.flatMap(({ inputs }) => inputs.map(({ contentSha256 }) => contentSha256));
+/** The files that a plan read, by the digests of their rows. */
+export function filesOf(plan: Plan): string[] {
+  return plan.steps.flatMap(({ inputs }) => inputs.map(digestOfRows));
 }

@@ -1,0 +1,55 @@
+import type { PlantedBug } from './planted-bug.js';
+
+export const REIMPORT_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'rows of a file that was saved anew are other rows',
+    file: 'src/plan/format/plan-file.ts',
+    find: '  return rowsSha256 ?? contentSha256;',
+    replace: '  return rowsSha256 === undefined ? contentSha256 : contentSha256;',
+    tests: ['test/e2e/re-imported.test.ts'],
+    title:
+      'a row that a draft refused, of a file that a run read in another encoding, and planned is not sent once more',
+  },
+  {
+    name: 'what a draft refused is compared with no rows of the run that has its files',
+    file: 'src/registry/twins.ts',
+    find: "draft?.state === 'planned' ? filesOf(draft.plan) : []",
+    replace: "draft?.state === 'finished' ? filesOf(draft.plan) : []",
+    tests: ['test/e2e/re-imported.test.ts'],
+    title: 'gets no message where another row of the file had the number',
+  },
+  {
+    name: 'a row that was sent from the rejections of a draft is sent from its own file, too',
+    file: 'src/registry/owner-lookup.ts',
+    find: '      if (starts.every((from) => registry.claims.listOf(kind, from).length === 0)) continue;',
+    replace: '      if (starts.every((from) => registry.claims.listOf(kind, from).length >= 0)) continue;',
+    tests: ['test/e2e/re-imported.test.ts'],
+    title:
+      'and sent from the rejections before the file itself is read, refuses the plan of the file until it is removed',
+  },
+  {
+    name: 'a plan of a retry knows its files by the rows that it has of them',
+    file: 'src/plan/make-retry-plan.ts',
+    find: 'rowsSha256: planned.inputs[index]?.rowsSha256 }',
+    replace: 'rowsSha256: planned.inputs[index] && input.rowsSha256 }',
+    tests: ['test/e2e/cancel.test.ts'],
+    title:
+      'a plan of what was taken back is refused once its file was sent again with --again, saved anew with a byte order mark',
+  },
+  {
+    name: 'a refused row is claimed by its id alone, and free under that of another plan',
+    file: 'src/registry/claim-rows.ts',
+    find: '    for (const name of names) rows.add(kind, name);\n',
+    replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
+    tests: ['test/e2e/rows-stay-owned.test.ts'],
+    title: 'a row that two plans refused is sent once, whichever rejections it comes back from',
+  },
+  {
+    name: 'the rejections of a test are sent to their recipients once they are re-imported',
+    file: 'src/registry/owner-lookup.ts',
+    find: '?.begun.testOf !== undefined)',
+    replace: '?.begun.testOf === null)',
+    tests: ['test/e2e/own-numbers.long.test.ts'],
+    title: 'volley test rows that the service refused in a test are not sent when its rejections are re-imported',
+  },
+];
