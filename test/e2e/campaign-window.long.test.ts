@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { aJobOfAreas, ledgerOf } from './area-jobs.js';
@@ -24,25 +24,6 @@ test.concurrent('the campaign is paused before the first message and runs again 
   ]);
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
   expect(summary.steps.map(({ action }) => action?.code ?? null)).toEqual(['PAUSED', null, 'RUNNING']);
-});
-
-test.concurrent('after a signal the campaign runs again; the next run pauses it, sends the rest, and lets it resume', async () => {
-  const workspace = await aWindow(30, { kind: 'latency', delayMs: 1000, area: 'sms' });
-  const running = workspace.start(['run', 'job.yaml']);
-  await until(() => countSms(workspace) === 1);
-  running.signal('SIGTERM');
-
-  const stopped = await workspace.finish(running);
-
-  expect(stopped.code).toBe(75);
-  expect(stopped.summary.balance.unprocessed).toBeGreaterThan(0);
-  expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
-  workspace.setFaults();
-  const { code, summary } = await workspace.run();
-  expect(code).toBe(0);
-  expect(summary.plan).toBe(stopped.summary.plan);
-  expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING', 'PAUSED', 'RUNNING']);
-  expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
 test.concurrent('killed while it sends, the next run finds the campaign paused, sends the rest, and lets it resume', async () => {
@@ -71,22 +52,9 @@ test.concurrent('a guard that stops the run does not keep the campaign from goin
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
 });
 
-test.concurrent('a step that is not to run always has no turn once the run was stopped', async () => {
-  const workspace = await aWindow(150, { kind: 'reject-rows', rows: 1, area: 'sms' });
-  workspace.writeJob(aWindowJob(workspace, { last: { always: false } }));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(4);
-  expect(summary.steps[2]?.action).toBeNull();
-  expect(await changesOf(workspace)).toEqual(['PAUSED']);
-});
-
 describe.concurrent('before anything is changed or sent', () => {
   test.each([
     ['a stopped campaign', 104, {}, 'impossible-change'],
-    ['one that is not dynamic', 106, {}, 'impossible-change'],
-    ['one that is not enabled', 107, {}, 'impossible-change'],
     ['one that is not as expected', 101, { expect: 'PAUSED' }, 'not-as-expected'],
     ['one that is not there', 999, {}, 'http-404'],
   ])('%s stops the run, with exit code 4', async (_, campaign, first, actionCode) => {
@@ -101,20 +69,6 @@ describe.concurrent('before anything is changed or sent', () => {
     expect(workspace.requests().filter(({ method }) => method === 'POST')).toEqual([]);
     expect(summary.balance).toMatchObject({ read: 10, unprocessed: 10 });
   });
-});
-
-test.concurrent.each<[string, FaultInput]>([
-  ['206', { kind: 'status-after', status: 206, area: 'campaign', nth: 2 }],
-  ['a lost answer', { kind: 'reset-after', area: 'campaign', nth: 2 }],
-])('%s to a change is settled by reading the status, and the change is not made twice', async (_, fault) => {
-  const workspace = await aWindow(10, fault);
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(0);
-  expect(summary.steps[0]?.action).toMatchObject({ status: 'accepted', code: 'PAUSED' });
-  expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
-  expect(workspace.requests().filter(({ area, method }) => area === 'campaign' && method === 'POST')).toHaveLength(2);
 });
 
 test.concurrent('plan, status and report tell of steps without rows what they do and did', async () => {

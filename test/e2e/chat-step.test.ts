@@ -4,7 +4,6 @@ import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { startMortal } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { aJobOfAreas, ledgerOf, untilAccepted } from './area-jobs.js';
-import { until } from './command.js';
 
 const FIGURES =
   '{{ job }} {{ plan }} {{ state }} {{ reason }} {{ read }} {{ accepted }} {{ rejected }} {{ skipped }} {{ inDoubt }} {{ unprocessed }} {{ directory }}';
@@ -38,23 +37,6 @@ test.concurrent.each([
 
   expect(code).toBe(exitCode);
   expect(await textsOf(workspace)).toEqual(posted);
-});
-
-test.concurrent('a run that was stopped and resumes reports both ends, each once, and nothing when it is repeated', async () => {
-  const chat = aChat({ text: '{{ state }} {{ accepted }}' });
-  const workspace = await aPosting(30, [chat], { kind: 'latency', delayMs: 1000, area: 'sms' });
-  const running = workspace.start(['run', 'job.yaml']);
-  await until(() => workspace.requests().length === 1);
-  running.signal('SIGTERM');
-  const stopped = await workspace.finish(running);
-  workspace.setFaults();
-
-  const { code } = await workspace.run();
-  await workspace.run();
-
-  expect([stopped.code, code]).toEqual([75, 0]);
-  expect(await textsOf(workspace)).toEqual([`stopped ${stopped.summary.balance.accepted}`, 'finished 30']);
-  expect(await workspace.destinations()).toEqual(numbersOf(30));
 });
 
 test.concurrent('killed in the middle of a post, the next run does not post again: it is in doubt', async () => {

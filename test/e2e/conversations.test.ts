@@ -33,51 +33,6 @@ test.concurrent('each row is handed over once, to its own queue or that of the s
   ]);
 });
 
-test.concurrent('a channel named by its id takes rows that name no queue to its own', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.ndjson', lines(aCustomer(1), aCustomer(2, '102')));
-  workspace.writeJob(aJobOfAreas(workspace, [conversations({ queue: undefined })]));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(0);
-  expect(readOutput(summary, 1, 'results').map((row) => [row.case, row._queue])).toEqual([
-    ['1', ''],
-    ['2', '102'],
-  ]);
-  expect((await handedOver(workspace)).map(({ body }) => body.assignment)).toEqual([
-    undefined,
-    { type: 'queue', id: '102' },
-  ]);
-});
-
-test.concurrent('what the service would refuse is rejected when it is planned, with field and reason', async () => {
-  const workspace = await aWorkspace();
-  const bad = [
-    { ...aCustomer(2), user: { additionalProperties: [{ key: 'tier' }] } },
-    { ...aCustomer(3), history: { messages: [{ authorType: 'agent', text: 'Hi' }] } },
-    { ...aCustomer(4), user: null },
-  ];
-  workspace.write('people.ndjson', lines(aCustomer(1), ...bad));
-  workspace.writeJob(aJobOfAreas(workspace, [conversations()]));
-
-  const planned = await workspace.volley('plan', 'job.yaml');
-  expect(JSON.parse(planned.stdout).steps[0]).toMatchObject({
-    counts: { planned: 1, rejected: 3 },
-    rejections: { 'bad-object': 3 },
-  });
-  expect(workspace.requests()).toEqual([]);
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(1);
-  expect(readOutput(summary, 1, 'rejections').map((row) => [row.case, row._stage, row._field, row._reason])).toEqual([
-    ['2', 'normalize', 'user', 'user.additionalProperties[0] needs both a key and a value'],
-    ['3', 'normalize', 'history', 'history.messages[0] has an authorType other than user or bot'],
-    ['4', 'normalize', 'user', 'The user is missing'],
-  ]);
-  expect(await handedOver(workspace)).toHaveLength(1);
-});
-
 test.concurrent('a channel that is named by its settings is made once, also when the run is stopped and resumes, and is that of every conversation', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.ndjson', lines(...Array.from({ length: 8 }, (_, index) => aCustomer(index + 1))));
@@ -130,41 +85,6 @@ test.concurrent('a webhook that may exist, as the process was killed before its 
   expect(await kindsMade(workspace)).toEqual(['webhook']);
   expect((await workspace.run()).code).toBe(0);
   expect(await kindsMade(workspace)).toEqual(['webhook', 'webhook', 'channel', 'conversation']);
-});
-
-test.concurrent('a channel whose answer is lost is reported at once, and made anew by the next run with the webhook that there is', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', area: 'gateway', nth: 2 });
-  workspace.write('people.ndjson', lines(aCustomer(1)));
-  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel: aNewChannel(workspace) })]));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(4);
-  expect(summary.stop?.detail).toMatch(/the call to create a channel "Hand-off" may have succeeded/);
-  expect(await kindsMade(workspace)).toEqual(['webhook', 'channel']);
-  expect((await workspace.run()).code).toBe(0);
-  expect(await kindsMade(workspace)).toEqual(['webhook', 'channel', 'channel', 'conversation']);
-  const made = (await ledgerOf(workspace, 'gateway')).flatMap((entry) => (entry.kind === 'channel' ? [entry] : []));
-  expect(new Set(made.map(({ webhookId }) => webhookId)).size).toBe(1);
-  expect((await handedOver(workspace))[0]?.body.channelId).toBe(made[1]?.channelId);
-});
-
-test.concurrent('where the channel cannot be made, nothing is handed over and a person must look', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.ndjson', lines(aCustomer(1)));
-  const channel = { name: 'Hand-off', queue: '999', webhook: { name: 'Events', url: workspace.sandbox.origin } };
-  workspace.writeJob(aJobOfAreas(workspace, [conversations({ channel })]));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(4);
-  expect(summary.stop).toMatchObject({ reason: 'refused', detail: expect.stringContaining('Queue ID 999 is invalid') });
-  expect(summary.balance).toMatchObject({ read: 1, unprocessed: 1 });
-  expect(await handedOver(workspace)).toEqual([]);
-
-  expect((await workspace.run()).code).toBe(4);
-  const kinds = (await ledgerOf(workspace, 'gateway')).map(({ kind }) => kind);
-  expect(kinds, 'the webhook that was made is kept for the next run').toEqual(['webhook']);
 });
 
 async function kindsMade(workspace: Workspace): Promise<string[]> {

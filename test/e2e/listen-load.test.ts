@@ -56,18 +56,6 @@ function aDelivery(body: string): string {
 
 const isClosed = ({ socket }: { socket: Socket }) => socket.closed;
 
-test('a listener has no more connections than it may, and serves again once they have ended', async () => {
-  const { send, stop } = await aListenerUnderLoad(await aWorkspace());
-  const many = Array.from({ length: 1100 }, () => send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n{'));
-  await until(() => many.filter(isClosed).length >= 1100 - 1024);
-  for (const { socket } of many) socket.destroy();
-  const answers = async () => (await send(aDelivery('{"id":1}')).answered) === 'HTTP/1.1 200 OK';
-  while (!(await answers()));
-  const told = await stop();
-  expect(told).toMatchObject({ written: 1, busy: 0 });
-  expect(told.dropped).toBeGreaterThanOrEqual(1100 - 1024);
-});
-
 test.skipIf(!HAS_PROC)(
   'the memory of a listener stays within 128 MiB of what it began with, whatever many senders send',
   async () => {

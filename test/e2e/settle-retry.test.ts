@@ -86,42 +86,6 @@ describe('rows in doubt, from the message export to the last message', () => {
     const decide = / (settle \S+ --assume sent --confirm 12)\n/.exec(stdout)?.[1]?.split(' ') ?? [];
     expect((await workspace.volley(...decide)).code).toBe(0);
   });
-
-  test('a flag that is given twice with two values is refused: exit 2, and nothing is done', async () => {
-    const { workspace, summary } = await aRunInDoubt();
-    const { directory } = summary;
-    const journal = () => workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`);
-    const before = journal();
-    const assume = ['--assume', 'not-sent', '--confirm', '20'];
-    for (const [verb, name, ...flags] of [
-      ['settle', 'assume', '--assume', 'sent', ...assume],
-      ['settle', 'confirm', '--confirm', '19', ...assume],
-      ['retry', 'only', '--only', 'rejected', '--only', 'not-sent'],
-      ['retry', 'code', '--only', 'rejected', '--code', '1100', '--code', 'REJECTED'],
-    ] as const) {
-      const { code, stderr } = await workspace.volley(verb, directory, ...flags);
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`Cannot use --${name}: `)]);
-    }
-    for (const flags of [['--no-export'], ['--assume', 'sent', '--no-confirm']]) {
-      const { code, stderr } = await workspace.volley('settle', directory, ...flags);
-      expect([code, stderr]).toEqual([2, expect.stringContaining('it is given without its value, expected one')]);
-    }
-    expect([journal(), workspace.plans()]).toEqual([before, [summary.plan]]);
-
-    const same = await workspace.volley('settle', directory, '--assume', 'not-sent', ...assume, '--json', '--json');
-    expect([same.code, JSON.parse(same.stdout).settled.notSent]).toEqual([0, 20]);
-  });
-
-  test("a person's word is taken for as many rows as are in doubt: else exit 2", async () => {
-    const { workspace, summary } = await aRunInDoubt();
-
-    const wrong = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '19');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('expected 20')]);
-
-    const right = await workspace.volley('settle', summary.directory, '--assume', 'sent', '--confirm', '20');
-    expect([right.code, JSON.parse(right.stdout).settled.accepted]).toEqual([0, 20]);
-    expect(workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`)).toMatch(/"by":"person \S+ on \S+"/);
-  });
 });
 
 test('rows that the service refused are retried by their code, and those that the plan refused are not', async () => {

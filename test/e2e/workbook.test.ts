@@ -67,26 +67,6 @@ describe('a workbook as input', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(5));
   });
 
-  test('gives the same plan each time', async () => {
-    const workspace = await aWorkspaceOf({ rows: sheet(25) });
-
-    const [first, second] = [await workspace.volley('plan', 'job.yaml'), await workspace.volley('plan', 'job.yaml')];
-
-    expect(JSON.parse(second.stdout).plan).toBe(JSON.parse(first.stdout).plan);
-  });
-
-  test('a run that was stopped is finished, and no row is sent twice', async () => {
-    const workspace = await aWorkspaceOf({ rows: sheet(30) });
-    workspace.setFaults({ kind: 'status-401', nth: 2 });
-    const stopped = await workspace.run();
-    workspace.setFaults();
-
-    const { code } = await workspace.run();
-
-    expect([stopped.code, code]).toEqual([4, 0]);
-    expect(await workspace.destinations()).toEqual(numbersOf(30));
-  });
-
   test('of a sheet that the job names, with a suppression list that is a workbook too', async () => {
     const step = anSmsStep({
       input: { files: 'people.xlsx', sheet: 'Two', where: { name: { not: 'P2' } } },
@@ -107,21 +87,6 @@ describe('a workbook as input', () => {
       ['P2', 'filtered'],
       ['P3', 'suppressed'],
     ]);
-  });
-
-  test('with two sheets is refused before anything is sent, by check and by run', async () => {
-    const sheets = [
-      { name: 'One', rows: sheet(2) },
-      { name: 'Two', rows: sheet(4) },
-    ];
-    const workspace = await aWorkspaceOf({ sheets });
-
-    for (const verb of ['check', 'run']) {
-      const { code, stdout } = await workspace.volley(verb, 'job.yaml');
-      expect(code).toBe(2);
-      expect(stdout).toContain('2 sheets hold rows: \\"One\\", \\"Two\\", expected one');
-    }
-    expect(await workspace.sms()).toEqual([]);
   });
 
   test('is previewed, and a job is written from it', async () => {
