@@ -243,15 +243,6 @@ describe.concurrent('a list that cannot be trusted is refused', () => {
     const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': 'am\n24.11.2026\n' }, input);
     expect((await refused(workspace))[0]?.message).toContain('column "am" holds dates, such as 24.11.2026');
   });
-
-  test.each([
-    ['none of its numbers has a country', 'mobil\n0151 12345678\n0664 1234567\n'],
-    ['most have none', 'mobil\n+4915112345678\n0151 12345678\n0664 1234567\n'],
-    ['those of another column have none', 'mobil;tel\n+4915112345678;0151 12345678\n'],
-  ])('where %s, with the keys under suppress', async (_what, list) => {
-    const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list });
-    expect((await refused(workspace))[0]?.hint).toMatch(/country: DE, or countryColumn .* under suppress/);
-  });
 });
 
 describe.concurrent('a file of opt-outs is no audience', () => {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
 
 const PEOPLE = `mobile,name,spend\n${[10, 200, 30, 400].map((spend, row) => `${numberOf(row)},P${row},${spend}\n`).join('')}`;
 
@@ -66,7 +65,6 @@ describe.concurrent('where', () => {
   });
 
   const LANDS = ['DE', 'Germany', 'Deutschland', 'AUT', 'Austria', 'Österreich', 'Schweiz', 'Großbritannien', ''];
-  const PLUS = ['+4915112345670', '+436641234567', '+41791234567', '+4915112345673'];
 
   test('as: country takes all spellings of a country; without it, plan and check warn of those that are left out', async () => {
     const workspace = await aWorkspace();
@@ -92,27 +90,6 @@ describe.concurrent('where', () => {
         values: expect.arrayContaining([{ value: 'Schweiz', rows: 1 }]),
       },
     ]);
-  });
-
-  test('as: country on a column of numbers is the country of the number; a column country that is not there says so', async () => {
-    const workspace = await aWorkspace();
-    workspace.write(
-      'people.csv',
-      `mobile,name\n${[...PLUS, '0664 7654321'].map((number) => `${number},P\n`).join('')}`,
-    );
-    const writeStep = (where: unknown) =>
-      workspace.writeJob(
-        aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.csv', country: 'AT', where } })] }),
-      );
-    writeStep({ country: ['DE', 'AT'] });
-    const { problems } = readFailure(await workspace.volley('run', 'job.yaml')).error;
-    expect(problems[0]?.hint).toBe('For the country of the number write mobile: { as: country, equals: [DE, AT] }.');
-    writeStep({ mobile: { as: 'country', equals: ['DE', 'AT'] } });
-    const { summary } = await workspace.run();
-    expect(summary.steps[0]?.funnel).toMatchObject([{ omitted: 1, values: [{ value: 'CH', rows: 1 }] }]);
-    expect((await workspace.destinations()).toSorted()).toEqual(
-      [PLUS[0], PLUS[3], PLUS[1], '+436647654321'].toSorted(),
-    );
   });
 
   test.each([
@@ -188,26 +165,5 @@ describe.concurrent('where', () => {
     const retry = (...job: string[]) => workspace.volley('retry', planned.directory, '--only', 'filtered', ...job);
     expect(JSON.parse((await retry()).stdout).state).toBe('nothing-to-retry');
     expect(JSON.parse((await retry('--job', 'job.yaml')).stdout).steps[0].counts.planned).toBe(1);
-  });
-
-  test('with a column that is not there refuses plan and check, with the line of the job', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', PEOPLE);
-    writeJob(workspace, { spent: { atLeast: 100 } });
-    for (const verb of ['plan', 'check', 'run']) {
-      const { problems } = readFailure(await workspace.volley(verb, 'job.yaml')).error;
-      expect([verb, problems]).toEqual([
-        verb,
-        [
-          {
-            file: 'job.yaml',
-            line: expect.any(Number),
-            message: "input.where: no column matches 'spent'; columns: mobile, name, spend (in people.csv:1)",
-            hint: 'Did you mean "spend"?',
-          },
-        ],
-      ]);
-    }
-    expect(workspace.runs()).toEqual([]);
   });
 });

@@ -26,8 +26,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event has another id with each attempt',
     file: 'src/sandbox/gateway/conversation.ts',
-    find: "'x-8x8-event-id': id,",
-    replace: "'x-8x8-event-id': id + attempt,",
+    find: "x-8x8-event-id': id,",
+    replace: "x-8x8-event-id': id + attempt,",
     tests: ['test/contract/events.test.ts'],
   },
   {
@@ -57,5 +57,33 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     find: 'createRandom(fault.seed, -nth)',
     replace: 'createRandom(this.#faults.length, -nth)',
     tests: ['test/sandbox/faults/rows.test.ts'],
+  },
+  {
+    name: 'a fault answers with a page where the service has an error of its own',
+    file: 'src/sandbox/faults/deliver.ts',
+    find: 'if (form.statuses[status] !== undefined && !isOfProxy)',
+    replace: 'if (form.statuses[status] === undefined && !isOfProxy)',
+    tests: ['test/sandbox/faults/areas.test.ts'],
+  },
+  {
+    name: 'a chat that was cleared still has its messages',
+    file: 'src/sandbox/chat.ts',
+    find: 'clear: () => messagesOf.clear(),',
+    replace: "clear: () => messagesOf.delete(''),",
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
+  {
+    name: 'a session that was cleared is still there',
+    file: 'src/sandbox/verification.ts',
+    find: '      sessions.clear();\n',
+    replace: '',
+    tests: ['test/sandbox/ledger/disk.test.ts'],
+  },
+  {
+    name: 'the rate of an address is that of each subaccount',
+    file: 'src/sandbox/sms/sms.ts',
+    find: 'of: (ip) => ip },',
+    replace: "of: (ip, { subAccountId = '' }) => ip + subAccountId },",
+    tests: ['test/contract/sms.test.ts'],
   },
 ];
