@@ -95,4 +95,11 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     replace: 'if (spellings.length >= 0) return undefined;',
     tests: ['test/plan/funnel.test.ts'],
   },
+  {
+    name: 'bytes of an older encoding that mean nothing are read as controls',
+    file: 'src/input/text/decoder.ts',
+    find: 'const NO_LEGACY_TEXT = /[\\0\\u0080-\\u009f\\ue000-\\uf8ff]/;',
+    replace: 'const NO_LEGACY_TEXT = /[\\0\\ue000-\\uf8ff]/;',
+    tests: ['test/input/text/decoder.test.ts'],
+  },
 ];
