@@ -114,7 +114,7 @@ class StepLeader {
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
     this.#withheld = new WithheldParts(context, reader, this.#rows);
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
-    this.#judge = new ServiceJudge({ ...context.deps, giveUpAfterMs }, gaveUp);
+    this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs }, gaveUp);
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
@@ -196,9 +196,9 @@ class StepLeader {
     if (this.#withheld.failure !== undefined) throw this.#withheld.failure;
   }
 
-  #stopWhere({ stop, workers }: RunNews): void {
-    const away = this.#judge.explainAbsence(workers);
-    if (stop !== undefined) this.#context.stop.request(stop.reason as StopReason, stop.detail);
+  #stopWhere(news: RunNews): void {
+    const away = this.#judge.explainAbsence(news, this.#handed.size > 0);
+    if (news.stop !== undefined) this.#context.stop.request(news.stop.reason as StopReason, news.stop.detail);
     if (away !== undefined) this.#context.stop.request('unavailable', away);
   }
 

@@ -5,10 +5,11 @@ import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
 import { type Cost, Rate } from '../throttle/rate.js';
 import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
+import { LaneWatch } from './lane-watch.js';
 import type { LaneStore } from './store.js';
 
 /** How late a request comes to its turn, for timers and a busy processor. */
-const LATENESS_MS = { least: 6, most: 80 };
+const LATENESS_MS = { least: 6, most: 400 };
 /** How long it takes from its begin to the gate. */
 const PREPARATION_MS = { least: 2, most: 1_000 };
 /** How much longer a call takes than the shortest one. */
@@ -59,8 +60,13 @@ export function createSharedLane(options: {
   /** In [0, 1). */
   random: () => number;
   signal: AbortSignal;
+  /** Requests that miss their turns for so long end with a `ServiceError`. */
+  giveUpAfterMs: number;
+  /** How much of the limit can be used, and why no more. */
+  onReach: (said: string) => void;
 }): Lane {
   const { store, name, limits, clock, random, signal } = options;
+  const watch = new LaneWatch(options.giveUpAfterMs);
   const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const { stopped } = slots;
   /** Of a lane that nothing slows down: the store knows the share. */
@@ -126,6 +132,8 @@ export function createSharedLane(options: {
     const booked = await store.book(name, asked);
     const endMs = clock.monotonicMs();
     server.note(booked.nowMs, startMs, endMs);
+    // An intent takes a call, too.
+    if (!isKnown) preparationMs += endMs - startMs;
     share = booked.share;
     delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
     for (const [index, inMs] of booked.inMs.entries()) {
@@ -135,6 +143,8 @@ export function createSharedLane(options: {
       const { earliestMs, latestMs } = server.toLocal(booked.nowMs + inMs);
       one.give({ dueMs: latestMs, untilMs: earliestMs + booked.slackMs });
     }
+    const reached = watch.noteReach(endMs, { uncertaintyMs, latenessMs, slackMs: booked.slackMs });
+    if (reached !== undefined) options.onReach(reached);
     // The next call takes as long to come there.
     return waiting.length > 0 ? Math.max(booked.againInMs - (endMs - startMs), BLOCK_MS) : 0;
   };
@@ -165,7 +175,9 @@ export function createSharedLane(options: {
     await preSendCheck?.();
     const nowMs = clock.monotonicMs();
     if (isEarly) latenessMs = follow(latenessMs, nowMs - dueMs, LATENESS_MS);
-    return nowMs <= untilMs && nowMs >= pausedUntilMs;
+    if (nowMs < pausedUntilMs) return false;
+    watch.noteTurn(nowMs, nowMs <= untilMs);
+    return nowMs <= untilMs;
   };
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
@@ -215,7 +227,7 @@ export function createSharedLane(options: {
     },
     close: () => slots.close(),
     get share() {
-      return share;
+      return share * watch.share;
     },
   };
 }

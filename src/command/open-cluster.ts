@@ -68,6 +68,8 @@ export async function openCluster(
         clock,
         random,
         signal,
+        giveUpAfterMs: giveUpAfterSeconds * 1000,
+        onReach: (said) => log.warn(`${area}: ${said}`, { event: 'limit-reach' }),
       });
       emit({ type: 'lane', options, lane });
       return lane;

@@ -46,7 +46,7 @@ export class SendMetrics {
   });
   readonly #laneShare: Gauge = new Gauge({
     name: 'volley_lane_share_ratio',
-    help: 'Share of its limits that the lane uses: 1, less after the service asked to slow down.',
+    help: 'Share of its limits that the lane uses: 1, less after the service asked to slow down, or where the database of a cluster is far.',
     labelNames: ['job_name', 'area'],
     registers: [this.registry],
     collect: () => {

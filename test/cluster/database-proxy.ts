@@ -20,8 +20,15 @@ export interface DatabaseProxy {
   close(): Promise<void>;
 }
 
-/** Stands between a process and the server, and cuts each of these calls once; everything else passes. */
-export async function startDatabaseProxy(socketDirectory: string, cuts: readonly Cut[] = []): Promise<DatabaseProxy> {
+/**
+ * Stands between a process and the server, and cuts each of these calls once; everything else passes, and takes `answerMs` longer there
+ * and back.
+ */
+export async function startDatabaseProxy(
+  socketDirectory: string,
+  cuts: readonly Cut[] = [],
+  { answerMs = 0 }: { answerMs?: number } = {},
+): Promise<DatabaseProxy> {
   const left = new Map(cuts.map((cut) => [cut.statement, { ...cut, name: `volley.${cut.statement}(` }]));
   /** The cut that is due at this call, if there is one. */
   const takeCut = (bytes: Buffer): Cut['when'] | undefined => {
@@ -30,6 +37,10 @@ export async function startDatabaseProxy(socketDirectory: string, cuts: readonly
     if (cut.nth > 1) left.set(cut.statement, { ...cut, nth: cut.nth - 1 });
     else left.delete(cut.statement);
     return cut.nth > 1 ? undefined : cut.when;
+  };
+  const travel = (socket: Socket, bytes: Buffer) => {
+    if (answerMs === 0) socket.write(bytes);
+    else setTimeout(() => socket.write(bytes), answerMs / 2);
   };
   const sockets = new Set<Socket>();
   let isFrozen = false;
@@ -53,9 +64,9 @@ export async function startDatabaseProxy(socketDirectory: string, cuts: readonly
       const when = takeCut(bytes);
       if (when === 'before') return end();
       isCutting ||= when === 'reply';
-      server.write(bytes);
+      travel(server, bytes);
     });
-    server.on('data', (bytes) => (isCutting ? end() : client.write(bytes)));
+    server.on('data', (bytes) => (isCutting ? end() : travel(client, bytes)));
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;

@@ -15,6 +15,8 @@ export interface Achieved {
   readonly callsPerSecond: number;
   /** Turns that were booked, for each that was used. */
   readonly booked: number;
+  /** What its processes said of it, and when. */
+  readonly said: readonly { readonly atMs: number; readonly text: string }[];
 }
 
 const AWAY_MS = 10_000;
@@ -48,6 +50,8 @@ export async function runLanes(
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const left: number[][] = [];
+  const said: Achieved['said'][number][] = [];
+  const onReach = (text: string) => said.push({ atMs: timeline.nowMs, text });
   const limits = {
     requestsPerSecond: perSecond,
     messagesPerSecond: undefined,
@@ -72,7 +76,8 @@ export async function runLanes(
       await travel(1 - there);
       return booked;
     };
-    const lane = createSharedLane({ store: { book }, name: 'sms', limits, clock, random, signal: stopping.signal });
+    const options = { name: 'sms', limits, clock, random, signal: stopping.signal, giveUpAfterMs: 900_000, onReach };
+    const lane = createSharedLane({ ...options, store: { book } });
     const send = async () => {
       while (!stopping.signal.aborted) {
         await lane.run({ messages: 1, segments: 1 }, async (gate) => {
@@ -98,6 +103,7 @@ export async function runLanes(
     leastPart: (Math.min(...counts) * lanes) / sum,
     callsPerSecond: calls / (endMs / 1000),
     booked: turns / left.flat().length,
+    said,
   };
 }
 
@@ -118,7 +124,7 @@ export function clockOf(timeline: Timeline): Clock {
   };
 }
 
-function mostInSecond(times: readonly number[]): number {
+export function mostInSecond(times: readonly number[]): number {
   const inOrder = times.toSorted((one, other) => one - other);
   let first = 0;
   let most = 0;

@@ -42,6 +42,19 @@ test('a request that it accepts, or asks for later, is an answer', async () => {
   expect(await ended).toBe(0);
 });
 
+test('a run of which nothing is sent, for whatever cause, ends after the same time', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(2));
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
+  workspace.writeJob(aJob(workspace, { cluster, service: { giveUpAfterSeconds: 5 } }));
+  const memory = new MemoryCluster(systemClock);
+  const { ended } = aCluster(workspace).lead({ clock: aQuickClock(20), loadStore: async () => memory.connect() });
+
+  expect(await ended).toBe(75);
+  const journal = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
+  expect(journal).toMatch(/"reason":"unavailable","detail":"nothing was sent for 2\d s; no worker is there"/u);
+});
+
 test('a process that leads and cannot reach the service itself leaves the requests to other workers', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(120));

@@ -4,6 +4,7 @@ import type { LaneStore } from '../../src/cluster/store.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { Timeline } from '../world/timeline.js';
 import { clockOf, runLanes } from './lanes-on-a-timeline.js';
+import { MemoryCluster } from './memory-store.js';
 
 test.each([
   [0.2, 0.97],
@@ -21,6 +22,18 @@ test.each([
   },
 );
 
+test('what cannot be reached is said within 30 seconds, with the reason, and once', async () => {
+  const far = await runLanes(2, { perSecond: 25, callMs: 150, seconds: 60 });
+  const near = await runLanes(2, { perSecond: 25, callMs: 5, seconds: 30 });
+
+  // Each of the two.
+  expect(far.said.map(({ text }) => text)).toEqual(
+    Array(2).fill(expect.stringMatching(/^the database answers in 1[45]\d ms: 0\.8\d of the limit can be used$/u)),
+  );
+  expect(Math.max(...far.said.map(({ atMs }) => atMs))).toBeLessThan(30_000);
+  expect(near.said).toEqual([]);
+});
+
 const LIMITS = { requestsPerSecond: 25, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4 };
 
 /** A lane of a store that answers after 100 ms, and never has a turn before ten seconds are over. */
@@ -35,14 +48,8 @@ function aLaneThatWaits() {
   };
   const random = () => 0.5;
   const stopping = new AbortController();
-  const lane = createSharedLane({
-    store: { book },
-    name: 'sms',
-    limits: LIMITS,
-    clock,
-    random,
-    signal: stopping.signal,
-  });
+  const ends = { signal: stopping.signal, giveUpAfterMs: 60_000, onReach: () => {} };
+  const lane = createSharedLane({ store: { book }, name: 'sms', limits: LIMITS, clock, random, ...ends });
   lane.run({ messages: 1, segments: 1 }, async () => {}).catch(() => {});
   return { lane, timeline, asked, stop: () => stopping.abort() };
 }
@@ -60,4 +67,33 @@ test.each([
 
   expect(asked[2]).toEqual({ atMs: expect.any(Number), ...said });
   expect(asked[2]!.atMs - asked[1]!.atMs).toBeLessThan(150);
+});
+
+test('requests that come too late to each turn, for whatever cause, are given up after the time that is given', async () => {
+  const timeline = new Timeline(createRandom(1, 2));
+  const clock = clockOf(timeline);
+  const store = new MemoryCluster(clock).connect();
+  const said: string[] = [];
+  const ends = {
+    signal: new AbortController().signal,
+    giveUpAfterMs: 60_000,
+    onReach: (text: string) => said.push(text),
+  };
+  const lane = createSharedLane({ store, name: 'sms', limits: LIMITS, clock, random: () => 0.5, ...ends });
+  let leftAtMs: number | undefined;
+  const ended = lane.run({ messages: 1, segments: 1 }, async (gate) => {
+    // As a disk that hangs.
+    await gate(() => clock.sleep(2_000));
+    leftAtMs = timeline.nowMs;
+  });
+  let failure: unknown;
+  ended.catch((error: unknown) => {
+    failure = error;
+  });
+  await timeline.runUntil(() => failure !== undefined || leftAtMs !== undefined || timeline.nowMs > 200_000);
+
+  expect(leftAtMs).toBeUndefined();
+  expect(failure).toMatchObject({ code: 'unavailable', message: expect.stringContaining('too late to their turns') });
+  expect(timeline.nowMs).toBeLessThan(70_000);
+  expect(said[0]).toMatch(/too late to their turns.*: 0\.00 of the limit can be used/u);
 });

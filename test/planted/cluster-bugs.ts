@@ -184,6 +184,13 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/service-away.test.ts'],
   },
   {
+    name: 'a run of which nothing is sent waits without end',
+    file: 'src/cluster/service-judge.ts',
+    find: 'if (this.#idleMs < this.#idleForMs) return',
+    replace: 'if (this.#idleMs < 1e9) return',
+    tests: ['test/cluster/service-away.test.ts'],
+  },
+  {
     name: 'a process that cannot reach the service makes all others pause',
     file: 'src/cluster/shared-lane.ts',
     find: 'if (isOwn) {',
