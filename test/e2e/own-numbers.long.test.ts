@@ -60,12 +60,6 @@ describe('volley test', () => {
     );
   });
 
-  test('a text that all rows share is sent as it is planned', async () => {
-    const workspace = await aJobOf({ steps: [anSmsStep({ template: { source: 'ACME', text: 'We – open' } })] });
-    await workspace.volley('test', 'job.yaml', '--to', MINE);
-    expect(await sentTo(workspace)).toEqual([[MINE, 'We – open']]);
-  });
-
   test('the same test again sends again', async () => {
     const workspace = await aJobOf();
     const runs = new Set<string>();

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
+import { oneIn } from '../one-in.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
@@ -55,15 +56,6 @@ function readFiles({ workspace, directory }: Run): Record<string, string> {
   );
 }
 
-test('packed files are gzip files of what was planned', async () => {
-  const run = await aRun();
-  const { workspace, directory } = run;
-  const planned = PLAIN.map((name) => workspace.read(`${directory}/${name}`));
-  await pack(run);
-  const packed = PACKED.map((name) => readFileSync(workspace.path(`${directory}/${name}`)));
-  expect(packed.map((bytes) => gunzipSync(bytes).toString('utf8'))).toEqual(planned);
-});
-
 test('commands print and write of a packed run what they do of a plain one', async () => {
   const run = await aRun();
   const { workspace, directory } = run;
@@ -115,7 +107,7 @@ const CHANGES: readonly (readonly [string, (run: Run) => Promise<unknown>])[] = 
 ];
 
 describe('a command', () => {
-  test.each(CHANGES)('that changes something does so of a packed run: %s', async (_, give) => {
+  test.each(oneIn(2, CHANGES))('that changes something does so of a packed run: %s', async (_, give) => {
     const seen: unknown[] = [];
     for (const make of [aRun, aPackedRun]) {
       const run = await make();
@@ -127,7 +119,7 @@ describe('a command', () => {
     expect(seen[1]).toEqual(seen[0]);
   });
 
-  test.each(PACKED)('refuses %s if it is damaged, with its name and what to do', async (name) => {
+  test.each(oneIn(2, PACKED))('refuses %s if it is damaged, with its name and what to do', async (name) => {
     const run = await aPackedRun();
     const { workspace, directory } = run;
     const path = workspace.path(`${directory}/${name}`);

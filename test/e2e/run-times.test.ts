@@ -77,33 +77,6 @@ test('what a run has not sent by notAfter is too late: exit 4, and a retry under
   expect(await workspace.destinations()).toEqual(numbersOf(15));
 });
 
-test.each([
-  [
-    { at: '2026-03-29 02:30', timeZone: 'Europe/Berlin' },
-    /does not exist in Europe\/Berlin, as clocks change; expected 2026-03-29T01:30:00\+01:00 or 2026-03-29T03:30:00\+02:00/,
-  ],
-  [
-    { at: '2026-10-25 02:30', timeZone: 'Europe/Berlin' },
-    /exists twice in Europe\/Berlin, as clocks change; expected 2026-10-25T02:30:00\+02:00 or 2026-10-25T02:30:00\+01:00/,
-  ],
-  [
-    { at: '2026-12-01', timeZone: 'Asia/Singapore' },
-    /scheduled\.at is .{1,2}2026-12-01.{1,2}, expected a local time such as 2026-12-01 10:00/,
-  ],
-  [
-    { at: '2026-12-01 10:00', timeZone: 'Singapur' },
-    /scheduled\.timeZone is .{1,2}Singapur.{1,2}, expected the name of a time zone such as Asia\/Singapore/,
-  ],
-])('the local time %j is refused with what to write: exit 2', async (scheduled, message) => {
-  const template = { source: 'ACME', text: 'Hi', scheduled };
-  const workspace = await aWorkspaceWith({ steps: [anSmsStep({ template })] });
-
-  const { code, stderr } = await workspace.run();
-
-  expect(code).toBe(2);
-  expect(stderr).toMatch(message);
-});
-
 test('a local time of a zone is sent to the service as an instant with its offset', async () => {
   const tomorrow = new Date(Date.now() + DAY_MS + 8 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
   const template = { source: 'ACME', text: 'Hi', scheduled: { at: tomorrow, timeZone: 'Asia/Singapore' } };

@@ -75,7 +75,7 @@ describe('before a service that repeats the key, a number and what steers a term
   beforeAll(async () => {
     // All at once: those that give up wait for most of their time.
     const find = async (manner: Manner) => {
-      leaks.set(manner, (await Promise.all(oneIn(2, KINDS).map((kind) => findLeaksOfRun(kind, manner)))).flat());
+      leaks.set(manner, (await Promise.all(oneIn(4, KINDS).map((kind) => findLeaksOfRun(kind, manner)))).flat());
     };
     await Promise.all(MANNERS.map(find));
   }, 120_000);

@@ -202,17 +202,3 @@ test('a sandbox that refuses its ledger leaves no receipt waiting', async () => 
   await expect(startSandbox({ dataDirectory, clock })).rejects.toThrow(UserError);
   expect(clock.sleeping).toBe(0);
 });
-
-test('every message of a large batch has its two receipts, in order', async () => {
-  const receiver = await aReceiver((_, place) => (place % 7 === 0 ? 503 : 200));
-  const client = await aClient({ clock: aClock() });
-  await client.sendBatch(aReceiptedBatch(receiver, 1000));
-  expect(await settle(client)).toMatchObject({ pending: 0, delivered: 2000, givenUp: 0 });
-  const statesOf = new Map<string, Set<string>>();
-  for (const { body } of receiver.received) {
-    const { umid, status } = body.payload;
-    statesOf.set(umid, (statesOf.get(umid) ?? new Set()).add(status.state));
-  }
-  expect(statesOf.size).toBe(1000);
-  for (const states of statesOf.values()) expect([...states]).toEqual(['sent', 'delivered']);
-});
