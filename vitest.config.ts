@@ -54,7 +54,6 @@ const WAITING = [
   'cluster/service-away',
   'e2e/campaign-window',
   'e2e/opt-outs-hold',
-  'e2e/window-stopped',
   'hostile/regexes',
   'jobs/run-examples',
   'library/package',

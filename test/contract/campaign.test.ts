@@ -193,6 +193,13 @@ test.each(['US12', '12', '', 'XNA12'])('Endpoints, 6 and 7: ccPlatform does not 
   expect(findPlatformFault(platform)).toMatch(/^expected one of NA EU CA AP AU BC SB/);
 });
 
+test.each(['NA.evil.example', 'na1/', 'na 1', 'na-', 'na1\n', `na${'1'.repeat(30)}`])(
+  'Endpoints, 6 and 7: ccPlatform %j forms no address',
+  (platform) => {
+    expect(findPlatformFault(platform)).toBeDefined();
+  },
+);
+
 test.each(['application/json', 'application/json; charset=utf-8'])(
   'Endpoints, 7: it takes Content-Type %s',
   async (contentType) => {

@@ -39,58 +39,6 @@ describe.concurrent('a process that is stopped for longer than its lease', () =>
     expect(workspace.requests()).toHaveLength(requests);
     await expectEachOnce(workspace, { count: 120, inDoubt: 30 });
   });
-
-  test('and is woken while the other still sends, leaves the rest to it', async () => {
-    const { workspace, owner } = await aStopped(240);
-    workspace.write('ahead', String(LATER_MS));
-    const before = workspace.requests().length;
-    const rival = startWithClock(workspace);
-    await until(() => workspace.requests().length > before);
-
-    const woken = await wake(owner);
-    const { code } = await rival.ended;
-
-    expect([readFailure(woken).exitCode, code]).toEqual([75, 3]);
-    expect(woken.stderr).toContain('lost its lock');
-    await expectEachOnce(workspace, { count: 240, inDoubt: 30 });
-  });
-
-  test('while it plans, makes no plan of its own, and sends nothing', async () => {
-    const workspace = await aWorkspaceWithClock(6000, { batchSize: 200, limits: MANY_AT_ONCE });
-    const isPlanning = () => list(workspace, 'out/sale').some((name) => name.endsWith('.part'));
-    const owner = startWithClock(workspace);
-    await until(isPlanning);
-    owner.signal('SIGSTOP');
-    workspace.write('ahead', String(LATER_MS));
-
-    const { code } = await finishWithClock(workspace);
-    const requests = workspace.requests().length;
-    const woken = await wake(owner);
-
-    expect([code, readFailure(woken).exitCode]).toEqual([0, 75]);
-    expect(workspace.runs()).toHaveLength(1);
-    expect(workspace.requests()).toHaveLength(requests);
-    // 10, 100, then 29 of 200 rows and the rest.
-    expect(workspace.requests()).toHaveLength(32);
-  });
-
-  test('while it writes the outputs of a run that was stopped, does not put them in the place of the newer ones', async () => {
-    const workspace = await aWorkspaceWithClock(6000, { batchSize: 100, limits: MANY_AT_ONCE });
-    const owner = startWithClock(workspace);
-    await until(() => workspace.requests().length > 5);
-    owner.signal('SIGTERM');
-    await until(() => workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`).includes('"type":"close"'));
-    owner.signal('SIGSTOP');
-    workspace.write('ahead', String(LATER_MS));
-
-    const { code, summary } = await finishWithClock(workspace);
-    const woken = await wake(owner);
-
-    expect([code, readFailure(woken).exitCode]).toEqual([0, 75]);
-    expect(woken.stderr).toContain('lost its lock');
-    expect(summary).toMatchObject(JSON.parse(workspace.read(`${workspace.runOf(summary.plan)}/summary.json`)));
-    expectEveryRowOnce(summary);
-  });
 });
 
 test('a process whose clocks stood still with it finds by the lock alone that another has taken over', async () => {
@@ -115,7 +63,6 @@ test('a process whose clocks stood still with it finds by the lock alone that an
   await expectEachOnce(workspace, { count: 60, inDoubt: 10 });
 });
 
-const MANY_AT_ONCE = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 8 };
 const ONE_AT_ONCE = { requestsPerSecond: 1000, concurrency: 1 };
 
 /** A process that is stopped while it waits for three answers, which is as many as it may wait for: nothing else is on its way. */
