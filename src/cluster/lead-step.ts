@@ -1,11 +1,12 @@
 import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
-import { RequestReader } from '../run/send/request-reader.js';
+import { costOf, RequestReader } from '../run/send/request-reader.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
+import { Rate } from '../throttle/rate.js';
 import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost } from './lead-run.js';
 import { ServiceJudge } from './service-judge.js';
@@ -16,20 +17,26 @@ const POLL_MS = 150;
 /** While workers may run out of requests. */
 const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
-/** Requests that are handed over ahead: each worker has those in flight, and as many to claim. */
-const AHEAD_PER_WORKER = 3;
-const LEAST_AHEAD = 20;
+/** In one call: their bodies may be large. */
+const HANDED_AT_ONCE = 100;
+/** However fast the limit is: each has its body in the database, and is in doubt if that is lost. */
+const MOST_AHEAD = 5_000;
+/** However slow it is. */
+const LEAST_AHEAD = 2;
 
 /** How a run is led. */
 export interface Lead {
   readonly store: Store;
   readonly key: LeadKey;
   readonly newLead: NewLead;
+  /** Workers continue without the leader for so long: what the limit sends in that time is handed over ahead. */
   readonly leaseMs: number;
   /** The store has what was in flight when this process took over; false: it knows nothing of it. */
   readonly isKnown: boolean;
   /** Why the worker of this process has given up on the service; undefined while it has not. */
   readonly gaveUp: () => string | undefined;
+  readonly open: (seen: ServerMoment) => Promise<void>;
+  readonly seen: ServerMoment;
 }
 
 /**
@@ -41,7 +48,7 @@ export interface Lead {
  * it had been given would be in doubt, and nothing else. Attempts of a request are the store's alone: to the journal it is in
  * flight until it has an outcome for its rows, or is split.
  */
-export async function leadStep(context: StepContext, lead: Lead): Promise<void> {
+export async function leadStep(context: StepContext, lead: Omit<Lead, 'open' | 'seen'>): Promise<void> {
   const { deps, directory, kind, planned, progress, step } = context;
   const provisionedIds = await provisionStep(context);
   if (provisionedIds === undefined) return;
@@ -67,9 +74,11 @@ class StepLeader {
   readonly #context: StepContext;
   readonly #store: Store;
   readonly #key: LeadKey;
-  readonly #newLead: NewLead;
-  readonly #open: (seen: ServerMoment) => Promise<void>;
+  readonly #lead: Lead;
   readonly #reader: RequestReader;
+  readonly #rate: Rate;
+  /** Of the last request that was handed over, at the limit. */
+  #costMs = 0;
   /** Handed over and without a final outcome, or known to be in the store. */
   readonly #handed = new Map<string, OpenRequest>();
   /** Of the server, when it was last known to have all that it was given. */
@@ -87,34 +96,22 @@ class StepLeader {
   /** Then the step stays closed, whatever happens to the server. */
   #isRecalling = false;
 
-  constructor(
-    context: StepContext,
-    {
-      store,
-      key,
-      newLead,
-      isKnown,
-      leaseMs,
-      gaveUp,
-      open: openStep,
-      seen,
-    }: Lead & { open: (seen: ServerMoment) => Promise<void>; seen: ServerMoment },
-    reader: RequestReader,
-  ) {
+  constructor(context: StepContext, lead: Lead, reader: RequestReader) {
+    const { seen, isKnown } = lead;
     this.#context = context;
-    this.#store = store;
-    this.#key = key;
-    this.#newLead = newLead;
-    this.#open = openStep;
+    this.#lead = lead;
+    this.#store = lead.store;
+    this.#key = lead.key;
     this.#life = seen.life;
     this.#comparedLife = seen.life;
     this.#seenAtMs = seen.atMs;
     this.#sawSynchronous = seen.isSynchronous;
     this.#reader = reader;
+    this.#rate = new Rate(context.step.limits);
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
     this.#withheld = new WithheldParts(context, reader, this.#rows);
-    const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + leaseMs;
-    this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs }, gaveUp);
+    const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + lead.leaseMs;
+    this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs }, lead.gaveUp);
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
@@ -182,15 +179,15 @@ class StepLeader {
       this.#stopWhere(news);
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
-      if (news.openStep !== this.#context.planned.number) await this.#open(news);
+      if (news.openStep !== this.#context.planned.number) await this.#lead.open(news);
       if (this.#life === news.life && (await this.#withheld.areAmong(this.#handed.values()))) {
         await this.recall();
-        await this.#open(news);
+        await this.#lead.open(news);
       }
-      const isAllHanded = await this.#handOver(news);
-      if (isAllHanded && this.#handed.size === 0) return;
-      const isHungry = !isAllHanded && (news.open === 0 || news.ended.length > this.#handed.size / 4);
-      if (news.ended.length < NEWS_AT_ONCE) await deps.clock.sleep(isHungry ? SOON_MS : POLL_MS, stop.nothingNew);
+      const handed = await this.#handOver();
+      if (handed === 'all' && this.#handed.size === 0) return;
+      if (news.ended.length < NEWS_AT_ONCE)
+        await deps.clock.sleep(handed === 'some' ? SOON_MS : POLL_MS, stop.nothingNew);
     }
     await this.#end();
     if (this.#withheld.failure !== undefined) throw this.#withheld.failure;
@@ -254,13 +251,13 @@ class StepLeader {
     if (!isNewLife) this.#sawSynchronous = news.isSynchronous;
     if (isNewLife && this.#comparedLife !== news.life) {
       if (news.ended.length > 0) return;
-      await assertNothingLost(this.#key, { store: this.#store, newLead: this.#newLead, handed: this.#handed });
+      await assertNothingLost(this.#key, { store: this.#store, newLead: this.#lead.newLead, handed: this.#handed });
       this.#comparedLife = news.life;
     }
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
-    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#open(news);
+    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#lead.open(news);
     this.#life = news.life;
   }
 
@@ -313,17 +310,20 @@ class StepLeader {
     return { type: 'intent', ...nameOf(open), at, line, rows };
   }
 
-  /** True when every request of the step was handed over. */
-  async #handOver({ workers }: RunNews): Promise<boolean> {
-    const { deps, journal, lock, step } = this.#context;
-    const ahead = Math.max(LEAST_AHEAD, workers * step.limits.concurrency * AHEAD_PER_WORKER);
+  /** `all`: every request of the step was handed over; `enough`: what the limit sends in a lease; `some`: there is room for more. */
+  async #handOver(): Promise<'all' | 'enough' | 'some'> {
+    const { deps, journal, lock } = this.#context;
     const parts: HandedPart[] = [];
     const intents: JournalEntry[] = [];
-    let isAll = false;
-    while (this.#handed.size < ahead) {
+    let handed: 'all' | 'enough' | 'some' = 'some';
+    while (parts.length < HANDED_AT_ONCE) {
+      // As if all were such as the last one.
+      const ahead = Math.max(LEAST_AHEAD, Math.min(MOST_AHEAD, this.#lead.leaseMs / this.#costMs));
+      if (this.#handed.size >= ahead) handed = 'enough';
+      if (handed === 'enough') break;
       const waiting = this.#waiting.shift();
       const part = waiting === undefined ? await this.#reader.next() : await this.#reader.readAgain(waiting);
-      isAll = part === undefined;
+      if (part === undefined) handed = 'all';
       if (part === undefined) break;
       const left = await this.#withheld.withhold(part);
       if (this.#withheld.failure !== undefined) break;
@@ -333,14 +333,15 @@ class StepLeader {
       }
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
+      this.#costMs = this.#rate.costMs(costOf(part));
       intents.push(this.#begin(open, deps.clock.now()));
       parts.push({ ...nameOf(open), rows: open.rows, head, body, isInFlight: false });
     }
-    if (parts.length === 0) return isAll;
+    if (parts.length === 0) return handed;
     // Together: they stand in one write, and a disk that fails is noticed here.
     await Promise.all(intents.map((intent) => journal.append(intent)));
     await this.#store.handOver(this.#key, parts);
-    return isAll;
+    return handed;
   }
 }
 

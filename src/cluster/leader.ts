@@ -22,7 +22,7 @@ export interface LeaderOptions {
   readonly leaseMs: number;
   /** For people: host and process. */
   readonly name: string;
-  /** Random, of the process. */
+  /** Random, of the process, behind its name. */
   readonly id: string;
 }
 

@@ -36,9 +36,9 @@ export async function openCluster(
   const { clock, random, owner } = env;
   const readUrl = () => readAddress(settings.database, context, flags);
   const url = await readUrl();
-  const id = randomUUID();
   const closed = new AbortController();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
+  const id = `${name} ${randomUUID()}`;
   const repeat = createPatience({
     clock,
     random,

@@ -89,7 +89,7 @@ const status = defineBelow(
       withDatabase(where, context, async (database) => {
         await assertSchema(database);
         const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
-        const found = await readClusterStatus(database);
+        const found = await readClusterStatus(database, context.env.clock);
         return { json: found, text: formatStatus(found) };
       }),
   },
@@ -112,7 +112,8 @@ const drop = defineBelow(
           context.log.warn(
             `waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`,
           );
-        if (!(await dropNamedRun(database, run, onWaiting))) {
+        const rows = await dropNamedRun(database, run, onWaiting);
+        if (rows === undefined) {
           throw new UserError(
             'bad-flag',
             `Cannot drop run ${run}: the database does not know it, expected one of its runs`,
@@ -120,8 +121,8 @@ const drop = defineBelow(
           );
         }
         return {
-          json: { run, state: 'dropped' },
-          text: `Run ${run} is no longer in the database. Its directory has the record: run its job again, and what workers had is in doubt.\n`,
+          json: { run, state: 'dropped', rows },
+          text: `Run ${run} is no longer in the database, which had ${countOf(rows, 'row')} without an outcome in its journal: they are in doubt. Run its job again for the rest.\n`,
         };
       }),
   },
@@ -136,10 +137,11 @@ type Run = ClusterStatus['runs'][number];
 type Lane = ClusterStatus['lanes'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-export function formatStatus({ runs, workers, processes, lanes, standbys }: ClusterStatus): string {
+export function formatStatus({ runs, workers, processes, lanes, answersInMs, standbys }: ClusterStatus): string {
   const lines = [
+    `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeStandbys(standbys)}`,
     runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',
-    ...runs.map((run) => `  ${run.run}  ${run.job}: ${describeState(run)}; ${describeRequests(run)}`),
+    ...runs.flatMap((run) => describeRun(run, workers.length)),
     workers.length === 0 ? 'No workers.' : 'Workers',
     ...workers.map(
       ({ name, leaseSeconds, held }) =>
@@ -148,22 +150,41 @@ export function formatStatus({ runs, workers, processes, lanes, standbys }: Clus
     ...(lanes.length === 0 ? [] : ['Lanes']),
     ...lanes.map(describeLane),
     processes.length === 0 ? 'No other process is connected.' : `Connected: ${processes.join(', ')}.`,
-    describeStandbys(standbys),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }
 
-function describeState({ step, isOpen, noLeaderSince, stop }: Run): string {
-  const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
-  if (noLeaderSince !== undefined)
-    return `no leader since ${noLeaderSince}, nothing of it begins${why}: run its job again`;
-  if (stop !== undefined) return `stops: ${stop}`;
-  return isOpen ? `step ${step}` : 'waits for its leader';
+function describeRun(run: Run, workers: number): string[] {
+  const { open, claimed, underWay, bodies, rows, oldestOpenSeconds: age } = run;
+  const oldest = age === undefined ? '' : `, the oldest for ${Math.round(age)} s`;
+  const next = nextOf(run, workers);
+  return [
+    `  ${run.run}  ${run.job}: ${describeState(run)}`,
+    `    requests: ${format(open)} open${oldest}, ${format(claimed)} claimed, ${format(underWay)} under way`,
+    `    people: ${countOf(rows, 'row')} without an outcome in the journal, in doubt if the run is dropped or the database lost; numbers and texts in ${countOf(bodies, 'request')}`,
+    ...(next === undefined ? [] : [`    next: ${next}`]),
+  ];
 }
 
-function describeRequests({ open, claimed, underWay, bodies }: Run): string {
-  const states = `requests: ${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`;
-  return `${states}; numbers and texts of people in ${countOf(bodies, 'request')}`;
+function describeState({ step, isOpen, leader, noLeaderSince, stop }: Run): string {
+  const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
+  if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins${why}`;
+  if (stop !== undefined) return `stops: ${stop}`;
+  return isOpen ? `step ${step}, led by ${leader}` : `waits for its leader, ${leader}`;
+}
+
+/** Longer than a pause that a service asks for, as a rule. */
+const LONG_OPEN_SECONDS = 120;
+
+function nextOf(
+  { noLeaderSince, stop, isOpen, open, oldestOpenSeconds = 0 }: Run,
+  workers: number,
+): string | undefined {
+  if (noLeaderSince !== undefined) return 'run its job again: it resumes, and sends nothing twice';
+  if (stop !== undefined || !isOpen || open === 0) return undefined;
+  if (workers === 0) return 'start a worker: volley work';
+  if (oldestOpenSeconds < LONG_OPEN_SECONDS) return undefined;
+  return 'no worker gets on with it: look at their logs, and at the lane below';
 }
 
 function describeLane({ lane, share, pausedSeconds, usedSecondsAgo }: Lane): string {

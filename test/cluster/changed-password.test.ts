@@ -70,6 +70,30 @@ test('a password that is changed while a run sends is waited for: once the file 
   await close();
 });
 
+test('a password that is refused at the start is waited for, too: it may be changed just now', async () => {
+  const server = await startPostgres();
+  const hba = join(server.directory, 'data', 'pg_hba.conf');
+  writeFileSync(hba, `local all early scram-sha-256\n${readFileSync(hba, 'utf8')}`);
+  const url = server.url(await server.createVolleyDatabase());
+  const owner = openTestDatabase(url);
+  await owner.query("create role early login password 'pass-2'");
+  await owner.query(grantStatements('early'));
+  await owner.query('select pg_reload_conf()');
+  await owner.close();
+  const workspace = await aWorkspace();
+  const tell = (password: string) => workspace.write('address', url.replace('postgres@', `early:${password}@`));
+  tell('pass-1');
+  workspace.write('people.csv', people(ROWS));
+  workspace.writeJob(aJob(workspace, { cluster: { database: { file: 'address' } } }));
+  const { terminal, said } = aTerminal({ env: workspace.env, isStderrTerminal: false });
+  const ended = runJob({ job: workspace.path('job.yaml'), json: true }, terminal);
+  while (!said.stderr.includes('refuses user or password; nothing is sent until it answers')) await tick();
+  tell('pass-2');
+
+  expect(await ended).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(ROWS));
+});
+
 test('a run whose password stays refused ends with 75, not as one that did not start', async () => {
   const { said, ended, close } = await aRunWhosePasswordChanges({ giveUpAfterSeconds: 1 });
 

@@ -119,7 +119,9 @@ test('status marks the leader among the workers, and shows the lane that is used
   const id = run.slice(run.lastIndexOf('-') + 1);
   expect(stdout).toMatch(new RegExp(`Workers\\n {2}\\S+ ${process.pid}, which leads run ${id}: has \\d+ request`));
   expect(stdout).toMatch(
-    new RegExp(`${id} {2}sale: step 1; requests: \\d+ open, \\d+ claimed, \\d+ under way; numbers`),
+    new RegExp(
+      `${id} {2}sale: step 1, led by \\S+ ${process.pid}\\n {4}requests: \\d+ open(, the oldest for \\d+ s)?, \\d+ claimed, \\d+ under way\\n {4}people: \\d+ rows? without`,
+    ),
   );
   expect(stdout).toMatch(/ {2}sms \S+ acme_hq: used now, not slowed down\n/);
   expect(await ended).toBe(0);
@@ -148,8 +150,18 @@ test('status names the processes that are connected, and how to resume a run tha
   });
 
   expect(stdout).toContain('Connected: desk-7 4711.');
-  expect(stdout).toMatch(/spring: no leader since \S+, nothing of it begins: run its job again; requests: 0 open/);
-  expect(stdout).toMatch(/sale: no leader since \S+, nothing of it begins: run its job again; requests: 1 open/);
+  expect(stdout).toMatch(
+    /spring: no leader since \S+, nothing of it begins\n.* 0 open, .*\n.* 0 rows .*\n {4}next: run its job again/,
+  );
+  expect(stdout).toMatch(
+    /sale: no leader since \S+, nothing of it begins\n.* 1 open, the oldest .*\n.* 1 row .*\n {4}next: run its job again/,
+  );
+  expect(stdout).toMatch(/^The database answers in [\d.]+ ms\. Standbys: none\.\n/);
+  const dropped = await runCommandInProcess(['cluster', 'drop', key.run, '--no-json'], {
+    cwd: workspace.directory,
+    env: { VOLLEY_DATABASE_URL: url },
+  });
+  expect(dropped).toMatchObject({ code: 0, stdout: expect.stringContaining('1 row without an outcome') });
   await Promise.all([other.close(), store.close()]);
 });
 

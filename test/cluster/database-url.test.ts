@@ -92,7 +92,7 @@ test.each([
 ])(
   'a failure %s is %o; of a server that let this process in before, a refused password or certificate is an outage',
   (code, kind) => {
-    const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: false };
+    const database = { name: 'd at h:1 as worker', user: 'worker', wasReached: false, awaitsPassword: false };
     const explained = explainFailure(Object.assign(new Error('of pg'), { code }), database);
     expect(explained).toBeInstanceOf(kind);
     if (explained instanceof StoreLost)
@@ -103,5 +103,7 @@ test.each([
     expect(meanwhile).toBeInstanceOf(kind === UserError && code !== '42501' ? StoreLost : kind);
     if (meanwhile instanceof StoreLost)
       expect(meanwhile.message).toMatch(/^Lost the database d at h:1 as worker: [a-z]/i);
+    const awaiting = explainFailure(Object.assign(new Error('of pg'), { code }), { ...database, awaitsPassword: true });
+    expect(awaiting).toBeInstanceOf(code === '28P01' ? StoreLost : kind);
   },
 );

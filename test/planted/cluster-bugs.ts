@@ -149,6 +149,13 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/postgres-store.test.ts'],
   },
   {
+    name: 'a leader hands over all that there is, however slow the limit',
+    file: 'src/cluster/lead-step.ts',
+    find: 'Math.min(MOST_AHEAD, this.#lead.leaseMs / this.#costMs)',
+    replace: 'MOST_AHEAD',
+    tests: ['test/cluster/handed-ahead.test.ts'],
+  },
+  {
     name: 'the halves that a worker has are not in flight in the journal',
     file: 'src/cluster/lead-step.ts',
     find: 'return [{ ...outcome, result: { ...result, areHalvesInFlight: true } }];',

@@ -37,8 +37,8 @@ export const CONNECTION_PREFIX = 'volley ';
 /** As the process is called elsewhere, host and id; the server cuts a name after 63 bytes. */
 const CONNECTION_NAME = `${CONNECTION_PREFIX}${hostname().slice(0, 45)} ${process.pid}`;
 
-/** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. */
-export function openDatabase(config: PoolConfig): Database {
+/** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. `awaitsPassword`: a refused one is `StoreLost`. */
+export function openDatabase(config: PoolConfig, awaitsPassword = false): Database {
   const pool = new Pool({
     ...config,
     application_name: CONNECTION_NAME,
@@ -57,7 +57,7 @@ export function openDatabase(config: PoolConfig): Database {
   pool.on('connect', () => {
     wasReached = true;
   });
-  const explain = (error: unknown) => explainFailure(error, { ...describeTarget(config), wasReached });
+  const explain = (error: unknown) => explainFailure(error, { ...describeTarget(config), wasReached, awaitsPassword });
   const query: Database['query'] = async (text, values) => {
     try {
       return (await pool.query<Row>(text, values === undefined ? undefined : [...values])).rows;

@@ -1,6 +1,7 @@
 import { UserError } from '../../domain/errors.js';
 import { type LeadKey, LeadLost } from '../store.js';
 import type { Database } from './database.js';
+import { countRowsInDoubt } from './read-status.js';
 
 const DROPPED_AT_ONCE = 20_000;
 
@@ -23,29 +24,34 @@ export async function dropRun(
   }
 }
 
-/** The same without being its leader, which must be gone. False where the database does not know it. */
+/**
+ * The same without being its leader, which must be gone. Returns how many rows are in doubt now; undefined where the database does not
+ * know the run. `onWaiting` as in `dropRun`.
+ */
 export async function dropNamedRun(
   database: Database,
   run: string,
   onWaiting: (underWay: number) => void,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const [led] = await database.query(
     `select epoch, not is_dropped and not has_lost and volley.is_led(run) as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
        from volley.run where id = $1`,
     [run],
   );
-  if (led === undefined) return false;
+  if (led === undefined) return undefined;
   if (led.is_led === true) {
     const until = new Date(Number(led.until_ms)).toISOString().slice(11, 19);
     throw new UserError('lock-held', `Cannot drop run ${run}: a process leads it`, {
       hint: `Stop that process first. If it is gone already, its lease ends at ${until} UTC: drop the run then.`,
     });
   }
+  // No leader takes any of it meanwhile, so what ends until then counts as well.
+  const rows = await countRowsInDoubt(database, run);
   await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting).catch((error: unknown) => {
     if (!(error instanceof LeadLost)) throw error;
     throw new UserError('lock-held', `Cannot drop run ${run}: a process has resumed it meanwhile`, {
       hint: 'Wait for its end, or stop it; then drop the run, if it is still there.',
     });
   });
-  return true;
+  return rows;
 }

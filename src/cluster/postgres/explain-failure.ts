@@ -19,6 +19,7 @@ const LOST: Readonly<Record<string, string>> = {
 };
 
 const NO_RIGHT = '42501';
+const WRONG_PASSWORD = '28P01';
 
 /** Those that a person must see to. */
 const REFUSED: Readonly<Record<string, readonly [what: string, hint: string]>> = {
@@ -54,10 +55,12 @@ export interface FailedDatabase {
   readonly user: string | undefined;
   /** This process was connected to it before. */
   readonly wasReached: boolean;
+  /** A refused password is waited for also where it was not: it may be changed just now. */
+  readonly awaitsPassword: boolean;
 }
 
 /** Of whatever `pg` threw. No message of it has a value or a password. */
-export function explainFailure(error: unknown, { name, user, wasReached }: FailedDatabase): Error {
+export function explainFailure(error: unknown, { name, user, wasReached, awaitsPassword }: FailedDatabase): Error {
   if (error instanceof UserError || error instanceof StoreLost) return error;
   const code = codeOf(error);
   if (code === LEAD_LOST) return new LeadLost('Another leader has taken over the run');
@@ -65,7 +68,10 @@ export function explainFailure(error: unknown, { name, user, wasReached }: Faile
   const refusal = explainRefusal(error, code);
   if (refusal !== undefined) {
     // It let this process in before: a secret may be changed, a server replaced. That is waited for.
-    if (wasReached && refusal.code === 'bad-credentials' && code !== NO_RIGHT) return lose(refusal.what);
+    const isAwaited = wasReached
+      ? refusal.code === 'bad-credentials' && code !== NO_RIGHT
+      : awaitsPassword && code === WRONG_PASSWORD;
+    if (isAwaited) return lose(refusal.what);
     const hint = user === undefined ? refusal.hint : refusal.hint.replace('ROLE', user);
     return new UserError(refusal.code, `Cannot use the database ${name}: ${refusal.what}`, { hint });
   }

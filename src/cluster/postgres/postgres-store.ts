@@ -25,7 +25,8 @@ export async function createPostgresStore({
 }: StoreOptions): Promise<Store> {
   const config = await parseDatabaseUrl(url);
   const readPassword = async () => (await parseDatabaseUrl(await readUrl())).password as string;
-  const database = openDatabase({ ...config, password: () => readPassword().catch(() => config.password as string) });
+  const password = () => readPassword().catch(() => config.password as string);
+  const database = openDatabase({ ...config, password }, true);
   try {
     await checkSchema(database);
     if (!mayForget) for (const notice of await checkDurability(database)) onNotice?.(notice);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../ports/clock.js';
 import { CONNECTION_PREFIX, type Database } from './database.js';
 
 /** What a database holds, for people. */
@@ -10,10 +11,16 @@ export interface ClusterStatus {
     readonly isOpen: boolean;
     /** When its leader was last there (ISO 8601); undefined while it is there. */
     readonly noLeaderSince: string | undefined;
+    /** Host and process id, as far as a process leads it. */
+    readonly leader: string;
     /** Requests by state: of them, or of their parts. */
     readonly open: number;
     readonly claimed: number;
     readonly underWay: number;
+    /** Since the first of those that are open was handed over; undefined where none is open. */
+    readonly oldestOpenSeconds: number | undefined;
+    /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
+    readonly rows: number;
     /** Bodies of requests: what is held of people. */
     readonly bodies: number;
     readonly stop: string | undefined;
@@ -29,13 +36,33 @@ export interface ClusterStatus {
     /** Since the last turn of any process. */
     readonly usedSecondsAgo: number;
   }[];
+  /** How long it took to answer, at best. */
+  readonly answersInMs: number;
   /** Standbys that this server waits for before it says that a commit is done; undefined where the role may not see them. */
   readonly standbys: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
 
-export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
+/** Of a run: what it holds whose outcome no journal has. Of a split request only its halves count. */
+const ROWS_IN_DOUBT = `
+  (select coalesce(sum(row_count), 0) from volley.part where run = r.id and state in ('open', 'claimed', 'under-way'))
+    + (select coalesce(sum(p.row_count), 0) from volley.attempt a join volley.part p using (run, step, request, part)
+        where a.run = r.id and a.is_untaken and a.outcome = 'settled' and p.state = 'done')`;
+
+/** How many rows are in doubt if a run is dropped now. */
+export async function countRowsInDoubt(database: Database, run: string): Promise<number> {
+  const [row] = await database.query(`select ${ROWS_IN_DOUBT} as rows from volley.run r where r.id = $1`, [run]);
+  return Number(row?.rows ?? 0);
+}
+
+export async function readClusterStatus(
+  database: Database,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+): Promise<ClusterStatus> {
   const runs = await database.query(`
     select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
+        regexp_replace(r.leader, ' \\S+$', '') as leader, ${ROWS_IN_DOUBT} as rows,
+        (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
+          where q.run = r.id and p.state = 'open') as oldest_open_seconds,
         case when isfinite(r.lease_until) and not volley.is_led(r)
           then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as no_leader_since_ms,
         (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,
@@ -60,6 +87,12 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
   const standbys = await database.query(
     "select sync_state in ('sync', 'quorum') as is_synchronous from pg_stat_replication where sync_state is not null",
   );
+  const answersInMs: number[] = [];
+  for (let call = 0; call < 3; call++) {
+    const startMs = monotonicMs();
+    await database.query('select');
+    answersInMs.push(monotonicMs() - startMs);
+  }
   const [mayRead] = await database.query("select pg_has_role('pg_monitor', 'member') as may_read");
   const synchronous = standbys.filter((standby) => standby.is_synchronous === true).length;
   return {
@@ -70,6 +103,9 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
       isOpen: row.is_open === true,
       noLeaderSince:
         row.no_leader_since_ms === null ? undefined : new Date(Number(row.no_leader_since_ms)).toISOString(),
+      leader: String(row.leader),
+      rows: Number(row.rows),
+      oldestOpenSeconds: row.oldest_open_seconds === null ? undefined : Number(row.oldest_open_seconds),
       open: Number(row.open),
       claimed: Number(row.claimed),
       underWay: Number(row.under_way),
@@ -88,6 +124,7 @@ export async function readClusterStatus(database: Database): Promise<ClusterStat
       pausedSeconds: Number(row.paused_seconds),
       usedSecondsAgo: Number(row.used_seconds_ago),
     })),
+    answersInMs: Math.min(...answersInMs),
     standbys: mayRead?.may_read === true ? { synchronous, asynchronous: standbys.length - synchronous } : undefined,
   };
 }

@@ -147,7 +147,9 @@ const writtenCluster = z
       .min(15)
       .max(3600)
       .default(30)
-      .describe('Time after the death of the leader from which workers begin no more requests of its run.'),
+      .describe(
+        'How long workers continue if the leader dies: what the limit sends in that time is handed over ahead.',
+      ),
     sendHere: z
       .boolean()
       .default(true)

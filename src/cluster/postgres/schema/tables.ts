@@ -69,6 +69,7 @@ create table volley.request (
   request integer not null,
   head text not null,
   body bytea not null,
+  handed_at timestamptz not null default clock_timestamp(),
   primary key (run, step, request)
 );
 

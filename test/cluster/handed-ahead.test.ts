@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { aJob, anSmsStep, people } from '../e2e/a-job.js';
+import { aWorkspaceInProcess as aWorkspace } from '../e2e/a-workspace.js';
+import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { tick } from './a-hand.js';
+
+test.each([
+  ['requests', { requestsPerSecond: 10, messagesPerSecond: 25_000, concurrency: 2 }, 150],
+  ['messages', { requestsPerSecond: 1000, messagesPerSecond: 40, concurrency: 2 }, 299],
+  ['requests, however slow they are', { requestsPerSecond: 0.01, messagesPerSecond: 25_000, concurrency: 2 }, 2],
+])('workers have what the limit of %s sends in a lease, to continue without the leader', async (_, limits, parts) => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1000));
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
+  workspace.writeJob(aJob(workspace, { cluster, steps: [anSmsStep({ batchSize: 2, limits })] }));
+  const { cluster: database, lead } = aClusterInMemory(workspace);
+  let looks = 0;
+  const leader = lead((method) => {
+    if (method === 'readNews') looks += 1;
+    return undefined;
+  });
+  // As often as it takes to hand over all that there is.
+  while (looks < 12) await tick();
+
+  expect(database.count()).toMatchObject({ parts, attempts: 0 });
+  leader.stop();
+  expect(await leader.ended).toBe(75);
+});
