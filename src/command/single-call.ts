@@ -3,11 +3,11 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { defaultLimitsOfArea } from '../job/limits.js';
 import { loadJob } from '../job/load.js';
+import { lockJob } from '../registry/memory-file.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Answer } from '../service/answer.js';
 import { createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';
-import { acquireLock } from '../storage/lock.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { createLane } from '../throttle/lane.js';
 import type { Context, Result } from './context.js';
@@ -119,7 +119,7 @@ async function withService<T>(
   const { clock, random } = env;
   const jobDirectory = jobDirectoryOf(job);
   // One sandbox at a time may use a directory; the service itself takes calls while a job runs.
-  const lock = job.service.sandbox ? await acquireLock(lockDepsOf(env, log), jobDirectory) : undefined;
+  const lock = job.service.sandbox ? await lockJob(lockDepsOf(env, log), jobDirectory) : undefined;
   try {
     const scope = { areas: [area], isReadOnly: !isAction };
     const { settings, transport, authorize, close } = await openService(context, job, jobDirectory, scope);

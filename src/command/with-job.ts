@@ -5,14 +5,14 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { notePeople } from '../people/people-memory.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { assertPlanWhole } from '../plan/format/planned-files.js';
-import { listMemories } from '../registry/memory-file.js';
+import { lockJob } from '../registry/memory-file.js';
 import { openRegistry, readRegistry } from '../registry/open-registry.js';
 import type { Registry } from '../registry/registry.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
-import { acquireLock, isLockLost, type Lock } from '../storage/lock.js';
+import { isLockLost, type Lock } from '../storage/lock.js';
 import { LEASE_MS, OwnerWatch } from '../storage/lock-file.js';
 import type { Context } from './context.js';
 import { placeDiskErrors } from './disk-error.js';
@@ -37,10 +37,7 @@ export function withJob<T>(
   standsBy = false,
 ): Promise<T> {
   const { env, log, adoptedBy } = context;
-  const acquire = async (watch?: OwnerWatch) => {
-    const [above] = await listMemories(env.files, directory);
-    return acquireLock(lockDepsOf(env, log), directory, above, watch);
-  };
+  const acquire = (watch?: OwnerWatch) => lockJob(lockDepsOf(env, log), directory, watch);
   return placeDiskErrors(directory, async () => {
     const { lock, before } = standsBy
       ? await standBy(context, directory, acquire)

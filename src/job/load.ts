@@ -70,7 +70,7 @@ const MAX_LINKS = 40;
 const OF_A_CONFIG_MAP = '..data/';
 
 /**
- * Resolves links: a job has one registry, whatever path it was called by. Links of a ConfigMap are not followed, as
+ * Resolves links: a job has one memory, whatever path it was called by. Links of a ConfigMap are not followed, as
  * the file's own place changes with each version of it.
  */
 async function followLinks(path: string): Promise<string> {

@@ -62,7 +62,7 @@ function readJobObject(job: WrittenJob, directory: string): Job {
     throw new UserError('bad-job', 'Cannot use the job: expected an object or the path of a job file');
   }
   if (job.name === undefined) {
-    // A file names its job; all objects would share one name, and with it lock and registry.
+    // A file names its job; all objects would share one name, and with it lock and memory.
     throw new UserError('bad-job', 'Cannot use the job: name is missing, expected text', {
       hint: 'Add a name: it identifies the runs of the job, and for each name a file is sent once.',
     });

@@ -39,7 +39,7 @@ export interface ListedRun {
 }
 
 /**
- * All plans and runs of a job, by its registry and its directory, the newest first. Writes nothing, and needs no lock. `isRunning`: a
+ * All plans and runs of a job, by its memory and its directory, the newest first. Writes nothing, and needs no lock. `isRunning`: a
  * process works on the job, and what is in flight is not in doubt yet.
  */
 export async function listRuns(

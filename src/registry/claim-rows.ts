@@ -67,7 +67,7 @@ export async function describePastClaims(
   { known, history, at }: { known: Claims; history: readonly PastRun[]; at: number },
 ): Promise<PlanClaims[]> {
   const claims = new Claims();
-  for (const plan of known.plans) for (const entry of known.entriesOf(plan)) claims.add(entry);
+  for (const plan of known.plans) for (const entry of known.claimsOf(plan)) claims.add(entry);
   const entries: PlanClaims[] = [];
   const add = (made: readonly PlanClaims[]) => {
     entries.push(...made);
@@ -110,7 +110,7 @@ export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps:
   const { directory, plan, rows } = run;
   const ranges = new Map<string, { entry: Omit<RetryEntry, 'rows'>; rows: RowRange[] }>();
   for (const { step, claim } of listClaimsOn(run, claims)) {
-    const { plan: by, by: who } = claim.entry;
+    const { plan: by, by: who } = claim.of;
     for (const [first, count] of claim.ranges()) {
       for (let row = first; row < first + count; row++) {
         const status = rows.currentStatusOf(step, row);

@@ -45,13 +45,14 @@ export interface ClaimScope {
 
 /** What one plan claimed of the rows of one step of a run. */
 export class Claim {
-  readonly entry: PlanClaims;
+  /** All that was claimed with it. */
+  readonly of: PlanClaims;
   readonly account: string;
   readonly #text: string;
   #rows: RowRanges<true> | undefined;
 
-  constructor(entry: PlanClaims, { account, rows }: ClaimedRows) {
-    this.entry = entry;
+  constructor(of: PlanClaims, { account, rows }: ClaimedRows) {
+    this.of = of;
     this.account = account;
     this.#text = rows;
   }
@@ -108,29 +109,31 @@ export class Claims {
   /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
   /** By plan. */
-  readonly #entries = new Map<string, PlanClaims[]>();
+  readonly #plans = new Map<string, PlanClaims[]>();
 
-  add(entry: PlanClaims): void {
-    this.#entries.set(entry.plan, [...this.entriesOf(entry.plan), entry]);
-    for (const claimed of entry.rows) {
+  add(claims: PlanClaims): void {
+    const { plan, rows } = claims;
+    this.#plans.set(plan, [...this.claimsOf(plan), claims]);
+    for (const claimed of rows) {
       const { kind, from } = claimed;
-      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(entry, claimed)]);
+      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(claims, claimed)]);
     }
   }
 
   /** What a plan has claimed. */
-  entriesOf(plan: string): readonly PlanClaims[] {
-    return this.#entries.get(plan) ?? [];
+  claimsOf(plan: string): readonly PlanClaims[] {
+    return this.#plans.get(plan) ?? [];
   }
 
-  /** How many rows a plan has claimed. */
+  /** How many rows a plan has claimed: those that it claimed twice, as a process died between the two, count once. */
   countOf(plan: string): number {
-    return this.entriesOf(plan).reduce((sum, { count }) => sum + count, 0);
+    const counts = new Map(this.claimsOf(plan).map(({ rows, count }) => [JSON.stringify(rows), count]));
+    return [...counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
   /** Ids of plans that have claimed rows. */
   get plans(): Iterable<string> {
-    return this.#entries.keys();
+    return this.#plans.keys();
   }
 
   listOf(kind: string, from: string): readonly Claim[] {
@@ -141,10 +144,10 @@ export class Claims {
   ownerOf(kind: string, names: readonly RowName[], { account, occurrence }: ClaimScope): string | undefined {
     for (const { from, row } of names) {
       const owner = this.listOf(kind, from).findLast((claim) => {
-        const isOfTime = occurrence === '' || isSameOccurrence(claim.entry.occurrence, occurrence);
+        const isOfTime = occurrence === '' || isSameOccurrence(claim.of.occurrence, occurrence);
         return isOfTime && claim.account === account && claim.has(row);
       });
-      if (owner !== undefined) return owner.entry.plan;
+      if (owner !== undefined) return owner.of.plan;
     }
     return undefined;
   }

@@ -5,6 +5,8 @@ import type { RunRecord } from '../plan/format/run-record.js';
 import { readSealed, sealJson, sha256Of } from '../plan/format/sealed-json.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
+import { acquireLock, type Lock } from '../storage/lock.js';
+import type { LockPorts, OwnerWatch } from '../storage/lock-file.js';
 import { type Noted, noteOf } from '../storage/lock-note.js';
 import type { PlanClaims } from './claims.js';
 
@@ -63,6 +65,12 @@ export async function listMemories(files: Files, jobDirectory: string): Promise<
   return epochs.map(Number).sort((one, other) => other - one);
 }
 
+/** The job's lock, whose epoch is above those of all memories: they stay where the files of the lock are deleted. */
+export async function lockJob(deps: LockPorts, jobDirectory: string, watch?: OwnerWatch): Promise<Lock> {
+  const [above] = await listMemories(deps.files, jobDirectory);
+  return acquireLock(deps, jobDirectory, above, watch);
+}
+
 /** Undefined where there is none. Refuses a damaged one, and one of another format. Needs no lock. */
 export async function readMemory(files: Files, jobDirectory: string): Promise<MemoryDocument | undefined> {
   for (let before: number | undefined; ; ) {
@@ -111,6 +119,8 @@ export async function removeOlder(files: Files, jobDirectory: string, epoch: num
     const older = /^memory-(\d+)\.json(?:.*\.part)?$/.exec(name)?.[1];
     if (older !== undefined && Number(older) < epoch) await files.remove(join(jobDirectory, name));
   }
+  const claims = join(jobDirectory, CLAIMS);
+  for (const name of await files.list(claims)) if (name.endsWith('.part')) await files.remove(join(claims, name));
 }
 
 /** What plans have claimed, first what the memory does not know, then the rest in the order in which they did. What is damaged, or not as the memory knows it, is a fault. */

@@ -191,18 +191,19 @@ export class Registry {
     const { epoch, revision } = this.#stored;
     await lock.assertHeld();
     let known = this.#stored.claims;
-    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each)) };
+    // The next owner of the lock removes what has not got its name.
+    const failed = async (error: unknown) => {
+      await lock.assertHeld();
+      throw error;
+    };
+    for (const each of claims) known = { ...known, ...(await writeClaims(files, jobDirectory, each).catch(failed)) };
     // The epochs of a lock begin anew when its files are deleted; those of the memory must not.
     const own = this.#isOwn ? epoch : lock.epoch > epoch ? lock.epoch : epoch + 1;
     const stored = { epoch: own, revision: revision + 1, adopted, claims: known };
     await lock.assertHeld();
     const directory = await identify(files, jobDirectory);
     const document = { ...stored, directory, runs: this.state.listWith(records) };
-    await writeMemory(files, jobDirectory, document).catch(async (error: unknown) => {
-      // The next owner of the lock removes what has not got its name.
-      await lock.assertHeld();
-      throw error;
-    });
+    await writeMemory(files, jobDirectory, document).catch(failed);
     await lock.assertHeld();
     this.#stored = stored;
     for (const each of claims) this.state.claims.add(each);

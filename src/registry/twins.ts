@@ -214,7 +214,7 @@ export class Twins {
     const isAbandoned = registry.isAbandoned(plan.id);
     return (index) => {
       const claimed = claims.find(({ claim }) => claim.has(index));
-      if (claimed !== undefined) return !this.#isKnown(claimed.claim.entry.plan);
+      if (claimed !== undefined) return !this.#isKnown(claimed.claim.of.plan);
       const status = rows?.currentStatusOf(step, index) ?? 'open';
       const isOver = UNSENT.includes(status) || (isAbandoned && status === 'open');
       return !isOver || received.has({ run: plan.id, step, index });
@@ -229,7 +229,7 @@ export class Twins {
   #findGone(members: ReadonlySet<string>): string | undefined {
     const { claims, runs } = this.#sources.registry;
     const hadRows = (id: string) =>
-      claims.entriesOf(id).some(({ retryOf, rows }) => {
+      claims.claimsOf(id).some(({ retryOf, rows }) => {
         if (retryOf !== null && !isLeftOutCode(retryOf.only)) return false;
         return rows.some(({ from }) => members.has(this.#readerOf(readRunOf(`${from}0`))));
       });

@@ -95,9 +95,9 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
   const made: MadePlan[] = [];
   const { registry, choice } = request;
   const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
-  for (const id of new Set(claims.map(({ claim }) => claim.entry.plan))) {
+  for (const id of new Set(claims.map(({ claim }) => claim.of.plan))) {
     if (registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
-    const own = claims.filter(({ claim }) => claim.entry.plan === id);
+    const own = claims.filter(({ claim }) => claim.of.plan === id);
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
     });
@@ -107,7 +107,7 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
   return made;
 }
 
-function isSameChoice({ entry: { retryOf } }: Claim, { only, codes }: RetryChoice): boolean {
+function isSameChoice({ of: { retryOf } }: Claim, { only, codes }: RetryChoice): boolean {
   return retryOf?.only === only && retryOf.codes.join() === codes.join();
 }
 

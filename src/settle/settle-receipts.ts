@@ -2,13 +2,14 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Plan } from '../plan/format/plan-file.js';
+import { lockJob } from '../registry/memory-file.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { checkNames } from '../report/name-check.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { decideByStates, type Receipt, type ReceiptState } from '../report/receipt.js';
 import { type ReceiptCounts, Receipts } from '../report/receipt-index.js';
 import type { Summary } from '../report/summary.js';
-import { acquireLock, type Lock } from '../storage/lock.js';
+import type { Lock } from '../storage/lock.js';
 import type { LockPorts, Ports } from '../storage/lock-file.js';
 import { type LockedRun, NONE_SETTLED, type Proof, type SettledCounts, settleRows } from './settle-rows.js';
 
@@ -72,7 +73,7 @@ function isDecided(rows: RowStatusView, receipts: Receipts, { step, row }: { ste
 
 async function tryLock(deps: LockPorts, jobDirectory: string): Promise<{ lock: Lock } | { said: string }> {
   try {
-    return { lock: await acquireLock(deps, jobDirectory) };
+    return { lock: await lockJob(deps, jobDirectory) };
   } catch (error) {
     if (error instanceof UserError && error.code === 'lock-held') return { said: error.message };
     throw error;

@@ -38,7 +38,7 @@ describe('a run directory', () => {
     expect((await workspace.volley('apply', `out/sale/${plan}`, '--confirm', plan)).summary.plan).toBe(plan);
   });
 
-  test('that is gone, and is known to the registry, is named as it was', async () => {
+  test('that is gone, and is known to the memory, is named as it was', async () => {
     const { workspace, run } = await aRunThatEndedEarly();
     renameSync(workspace.path(`out/sale/${run}`), workspace.path('away'));
     const { error } = readFailure(await workspace.run());

@@ -44,7 +44,7 @@ test('runs lists plans and runs, the newest first, with what became of their row
   expect(JSON.parse((await workspace.volley('status', 'job.yaml')).stdout).plan).toBe(planned);
 });
 
-test('a run whose directory is gone is listed with what the registry knows, a damaged one with what is wrong', async () => {
+test('a run whose directory is gone is listed with what the memory knows, a damaged one with what is wrong', async () => {
   const { workspace, first, second } = await aHistory();
   rmSync(workspace.path(workspace.runOf(first)), { recursive: true });
   workspace.write(`${workspace.runOf(second)}/plan.json`, '{}');

@@ -42,6 +42,17 @@ describe('what plans have claimed', () => {
     await expect(open(disk)).rejects.toMatchObject(MISMATCH);
   });
 
+  test('counts once where it was written twice, and what no file was made of goes with the next change', async () => {
+    const disk = aMemoryDisk();
+    await claim(disk);
+    disk.write(`${JOB}/claims/p-0123456789ab.json`, sealJson({ ...claimsOf('p'), at: 9 }));
+    disk.write(`${JOB}/claims/q-0123456789ab.json.a1.part`, '{');
+    const registry = await open(disk);
+    expect(registry.state.claims.countOf('p')).toBe(3);
+    await registry.note('q', { begun });
+    expect(disk.list(`${JOB}/claims`).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
   test('is refused where its file is damaged, also where the memory does not know of it', async () => {
     const disk = aMemoryDisk();
     const path = await claim(disk);

@@ -45,6 +45,14 @@ describe('rows in doubt with a receipt', () => {
     ]);
   });
 
+  it('are settled under a lock above the memory, also where the files of the lock were deleted: their lines would not count', async () => {
+    const made = await aRunInDoubt();
+    made.disk.write(`${JOB}/memory-000041.json`, '');
+    receive(made, aReceiptLine(made, 2));
+    await join(made);
+    expect(made.disk.list(JOB).filter((name) => name.startsWith('lock-'))).toEqual(['lock-000042.json']);
+  });
+
   it('are written to the journal by what told it, and the run ends as before', async () => {
     const made = await aRunInDoubt();
     const close = entriesOf(made.disk, made.directory).at(-1);

@@ -29,7 +29,7 @@ export interface PackerDeps {
 
 /**
  * Packs the files of a plan, which take half of the room of its run, to a sixth, once the run is finished, has its outputs, and the
- * registry has that. In this order, each durable before the next, so that a process may die at any moment:
+ * memory of the job has that. In this order, each durable before the next, so that a process may die at any moment:
  *
  *   1. each file is written anew beside it, packed; it gets its name once it is whole
  *   2. it is read back, and compared with the checksums of the plan

@@ -89,7 +89,7 @@ function groupOf(row: RowLine): Group | undefined {
 /** Where a row of a plan counts, among the plans of a campaign. */
 export function createIsCounted({ id }: Plan, claims: Claims, members: ReadonlySet<string>) {
   const isClaimed = (kind: string, { index, ...of }: RowId, isBy: (plan: string) => boolean) =>
-    claims.listOf(kind, idStartOf(of)).some((claim) => isBy(claim.entry.plan) && claim.has(index));
+    claims.listOf(kind, idStartOf(of)).some((claim) => isBy(claim.of.plan) && claim.has(index));
   return {
     /** With another plan, which has claimed it. */
     later: ({ number: step, kind }: PlannedStep, group: Group, index: number): boolean => {

@@ -59,13 +59,13 @@ export async function reportCampaign(
 }
 
 function takesRows(id: string, claims: Claims): boolean {
-  return claims.entriesOf(id).some(({ retryOf }) => retryOf === null);
+  return claims.claimsOf(id).some(({ retryOf }) => retryOf === null);
 }
 
 /** All plans that have rows of a run, or of which it has some, and so on. */
 function listMembers(start: string, { claims }: RegistryState): Set<string> {
   const links = [...claims.plans].flatMap((id) =>
-    claims.entriesOf(id).flatMap(({ retryOf, rows }) => {
+    claims.claimsOf(id).flatMap(({ retryOf, rows }) => {
       const sources = [retryOf?.run, ...rows.map(({ from }) => RUN.exec(from)?.[1])];
       return sources.flatMap((source) => (source === undefined ? [] : [[id, source] as const]));
     }),

@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<RetryOf['only'], string>> = {
   'no-time-zone': 'what was held without a time zone',
 };
 
-/** A test of the run's plan, as the job's registry knows it. */
+/** A test of the run's plan, as the job's memory knows it. */
 export interface SentTest {
   /** Id of its own plan. */
   readonly run: string;
