@@ -48,7 +48,7 @@ export interface OpenEntry {
 }
 
 /** Provisioning of something that a step needs begins. Durable before the first byte of the call leaves. */
-export interface ProvisioningEntry {
+interface ProvisioningEntry {
   readonly type: 'preparing';
   readonly step: number;
   readonly at: number;
@@ -57,7 +57,7 @@ export interface ProvisioningEntry {
 }
 
 /** What the step has provisioned at the service so far; ids as the step's kind returned them. */
-export interface ProvisionedEntry {
+interface ProvisionedEntry {
   readonly type: 'prepared';
   readonly step: number;
   readonly at: number;
@@ -139,7 +139,7 @@ export interface StageEntry {
 export type RowCounts = Record<RowStatus | NotSent['status'], number>;
 
 /** A step without rows is about to change something. Durable before the first byte of it leaves. */
-export interface ActionEntry {
+interface ActionEntry {
   readonly type: 'action';
   readonly step: number;
   readonly at: number;
@@ -268,7 +268,7 @@ export function decodeLine(bytes: Buffer): JournalLine | undefined {
   return { epoch: Number(epoch), seq: Number(seq), durable: Number(durable), entry };
 }
 
-export interface FoundLine {
+interface FoundLine {
   readonly line: JournalLine;
   /** Bytes of a torn line before it. */
   readonly skipped: number;

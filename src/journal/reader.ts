@@ -81,7 +81,7 @@ export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, l
 }
 
 /** Who opened the journal under a lock epoch, and the `seq` of that line: one more than the last that it had read. */
-export interface Runner {
+interface Runner {
   readonly epoch: number;
   readonly firstSeq: number;
 }

@@ -82,7 +82,7 @@ export const SNAPSHOT_VERSION = 1;
  */
 export type RunStatus = 'planned' | 'unfinished' | 'stopped' | 'finished';
 
-export interface OpenProvisioning {
+interface OpenProvisioning {
   readonly what: string;
   /** The run stops to report that it may exist; its close ends the doubt. */
   readonly wasReported: boolean;

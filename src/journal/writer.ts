@@ -10,7 +10,7 @@ import type { RunState } from './replay.js';
 /** Costs a hundredth of a second to read, and a thousandth of the bytes written. */
 export const SNAPSHOT_EVERY_BYTES = 8 << 20;
 
-export interface WriterStart {
+interface WriterStart {
   readonly epoch: number;
   /** Of the last line. */
   readonly seq: number;

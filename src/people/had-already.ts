@@ -8,7 +8,7 @@ import type { PeopleTable } from './people-table.js';
 import type { PlannedTexts } from './planned-texts.js';
 
 /** What a job says of people who had something already. */
-export type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & {
+type HadRules = Pick<Job, 'sameTextWithin' | 'frequency'> & {
   readonly sameText: HadFigures['rule'];
   /** That asks. */
   readonly plan: { readonly id: string; readonly job: Pick<Job, 'name'> };
@@ -26,7 +26,7 @@ export interface KnownPeople {
 }
 
 /** `isInDoubt`: of its messages those that may not have been sent. */
-export interface PeopleRun extends PeopleHead {
+interface PeopleRun extends PeopleHead {
   readonly isInDoubt: boolean;
 }
 

@@ -9,7 +9,7 @@ import { type PeopleHead, type PersonState, readPeople } from './people-file.js'
 import { listTextsOf, peopleDirectoryOf, readPeopleHeads } from './people-memory.js';
 
 /** What a person was sent, or will be. */
-export interface MessageToPerson {
+interface MessageToPerson {
   readonly run: string;
   readonly job: string;
   /** When its run last sent, ISO 8601. */

@@ -20,7 +20,7 @@ import {
 } from './people-memory.js';
 
 /** A job as its memory of people concerns it: which one it names, where its runs are, how far back it asks. */
-export interface MemoryOwner {
+interface MemoryOwner {
   readonly job: Pick<Job, 'memory'>;
   readonly jobDirectory: string;
   readonly spanMs: number;

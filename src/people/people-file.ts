@@ -35,7 +35,7 @@ export interface PersonRecord {
 }
 
 /** What became of the message. The last two count for nothing; what is yet to be sent will be. */
-export const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'] as const;
+const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'] as const;
 export type PersonState = (typeof PERSON_STATES)[number];
 
 const FORMAT = 1;

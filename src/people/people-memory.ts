@@ -18,7 +18,7 @@ import { type PeopleHead, type PersonRecord, type PersonState, readPeopleHead, w
  * and journals: the file of a run is written before its first intent, when all of its rows count, and again with its outputs. A process
  * may die at any moment: what stands there counts too many at most.
  */
-export const PEOPLE_DIRECTORY = '_people';
+const PEOPLE_DIRECTORY = '_people';
 const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;

@@ -9,7 +9,7 @@ import type { ExampleRow } from './reasons.js';
 import type { RowOrdinals, Tally } from './tally.js';
 
 /** The target of planned rows; `file` is the index of their file. */
-export interface PlanTarget {
+interface PlanTarget {
   readonly file: number;
   /** What is the same for all rows of the file. */
   readonly source: Pick<ExampleRow, 'file' | 'path' | 'columns'>;

@@ -15,7 +15,7 @@ import type { WholeFile } from '../storage/files.js';
  * entry. The last one is the head of the chain. verify.mjs is the other half of this specification.
  */
 export const PROOF_FILE = 'proof.json';
-export const FIRST_LINE = '{"proof":1,"entries":[\n';
+const FIRST_LINE = '{"proof":1,"entries":[\n';
 const NO_DIGEST = '0'.repeat(64);
 const FLUSH_CHARACTERS = 1 << 18;
 
@@ -36,7 +36,7 @@ export function digestSalted(salt: string, secret: string | Buffer): string {
 }
 
 /** Keys sorted, those without a value omitted, no blanks, in ASCII: the same bytes for the same value in any language. */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const pairs: string[] = [];

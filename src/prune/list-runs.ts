@@ -11,7 +11,7 @@ import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
 /** `abandoned`: it never sends again, by `volley abandon`. `pruned`: its rows are deleted, by `volley prune`. `gone`: known to the memory, and its directory is not there. `unreadable`: its files are damaged, `problem` says how. */
-export type ListedState = Summary['state'] | 'abandoned' | 'gone' | 'pruned' | 'unreadable';
+type ListedState = Summary['state'] | 'abandoned' | 'gone' | 'pruned' | 'unreadable';
 
 /** A run or an unstarted plan of a job. */
 export interface ListedRun {
@@ -143,7 +143,7 @@ function listFiles({ steps }: Plan): string[] {
 }
 
 /** Of the files directly in a directory; 0 where there is none. */
-export async function countBytes(files: Files, directory: string): Promise<number> {
+async function countBytes(files: Files, directory: string): Promise<number> {
   let bytes = 0;
   for (const name of await files.list(directory)) {
     const found = await files.stat(join(directory, name));

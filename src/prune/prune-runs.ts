@@ -8,7 +8,7 @@ import type { Ports } from '../storage/lock-file.js';
 import { type ChosenRuns, chooseRuns, type PrunableRun, type PruneChoice } from './choose-runs.js';
 import { listPrunable, pruneRun } from './prune-run.js';
 
-export interface PrunedRun {
+interface PrunedRun {
   readonly run: string;
   readonly directory: string;
   /** Null for one that never came to its end, or was never begun. */

@@ -18,7 +18,7 @@ import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
 /** A run as its journal was read, behind the lock of its job. */
-export interface ReadRun {
+interface ReadRun {
   readonly directory: string;
   readonly plan: Plan;
   readonly state: RunState;
@@ -88,7 +88,7 @@ export const RUN_ENDED = inDoubt(
 );
 
 /** What was under way in one step when a process died, each with how it ends. */
-export interface EndedStep {
+interface EndedStep {
   readonly entries: readonly (OutcomeEntry | ActedEntry)[];
   /** Rows that are in doubt by it; undefined for a step without rows. */
   readonly inDoubt: number | undefined;

@@ -16,7 +16,7 @@ export interface Approvals {
   readonly given: readonly GivenApproval[];
 }
 
-export interface GivenApproval {
+interface GivenApproval {
   readonly at: string;
   readonly name: string;
   readonly by: string;

@@ -19,7 +19,7 @@ export interface PlanClaims {
   readonly rows: readonly ClaimedRows[];
 }
 
-export interface ClaimedRows {
+interface ClaimedRows {
   /** Of the step that claims them. */
   readonly kind: string;
   /** Of that step, as its requests name it (account-of.ts). */

@@ -48,7 +48,7 @@ export interface Fault {
 }
 
 /** By the name of the file in `claims/`: the SHA-256 of its text. */
-export type KnownClaims = Readonly<Record<string, string>>;
+type KnownClaims = Readonly<Record<string, string>>;
 
 export const MEMORY_FORMAT: number = PROGRAM.formats.memory;
 /** Under which the lock notes the revision of the memory. */

@@ -58,7 +58,7 @@ export async function isReported(files: Files, { directory }: Pick<PastRun, 'dir
   return (await readSummary(files, directory))?.state === 'finished';
 }
 
-export interface Scope {
+interface Scope {
   /** Of the job. */
   readonly isSandbox: boolean;
   /** A runner has the job: what is under way is not in doubt yet. */

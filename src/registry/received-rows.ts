@@ -11,7 +11,7 @@ import { Receipts } from '../report/receipt-index.js';
 import type { Files } from '../storage/files.js';
 
 /** A row that a plan has, planned or left out by its `where`. */
-export type RowOf = Pick<RowId, 'run' | 'step' | 'isLeftOut' | 'index'>;
+type RowOf = Pick<RowId, 'run' | 'step' | 'isLeftOut' | 'index'>;
 
 /**
  * What delivery receipts say of rows of a job's runs: each is read once, when it is first asked for, and so are those that it has

@@ -16,7 +16,7 @@ import type { Ports } from '../storage/lock-file.js';
 import { makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
 
 /** Of the rows that a plan left out. */
-export interface LeftOutEnd {
+interface LeftOutEnd {
   readonly made: MadePlan | undefined;
   readonly anew: readonly MadePlan[];
   /** Rows that the `where` of now leaves out too: their run keeps them. */

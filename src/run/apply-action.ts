@@ -19,7 +19,7 @@ import { callOnLane, isTurnedAway } from './send/call-on-lane.js';
 import { StepNotices } from './step-notices.js';
 import type { StopReason, StopSwitch } from './stop.js';
 
-export interface ActionTurn {
+interface ActionTurn {
   readonly service: ServiceSettings;
   readonly deps: RunDeps;
   readonly journal: Journal;

@@ -10,7 +10,7 @@ const CONNECT_MS = 10_000;
 const AFTER_RENEWAL_MS = 300_000;
 
 /** What a process finds of a run that others may have led. */
-export interface LedBefore
+interface LedBefore
   extends Pick<RunState, 'leaseMs' | 'isInFlight'>,
     Pick<Lock, 'lastRenewedAt' | 'lastWrittenMsAgo'> {}
 

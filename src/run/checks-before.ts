@@ -69,7 +69,7 @@ async function assertApproved(
 }
 
 /** `1 approval counts; that of bob does not: plan.json was another one` */
-export function describeApprovals({ count, given }: Pick<Approvals, 'count' | 'given'>): string {
+function describeApprovals({ count, given }: Pick<Approvals, 'count' | 'given'>): string {
   const faults = given.flatMap(({ name, fault }) =>
     fault === null || fault === 'given before' ? [] : [`that of ${name} does not count: ${fault}`],
   );

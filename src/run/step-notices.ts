@@ -3,7 +3,7 @@ import type { LogFields } from '../ports/log.js';
 import type { RunDeps } from './run-deps.js';
 
 /** What can happen to a step while it sends; `event` of the log. */
-export type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'withheld' | 'guard';
+type StepEvent = 'throttled' | 'outage' | 'breaker-open' | 'in-doubt' | 'withheld' | 'guard';
 
 /** Reports each cause that slows a step down, stops it or puts rows in doubt, once per process. */
 export class StepNotices {

@@ -8,7 +8,7 @@ import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
-export interface AbandonableRun {
+interface AbandonableRun {
   readonly directory: string;
   readonly plan: Plan;
   readonly lock: Lock;

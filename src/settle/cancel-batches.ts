@@ -18,7 +18,7 @@ export type CancelAnswer =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'not-asked' };
 
-export interface CancelOptions {
+interface CancelOptions {
   /** The operator, for the journal. */
   readonly person: string;
   /** Number of the step whose batches are taken back. */

@@ -8,7 +8,7 @@ const LEAST_PAUSE_MS = 10_000;
 const PAUSE_TIMES_PASS = 10;
 
 /** What a listener that joins receipts to a run says at its end. */
-export interface JoinedTotals {
+interface JoinedTotals {
   /** Rows that were in doubt and that receipts settled since the listener started, by result. */
   settled: { accepted: number; rejected: number };
   /** Messages of the run by the state of their newest receipt; null where nothing was written. */
@@ -17,7 +17,7 @@ export interface JoinedTotals {
   foreign: number;
 }
 
-export interface ReceiptJoiningDeps {
+interface ReceiptJoiningDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** Joins all receipts that are on disk. */

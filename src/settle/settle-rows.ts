@@ -15,14 +15,14 @@ export interface Proof {
 }
 
 /** Undefined: unresolved, the row remains in doubt. */
-export type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
+type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 
 /** A run as read under the job's lock, so that no other process writes to it. */
 export interface LockedRun extends RunRows {
   readonly lock: Lock;
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   /** The source of the proofs, for the journal. */
   readonly by: string;
   readonly findProof: FindProof;

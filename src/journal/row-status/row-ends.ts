@@ -79,7 +79,7 @@ export class RowEndNumbers {
 }
 
 /** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
-export interface OutcomePlace {
+interface OutcomePlace {
   readonly offset: number;
   readonly first: number;
 }

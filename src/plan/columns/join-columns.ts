@@ -2,7 +2,7 @@ import type { FindColumn } from '../../domain/find-column.js';
 import { isResultColumn } from '../../domain/output-columns.js';
 
 /** The original columns of a step's outputs, and where the columns of each input stand among them. */
-export interface JoinedColumns {
+interface JoinedColumns {
   readonly columns: readonly string[];
   readonly maps: readonly (readonly number[])[];
 }

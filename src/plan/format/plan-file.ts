@@ -114,7 +114,7 @@ export interface HadFigures {
   readonly runs: readonly { readonly run: string; readonly job: string; readonly at: string; readonly rows: number }[];
 }
 
-export interface PlannedHours {
+interface PlannedHours {
   /** Messages by group: a country, or a time zone. */
   readonly groups: Readonly<Record<string, number>>;
   /** Version of the time zone data that the plan was made with. */
@@ -195,7 +195,7 @@ export interface SuppressionInput {
   readonly ambiguous: number;
 }
 
-export interface StepCounts {
+interface StepCounts {
   readonly read: number;
   readonly planned: number;
   readonly rejected: number;

@@ -9,7 +9,7 @@ const PACK_FROM_BYTES = 1 << 20;
 /** Pieces that are packed at once, by other threads. */
 const AT_ONCE = 4;
 
-export interface PackedRun {
+interface PackedRun {
   readonly directory: string;
   readonly plan: Plan;
   /** Of the job: who has lost it changes nothing that has its name. */

@@ -5,7 +5,7 @@ import { readRowBatches } from './planned-files.js';
 import type { RowLine } from './row-line.js';
 
 export type PlannedRowLine = Extract<RowLine, { state: 'planned' }>;
-export type SkippedRowLine = Extract<RowLine, { state: 'skipped' }>;
+type SkippedRowLine = Extract<RowLine, { state: 'skipped' }>;
 
 /** The rows of a step that a plan sends, in their order, each with its index among them. */
 export async function* readPlannedRows(

@@ -44,7 +44,7 @@ export interface RunBegun {
   readonly files: readonly TakenFile[];
 }
 
-export interface TakenFile {
+interface TakenFile {
   readonly file: string;
   /** Of the step that takes it. */
   readonly kind: string;

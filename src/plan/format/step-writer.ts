@@ -24,7 +24,7 @@ const FLUSH_BYTES = 1 << 20;
 const ENCODE_UNITS = 1 << 14;
 
 /** Where a planned row stands, and the index of its group where its step has prices (step-cost.ts). */
-export interface PlannedPlace extends RowPlace {
+interface PlannedPlace extends RowPlace {
   readonly costGroup: number | undefined;
 }
 

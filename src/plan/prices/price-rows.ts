@@ -4,7 +4,7 @@ import type { PriceList } from '../../prices/price-list.js';
 import { createCostTally } from './missing-prices.js';
 
 /** A planned row: its E.164 number, if it has one, and its facts. */
-export interface RowToPrice {
+interface RowToPrice {
   readonly number: string | undefined;
   readonly facts: readonly string[];
 }

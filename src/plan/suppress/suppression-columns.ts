@@ -28,7 +28,7 @@ export interface SuppressionColumn {
 }
 
 /** What a row says of the country of its numbers, and what the job says of those of the list. */
-export interface ListCountry {
+interface ListCountry {
   readonly ofRow: string;
   readonly ofList: string | undefined;
 }

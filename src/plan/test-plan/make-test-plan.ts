@@ -26,7 +26,7 @@ export interface OwnNumber {
   readonly country: string;
 }
 
-export interface TestedStep {
+interface TestedStep {
   readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
   /** By their files. */
   readonly messages: readonly { readonly row: PlannedRowLine; readonly text: string }[];

@@ -12,7 +12,7 @@ import type { RegistryState } from '../registry-state.js';
 import { writeRunReport } from '../write-run-report.js';
 import { CampaignTally, createIsCounted } from './campaign-tally.js';
 
-export const CAMPAIGN_PAGE = 'campaign.html';
+const CAMPAIGN_PAGE = 'campaign.html';
 
 /** A run as a row's id names it. */
 const RUN = /^([0-9a-z]{12})-/;

@@ -9,7 +9,7 @@ import { sendRead } from './query-outcome.js';
 import type { SendContext } from './send-context.js';
 
 /** The result of checking a precondition. */
-export type PreconditionResult =
+type PreconditionResult =
   | { readonly kind: 'send'; readonly seen: number }
   /** The request is not sent: this is its result, or it is tried again. */
   | { readonly kind: 'unsent'; readonly result: PartResult; readonly decision: Decision }

@@ -27,7 +27,7 @@ export type Attempt =
   | undefined;
 
 /** How a part leaves. `maySend` is called at its turn at the gate: an earlier request may be in doubt by then. */
-export interface SendPermit {
+interface SendPermit {
   readonly gate: PassGate;
   readonly maySend: () => boolean;
 }
@@ -254,7 +254,7 @@ function settled(count: number, verdict: Parameters<typeof sameVerdictForAll>[1]
   return { kind: 'settled', outcomes: sameVerdictForAll(count, verdict) };
 }
 
-export function toRequestPart({ open, head }: Pick<PartToSend, 'open' | 'head'>, planId: string): RequestPart {
+function toRequestPart({ open, head }: Pick<PartToSend, 'open' | 'head'>, planId: string): RequestPart {
   const { step, request, part, rows } = open;
   return { planId, step, request, part, first: rows[0], requestFirst: head.first, count: rows[1] };
 }

@@ -50,7 +50,7 @@ export function judgeWithheld(part: PartToSend, context: Pick<SendContext, 'deps
 }
 
 /** What is left of a part, and the verdicts of the others. */
-export interface WithheldRows {
+interface WithheldRows {
   readonly left: readonly PartToSend[];
   readonly verdicts: readonly { readonly verdict: NotSent; readonly count: number }[];
 }
