@@ -5,6 +5,7 @@ const SPAN_MS = 10_000;
 /** Of the limit: what is said lies below, or has changed by so much since. */
 const ENOUGH = 0.9;
 const CHANGED = 0.05;
+const AGAIN = 0.93;
 /** Of all turns: they are late for a reason of their own. */
 const OFTEN = 0.1;
 /** One turn alone may be missed for many reasons. */
@@ -72,11 +73,12 @@ export class LaneWatch {
   }
 
   #describe(): string | undefined {
-    const isOther = Math.abs(this.#share - this.#saidShare) >= CHANGED;
-    if (this.#share >= ENOUGH ? this.#saidShare >= ENOUGH : !isOther) return undefined;
-    this.#saidShare = this.#share;
+    const isBack = this.#saidShare < ENOUGH && this.#share >= AGAIN;
+    const isLess = this.#share < ENOUGH && Math.abs(this.#share - this.#saidShare) >= CHANGED;
+    if (!isBack && !isLess) return undefined;
+    this.#saidShare = isBack ? 1 : this.#share;
     const share = `${this.#share.toFixed(2)} of the limit can be used`;
-    return this.#share >= ENOUGH ? `${share} again` : `${this.#explain()}: ${share}`;
+    return isBack ? `${share} again` : `${this.#explain()}: ${share}`;
   }
 
   #explain(): string {

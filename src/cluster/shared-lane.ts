@@ -4,9 +4,8 @@ import { LaneStopped, type PreSendCheck } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
 import { type Cost, Rate } from '../throttle/rate.js';
-import { HORIZON_MS, type TurnsAsked } from './lane-rule.js';
 import { LaneWatch } from './lane-watch.js';
-import type { LaneStore } from './store.js';
+import type { BookedTurns, LaneStore, TurnsAsked } from './store.js';
 
 /** How late a request comes to its turn, for timers and a busy processor. */
 const LATENESS_MS = { least: 6, most: 400 };
@@ -20,9 +19,9 @@ const FALLING = 0.02;
 const MAX_ASKED = 500;
 /** Two calls lie so far apart, so that turns come in blocks. */
 const BLOCK_MS = 10;
-/** Around the time after which the store says to ask again, as long before the turn itself. */
-const EARLIER_MS = HORIZON_MS * 0.4;
-const LATER_MS = HORIZON_MS * 0.1;
+/** Around the time after which the store says to ask again, as long before the turn itself; and how much sooner, at least. */
+const LATER_MS = 15;
+const SOONER_MS = 75;
 const LEAST_SHARE = 1 / 64;
 const LEAST_REQUESTS_PER_SECOND = 0.1;
 
@@ -41,7 +40,7 @@ interface Waiting {
 }
 
 /**
- * A lane that all processes of a store share (lane-rule.ts). A request goes through it in this order:
+ * A lane that all processes of a store share (postgres/schema/lane-functions.ts). A request goes through it in this order:
  *
  *     slot (p-limit) → a turn is booked → shortly before it the task begins, which makes its intent durable → the gate,
  *     which opens at the turn → the first byte
@@ -55,6 +54,8 @@ export function createSharedLane(options: {
   store: LaneStore;
   /** The account and the area. */
   name: string;
+  /** As this process knows it, whatever the lane. */
+  server: ServerClock;
   limits: Limits;
   clock: Clock;
   /** In [0, 1). */
@@ -65,13 +66,12 @@ export function createSharedLane(options: {
   /** How much of the limit can be used, and why no more. */
   onReach: (said: string) => void;
 }): Lane {
-  const { store, name, limits, clock, random, signal } = options;
+  const { store, name, server, limits, clock, random, signal } = options;
   const watch = new LaneWatch(options.giveUpAfterMs);
   const slots = new LaneSlots({ concurrency: limits.concurrency, signal });
   const { stopped } = slots;
   /** Of a lane that nothing slows down: the store knows the share. */
   const rate = new Rate(limits);
-  const server = new ServerClock();
   const waiting: Waiting[] = [];
   const said = { slowed: false, succeeded: false, pauseMs: 0 };
   /** As the store last said. */
@@ -86,6 +86,7 @@ export function createSharedLane(options: {
   let latenessMs = LATENESS_MS.least;
   /** Of calls, beyond the shortest way. */
   let delayMs = 0;
+  let answerMs = 0;
 
   const refuseAll = (reason: unknown) => {
     for (const { refuse } of waiting.splice(0)) refuse(reason);
@@ -102,7 +103,7 @@ export function createSharedLane(options: {
         wake = new AbortController();
         const againInMs = await askOnce();
         // Not always in the same order: else the first would take every turn.
-        const sleepMs = Math.max(BLOCK_MS, againInMs - EARLIER_MS + random() * (EARLIER_MS + LATER_MS));
+        const sleepMs = Math.max(BLOCK_MS, againInMs + LATER_MS - random() * (SOONER_MS + answerMs));
         if (againInMs > 0 && !stopped.aborted) await clock.sleep(sleepMs, wake.signal);
       }
     } catch (error) {
@@ -113,12 +114,22 @@ export function createSharedLane(options: {
     }
   };
 
+  const giveTurns = (asking: readonly Waiting[], booked: BookedTurns) => {
+    for (const [index, inMs] of booked.inMs.entries()) {
+      const one = asking[index];
+      if (one === undefined) continue;
+      waiting.splice(waiting.indexOf(one), 1);
+      const { earliestMs, latestMs } = server.toLocal(booked.nowMs + inMs);
+      one.give({ dueMs: latestMs, untilMs: earliestMs + booked.slackMs });
+    }
+  };
+
   const askOnce = async (): Promise<number> => {
     const urgent = waiting.filter(({ isUrgent }) => isUrgent);
     const startMs = clock.monotonicMs();
-    const uncertaintyMs = server.uncertaintyMs(startMs);
     // Of a turn that is booked before the clock is known, no one can say when it is.
-    const isKnown = Number.isFinite(uncertaintyMs);
+    const isKnown = server.isKnown(startMs);
+    const uncertaintyMs = isKnown ? server.uncertaintyMs(startMs) : 0;
     const asking = isKnown ? (urgent.length > 0 ? urgent : waiting).slice(0, MAX_ASKED) : [];
     const asked: TurnsAsked = {
       costsMs: asking.map(({ costMs }) => costMs),
@@ -131,22 +142,17 @@ export function createSharedLane(options: {
     Object.assign(said, { slowed: false, succeeded: false, pauseMs: 0 });
     const booked = await store.book(name, asked);
     const endMs = clock.monotonicMs();
+    answerMs = endMs - startMs;
     server.note(booked.nowMs, startMs, endMs);
     // An intent takes a call, too.
-    if (!isKnown) preparationMs += endMs - startMs;
+    if (!isKnown) preparationMs = Math.max(preparationMs, answerMs);
     share = booked.share;
     delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
-    for (const [index, inMs] of booked.inMs.entries()) {
-      const one = asking[index];
-      if (one === undefined) continue;
-      waiting.splice(waiting.indexOf(one), 1);
-      const { earliestMs, latestMs } = server.toLocal(booked.nowMs + inMs);
-      one.give({ dueMs: latestMs, untilMs: earliestMs + booked.slackMs });
-    }
+    giveTurns(asking, booked);
     const reached = watch.noteReach(endMs, { uncertaintyMs, latenessMs, slackMs: booked.slackMs });
     if (reached !== undefined) options.onReach(reached);
     // The next call takes as long to come there.
-    return waiting.length > 0 ? Math.max(booked.againInMs - (endMs - startMs), BLOCK_MS) : 0;
+    return waiting.length > 0 ? Math.max(booked.againInMs - answerMs, BLOCK_MS) : 0;
   };
 
   const book = (cost: Cost, isUrgent: boolean): Promise<Turn> =>
@@ -240,6 +246,9 @@ function follow(followedMs: number, nextMs: number, { least, most }: { least: nu
 
 /** Clocks drift apart by less than this, milliseconds a millisecond: also while one of them is being set slowly. */
 const DRIFT = 0.0006;
+/** They drift apart by 6 ms within it. */
+const FRESH_MS = 5_000;
+const NEEDED_NOTES = 3;
 
 /**
  * Where moments of the store's clock lie on this process's monotonic clock. A call says that the store's moment lay between
@@ -250,16 +259,23 @@ export class ServerClock {
   #least = Number.NEGATIVE_INFINITY;
   #most = Number.POSITIVE_INFINITY;
   #notedMs = 0;
+  #notes = 0;
 
   note(storeMs: number, startMs: number, endMs: number): void {
     const driftMs = Math.max(0, endMs - this.#notedMs) * DRIFT;
     this.#notedMs = endMs;
+    this.#notes += 1;
     this.#least = Math.max(this.#least - driftMs, startMs - storeMs);
     this.#most = Math.min(this.#most + driftMs, endMs - storeMs);
     if (this.#least <= this.#most) return;
     // One of the clocks was set.
     this.#least = startMs - storeMs;
     this.#most = endMs - storeMs;
+  }
+
+  /** By a few calls, since the first may have opened a connection, and one of late. */
+  isKnown(nowMs: number): boolean {
+    return this.#notes >= NEEDED_NOTES && nowMs - this.#notedMs < FRESH_MS;
   }
 
   /** How far the two lie apart now; infinite before the first call. */

@@ -1,7 +1,6 @@
 import { ServiceError } from '../domain/errors.js';
 import type { PartResult, RequestKey } from '../journal/entry-format.js';
 import type { RequestHead } from '../plan/format/plan-file.js';
-import type { BookedTurns, TurnsAsked } from './lane-rule.js';
 
 /**
  * What leader and workers share: the requests of a run, who has claimed them, what came of them, and the lanes. PostgreSQL
@@ -272,8 +271,40 @@ export interface WorkerStore {
   ): Promise<void>;
 }
 
+export interface TurnsAsked {
+  /** One for each turn: milliseconds of a lane without slowdown; none to say something alone. */
+  readonly costsMs: readonly number[];
+  readonly isUrgent: boolean;
+  /** What the process needs: it knows the store's clock only so well. */
+  readonly slackMs: number;
+  /** An earlier turn would be too soon for it. */
+  readonly leadMs: number;
+  /** The service refused a request for its rate since the last call. */
+  readonly slowed: boolean;
+  /** The service accepted a request since the last call. */
+  readonly succeeded: boolean;
+  /** Of the limits: the lowest share. */
+  readonly leastShare: number;
+  /** The service asks for a pause of this long; 0 for none. */
+  readonly pauseMs: number;
+}
+
+export interface BookedTurns {
+  /** The store's clock at the call. */
+  readonly nowMs: number;
+  /** From then on; one for each turn that was booked, in order, maybe none. */
+  readonly inMs: readonly number[];
+  /** Of these turns: at least what was asked for. */
+  readonly slackMs: number;
+  /** When to ask again for those that were not booked. */
+  readonly againInMs: number;
+  readonly share: number;
+  /** Zero when the lane is not paused. */
+  readonly pausedForMs: number;
+}
+
 export interface LaneStore {
-  /** Books turns on a lane, or says when to ask again (lane-rule.ts). */
+  /** Books turns on a lane, or says when to ask again (postgres/schema/lane-functions.ts). */
   book(lane: string, ask: TurnsAsked): Promise<BookedTurns>;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLeader, type LeaderOptions } from '../cluster/leader.js';
 import { bePatient, createPatience } from '../cluster/patient-store.js';
-import { createSharedLane } from '../cluster/shared-lane.js';
+import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
 import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Job, ServiceSettings } from '../job/job.js';
@@ -55,6 +55,7 @@ export async function openCluster(
     });
   });
   const store = bePatient(direct, repeat);
+  const server = new ServerClock();
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>
     (options) => {
@@ -64,6 +65,7 @@ export async function openCluster(
       const lane = createSharedLane({
         store: turns,
         name: `${area} ${accountOf(service, area)}`,
+        server,
         limits,
         clock,
         random,

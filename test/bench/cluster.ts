@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
+import { startDatabaseProxy } from '../cluster/database-proxy.js';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
 import { Life, sleep, waitFor } from '../kill/life.js';
 import { withSandbox } from '../sandbox/sandbox-process.js';
@@ -27,6 +28,8 @@ interface Story {
   readonly cluster: object | undefined;
   /** As many jobs at once, each with a leader. */
   readonly jobs?: number;
+  /** A way to the database and back takes so much longer. */
+  readonly databaseMs?: number;
 }
 
 interface Seen {
@@ -105,6 +108,41 @@ async function benchLanes(directory: string, server: PostgresServer): Promise<vo
   );
 }
 
+/** What leaders and workers use of their limit where the database is far. */
+export async function benchDistance({ directory }: BenchOptions): Promise<void> {
+  const server = await startPostgres();
+  const lines: string[][] = [];
+  for (const databaseMs of [0, 5, 25, 50, 100]) {
+    for (const [perSecond, workers] of [
+      [25, 1],
+      [25, 4],
+      [200, 4],
+    ] as const) {
+      const limits = { requestsPerSecond: perSecond, concurrency: perSecond > 100 ? 64 : 16 };
+      const story = {
+        rows: perSecond * LONG_SECONDS,
+        limits,
+        answerMs: ANSWER_MS,
+        workers,
+        cluster: { sendHere: false },
+      };
+      const seen = await tell(join(directory, `far-${databaseMs}-${perSecond}-${workers}`), server, {
+        ...story,
+        databaseMs,
+      });
+      const achieved = format(achievedPerSecond(seen.arrivals) / perSecond, 3);
+      const worst = format(worstSecond(seen.arrivals), 0);
+      lines.push([format(databaseMs, 0), String(perSecond), String(workers), achieved, worst, format(seen.busy)]);
+    }
+  }
+  await server.close();
+  printTable(
+    'distance: a job over a database that is far',
+    ['ms', 'limit/s', 'workers', 'achieved / limit', 'worst sliding second', 'processors busy'],
+    lines,
+  );
+}
+
 async function benchOverhead(directory: string, server: PostgresServer): Promise<void> {
   const story = { rows: 25 * LONG_SECONDS, limits: { requestsPerSecond: 25, concurrency: 8 }, answerMs: 20 };
   const plain = await tell(join(directory, 'plain'), server, { ...story, workers: 0, cluster: undefined });
@@ -156,7 +194,10 @@ async function benchTakeover(directory: string, server: PostgresServer): Promise
 
 async function tell(directory: string, server: PostgresServer, story: Story): Promise<Seen> {
   process.stderr.write(`${directory.split('/').at(-1)}\n`);
-  const url = server.url(await server.createVolleyDatabase());
+  const database = await server.createVolleyDatabase();
+  const { databaseMs: answerMs = 0 } = story;
+  const proxy = await startDatabaseProxy(server.directory, [], { answerMs });
+  const url = answerMs === 0 ? server.url(database) : proxy.url(database);
   mkdirSync(directory, { recursive: true });
   return withSandbox(directory, [SERVER, String(story.answerMs)], async (sandbox) => {
     const jobs = story.jobs ?? 1;
@@ -176,7 +217,7 @@ async function tell(directory: string, server: PostgresServer, story: Story): Pr
       processorSeconds: ended.reduce((sum, { processorSeconds = 0 }) => sum + processorSeconds, 0),
       busy: (after.busy - before.busy) / (after.all - before.all),
     };
-  });
+  }).finally(() => proxy.close());
 }
 
 function envOf(apiKey: string, url: string): Record<string, string> {

@@ -5,7 +5,7 @@ import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import { benchApply } from './apply.js';
 import type { BenchOptions } from './bench.js';
-import { benchCluster } from './cluster.js';
+import { benchCluster, benchDistance } from './cluster.js';
 import { benchContacts } from './contacts.js';
 import { benchMemory } from './memory.js';
 import { benchPlan } from './plan.js';
@@ -24,6 +24,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   start: benchStart,
   memory: benchMemory,
   cluster: benchCluster,
+  distance: benchDistance,
 };
 const NAMES = Object.keys(BENCHES);
 

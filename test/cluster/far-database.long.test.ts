@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
-import { createSharedLane } from '../../src/cluster/shared-lane.js';
+import { createSharedLane, ServerClock } from '../../src/cluster/shared-lane.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { startDatabaseProxy } from './database-proxy.js';
 import { mostInSecond } from './lanes-on-a-timeline.js';
@@ -34,6 +34,7 @@ async function runFar({ answerMs, perSecond, lanes }: { answerMs: number; perSec
     const store = stores[index]!;
     const options = {
       name: 'sms',
+      server: new ServerClock(),
       limits,
       clock: systemClock,
       random: Math.random,

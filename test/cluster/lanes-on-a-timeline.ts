@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createSharedLane } from '../../src/cluster/shared-lane.js';
+import { createSharedLane, ServerClock } from '../../src/cluster/shared-lane.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { Timeline } from '../world/timeline.js';
@@ -76,7 +76,16 @@ export async function runLanes(
       await travel(1 - there);
       return booked;
     };
-    const options = { name: 'sms', limits, clock, random, signal: stopping.signal, giveUpAfterMs: 900_000, onReach };
+    const options = {
+      name: 'sms',
+      server: new ServerClock(),
+      limits,
+      clock,
+      random,
+      signal: stopping.signal,
+      giveUpAfterMs: 900_000,
+      onReach,
+    };
     const lane = createSharedLane({ ...options, store: { book } });
     const send = async () => {
       while (!stopping.signal.aborted) {

@@ -1,7 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
-import { bookTurns } from '../../src/cluster/lane-rule.js';
 import { type AttemptKey, type Store, StoreLost } from '../../src/cluster/store.js';
 import type { Clock } from '../../src/ports/clock.js';
+import { bookTurns } from './memory/lane-rule.js';
 import {
   confirmLife,
   drop,

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { bookTurns, HORIZON_MS, type LaneRow, type TurnsAsked } from '../../src/cluster/lane-rule.js';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
+import type { TurnsAsked } from '../../src/cluster/store.js';
 import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { bookTurns, type LaneRow } from './memory/lane-rule.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createSharedLane } from '../../src/cluster/shared-lane.js';
+import { createSharedLane, ServerClock } from '../../src/cluster/shared-lane.js';
 import type { LaneStore } from '../../src/cluster/store.js';
 import { createRandom } from '../../src/sandbox/random.js';
 import { Timeline } from '../world/timeline.js';
@@ -49,7 +49,15 @@ function aLaneThatWaits() {
   const random = () => 0.5;
   const stopping = new AbortController();
   const ends = { signal: stopping.signal, giveUpAfterMs: 60_000, onReach: () => {} };
-  const lane = createSharedLane({ store: { book }, name: 'sms', limits: LIMITS, clock, random, ...ends });
+  const lane = createSharedLane({
+    store: { book },
+    name: 'sms',
+    server: new ServerClock(),
+    limits: LIMITS,
+    clock,
+    random,
+    ...ends,
+  });
   lane.run({ messages: 1, segments: 1 }, async () => {}).catch(() => {});
   return { lane, timeline, asked, stop: () => stopping.abort() };
 }
@@ -79,7 +87,15 @@ test('requests that come too late to each turn, for whatever cause, are given up
     giveUpAfterMs: 60_000,
     onReach: (text: string) => said.push(text),
   };
-  const lane = createSharedLane({ store, name: 'sms', limits: LIMITS, clock, random: () => 0.5, ...ends });
+  const lane = createSharedLane({
+    store,
+    name: 'sms',
+    server: new ServerClock(),
+    limits: LIMITS,
+    clock,
+    random: () => 0.5,
+    ...ends,
+  });
   let leftAtMs: number | undefined;
   const ended = lane.run({ messages: 1, segments: 1 }, async (gate) => {
     // As a disk that hangs.

@@ -3,17 +3,17 @@ import type { PlantedBug } from './planted-bug.js';
 export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a new lane holds a second, however slow its limit is',
-    file: 'src/cluster/lane-rule.ts',
-    find: 'slackMs + Math.max(PERIOD_MS, firstMs)',
-    replace: 'slackMs + PERIOD_MS',
-    tests: ['test/cluster/lane-rule.test.ts'],
+    file: 'src/cluster/postgres/schema/lane-functions.ts',
+    find: ', first_ms);\n    lane.last_cost_ms := first_ms',
+    replace: ', 0);\n    lane.last_cost_ms := first_ms',
+    tests: ['test/cluster/postgres-lane.test.ts'],
   },
   {
     name: 'turns of a lane are not spread by its slack',
-    file: 'src/cluster/lane-rule.ts',
-    find: '(1 + slackMs / PERIOD_MS)',
-    replace: '1',
-    tests: ['test/cluster/lane-rule.test.ts'],
+    file: 'src/cluster/postgres/schema/lane-functions.ts',
+    find: 'stretch := (1 + lane.slack_ms',
+    replace: 'stretch := (1 + 0 * lane.slack_ms',
+    tests: ['test/cluster/postgres-lane.test.ts'],
   },
   {
     name: 'what comes while a lane asks for turns waits for the time of the answer',

@@ -1,8 +1,8 @@
-import type { LaneRow } from '../../../src/cluster/lane-rule.js';
 import { type AttemptKey, type LeadKey, LeadLost, type OpenStep } from '../../../src/cluster/store.js';
 import type { PartResult, RequestKey } from '../../../src/journal/entry-format.js';
 import type { RequestHead } from '../../../src/plan/format/plan-file.js';
 import type { Clock } from '../../../src/ports/clock.js';
+import type { LaneRow } from './lane-rule.js';
 
 export interface Part extends RequestKey {
   readonly rows: readonly [number, number];

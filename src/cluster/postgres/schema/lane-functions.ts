@@ -1,18 +1,34 @@
-/**
- * The turns of a shared lane: `book_turns` is `bookTurns` of lane-rule.ts line by line, a test compares the two. Its constants
- * come from there.
- */
-
 import { PERIOD_MS } from '../../../throttle/sliding-second.js';
-import {
-  HORIZON_MS,
-  HORIZON_PER_SLACK,
-  MAX_LINE_MS,
-  RECOVERY_PER_SECOND,
-  SET_BACK_MS,
-  SHRINKING,
-} from '../../lane-rule.js';
 
+/** Of a store that answers at once. */
+export const HORIZON_MS = 150;
+/** Three ways there and back, of which the slack is one: the reply, the intent, and the next call. */
+export const HORIZON_PER_SLACK = 3;
+/** Milliseconds a millisecond. */
+export const SHRINKING = 0.005;
+/** The line is no longer than this, or one turn: who waits in it may have died, and its turns must not be lost. */
+export const MAX_LINE_MS = 250;
+/** A last booking so far ahead, without a pause, is none of this clock. */
+export const SET_BACK_MS = 60_000;
+export const RECOVERY_PER_SECOND = 0.05;
+
+/**
+ * The turns of a lane that several processes share: `book_turns` is the rule, and pure; the store in memory has the same in
+ * TypeScript, and a test compares the two.
+ *
+ * A turn is booked ahead, so that the way to the store and back does not delay it. A request may leave from its turn on, until
+ * the slack of the lane is over: it is the largest that a process asks for (shared-lane.ts), and shrinks by `SHRINKING`. Turns
+ * lie apart by the cost of the one before, stretched by the slack: so in no second does more leave than the limits say, where
+ * requests cost the same, and otherwise less than one request more. The farther the store, the less of the limit is used.
+ *
+ * - Turns are booked ahead by a horizon, which grows with the slack. Who comes too early learns when to come again: `line`
+ *   spreads those who wait over the turns to come, and promises nothing.
+ * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
+ * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
+ * - A pause holds turns that are not yet booked. It lasts no longer than it was to, whatever the clock does.
+ * - In a new life of the server, or where its clock was set back, the last bookings may be lost, and of a new lane nothing is known:
+ *   nothing passes for a period, or as long as the first turn costs, where a limit below one a second makes that longer.
+ */
 export const LANE_FUNCTIONS = `
 create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
   slack_ms float8, lead_ms float8, slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[],

@@ -1,22 +1,15 @@
-import { PERIOD_MS } from '../throttle/sliding-second.js';
+import {
+  HORIZON_MS,
+  HORIZON_PER_SLACK,
+  MAX_LINE_MS,
+  RECOVERY_PER_SECOND,
+  SET_BACK_MS,
+  SHRINKING,
+} from '../../../src/cluster/postgres/schema/lane-functions.js';
+import type { BookedTurns, TurnsAsked } from '../../../src/cluster/store.js';
+import { PERIOD_MS } from '../../../src/throttle/sliding-second.js';
 
-/**
- * The turns of a lane that several processes share. Pure; PostgreSQL has the same rule as a function, and a test compares
- * the two.
- *
- * A turn is booked ahead, so that the way to the store and back does not delay it. A request may leave from its turn on, until
- * the slack of the lane is over: it is the largest that a process asks for (shared-lane.ts), and shrinks by `SHRINKING`. Turns
- * lie apart by the cost of the one before, stretched by the slack: so in no second does more leave than the limits say, where
- * requests cost the same, and otherwise less than one request more. The farther the store, the less of the limit is used.
- *
- * - Turns are booked ahead by a horizon, which grows with the slack. Who comes too early learns when to come again: `line`
- *   spreads those who wait over the turns to come, and promises nothing.
- * - `urgent` asks for a turn beyond the horizon: the intent of the request is written already.
- * - After a refusal (`slowed`) turns come half as fast, down to `leastShare`, and success wins back 5 % a second.
- * - A pause holds turns that are not yet booked. It lasts no longer than it was to, whatever the clock does.
- * - In a new life of the server, or where its clock was set back, the last bookings may be lost, and of a new lane nothing is known:
- *   nothing passes for a period, or as long as the first turn costs, where a limit below one a second makes that longer.
- */
+/** `volley.lane` and `volley.book_turns` (lane-functions.ts) in TypeScript; a test compares the two in any history. */
 export interface LaneRow {
   readonly life: string;
   /** The first turn that is not booked. */
@@ -36,49 +29,6 @@ export interface LaneRow {
   readonly pauseMs: number;
 }
 
-export interface TurnsAsked {
-  /** One for each turn: milliseconds of a lane without slowdown; none to say something alone. */
-  readonly costsMs: readonly number[];
-  readonly isUrgent: boolean;
-  /** What the process needs: it knows the store's clock only so well. */
-  readonly slackMs: number;
-  /** An earlier turn would be too soon for it. */
-  readonly leadMs: number;
-  /** The service refused a request for its rate since the last call. */
-  readonly slowed: boolean;
-  /** The service accepted a request since the last call. */
-  readonly succeeded: boolean;
-  /** Of the limits: the lowest share. */
-  readonly leastShare: number;
-  /** The service asks for a pause of this long; 0 for none. */
-  readonly pauseMs: number;
-}
-
-export interface BookedTurns {
-  /** The store's clock at the call. */
-  readonly nowMs: number;
-  /** From then on; one for each turn that was booked, in order, maybe none. */
-  readonly inMs: readonly number[];
-  /** Of these turns: at least what was asked for. */
-  readonly slackMs: number;
-  /** When to ask again for those that were not booked. */
-  readonly againInMs: number;
-  readonly share: number;
-  /** Zero when the lane is not paused. */
-  readonly pausedForMs: number;
-}
-
-/** Of a store that answers at once. */
-export const HORIZON_MS = 150;
-/** Three ways there and back, of which the slack is one: the reply, the intent, and the next call. */
-export const HORIZON_PER_SLACK = 3;
-/** Milliseconds a millisecond. */
-export const SHRINKING = 0.001;
-/** The line is no longer than this, or one turn: who waits in it may have died, and its turns must not be lost. */
-export const MAX_LINE_MS = 250;
-/** A last booking so far ahead, without a pause, is none of this clock. */
-export const SET_BACK_MS = 60_000;
-export const RECOVERY_PER_SECOND = 0.05;
 const SECOND_MS = 1000;
 
 function horizonOf(slackMs: number): number {
