@@ -4,6 +4,7 @@ import type { HadSkip } from '../kinds/step-kind.js';
 import type { HadFigures } from '../plan/format/plan-file.js';
 import type { HadLookup } from '../plan/had-lookup.js';
 import type { PeopleHead } from './people-file.js';
+import { isSameRun, type RunMark } from './people-memory.js';
 import type { PeopleTable } from './people-table.js';
 import type { PlannedTexts } from './planned-texts.js';
 
@@ -20,7 +21,7 @@ export interface KnownPeople {
   readonly runs: readonly PeopleRun[];
   readonly counts: 'none' | 'those before' | 'all others';
   /** The run whose rows are retried: what it sent counts for `frequency` alone. */
-  readonly retried: string | undefined;
+  readonly retried: RunMark | undefined;
   /** What the steps before have planned; undefined where there are none, or the plan is made. */
   readonly texts: PlannedTexts | undefined;
 }
@@ -44,7 +45,7 @@ export function createHadLookup(
   const isWithin = (run: PeopleRun | undefined, spanMs: number) =>
     run !== undefined && (!run.isOver || nowMs - run.sentAt <= spanMs);
   const skipAsHad = (run: number): HadSkip => {
-    const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run]) };
+    const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run], plan.id) };
     skips.set(run, known);
     return known;
   };
@@ -60,7 +61,7 @@ export function createHadLookup(
   const findSame = (number: number, wanted: number) =>
     table.findRun(
       number,
-      (text, run) => text === wanted && runs[run]?.plan !== retried && isWithin(runs[run], sameTextWithin),
+      (text, run) => text === wanted && !isSameRun(runs[run], retried) && isWithin(runs[run], sameTextWithin),
     );
   const refuseOften = (number: number): HadSkip | undefined => {
     if (frequency === undefined) return undefined;
@@ -108,8 +109,10 @@ function nameRun(run: PeopleHead | undefined): Omit<Found, 'rows'> {
   return { run: run?.plan ?? '', job: run?.job ?? '', at: new Date(run?.sentAt ?? 0).toISOString() };
 }
 
-function describeHad(run: PeopleRun | undefined): string {
-  const from = `exactly this text from run ${run?.plan} of job ${run?.job}`;
+function describeHad(run: PeopleRun | undefined, own: string): string {
+  // The same plan, in another directory.
+  const place = run?.plan === own ? ` in ${run.directory}` : '';
+  const from = `exactly this text from run ${run?.plan} of job ${run?.job}${place}`;
   if (run?.isInDoubt === true) return `The number may have had ${from}: it is in doubt there`;
   const when = run?.isOver === true ? `on ${formatDay(run.sentAt)}` : 'or will have it: it is not finished';
   return `The number had ${from}, ${when}`;

@@ -4,17 +4,18 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
-import { JOURNAL_FILE, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories, type RunDirectory } from '../plan/format/run-directories.js';
-import { readRunFile } from '../plan/format/run-record.js';
+import { type RunRecord, readRunFile } from '../plan/format/run-record.js';
 import type { Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import {
+  markOf,
   nameOfPeople,
   notePeople,
   peopleDirectoryOf,
-  type RunOfPeople,
+  type RunMark,
   readOutputs,
   readPeopleHeads,
 } from './people-memory.js';
@@ -34,33 +35,56 @@ export function spanOf({ sameTextWithin, frequency }: Job): number {
 /**
  * Makes again what a memory lacks of runs that have sent something: of all runs of the job, whichever memory they were planned under, and of
  * other jobs beside it, or in an output directory that the memory knows, which share it. Gives how many there were. Refuses, where one was
- * sent within the span and its rows are pruned.
+ * sent within the span and its rows are pruned or lost.
  */
 export async function noteMissing(files: Files, owner: MemoryOwner, nowMs: number): Promise<number> {
   const people = peopleDirectoryOf(owner.job, owner.jobDirectory);
-  const heads = new Map((await readPeopleHeads(files, people)).heads.map(({ head }) => [head.plan, head]));
+  const heads = (await readPeopleHeads(files, people)).heads.map(({ head }) => head);
+  const known = new Set(heads.map(nameOfPeople));
+  const over = new Set(heads.flatMap(({ isOver, directory }) => (isOver ? [directory] : [])));
   let made = 0;
-  for (const directory of await listJobDirectories(files, { people, jobDirectory: owner.jobDirectory })) {
-    const isOwn = directory === owner.jobDirectory;
-    const runs = (await RunDirectories.read(files, directory)).list(files, (id) => heads.get(id)?.isOver !== true);
-    for await (const run of runs) {
-      const isKnown = heads.has(run.run);
-      const isPruned = (await readRunFile(files, run.path))?.record.pruned !== undefined;
-      if (isPruned && !isKnown) await assertForgotten(files, run, { owner, directory, nowMs });
-      if (isPruned || !run.hasJournal) continue;
-      const plan = await readPlan(files, run.path);
-      const isOfMemory = peopleDirectoryOf(plan.job, directory) === people;
-      // A run that keeps to another memory writes its end there: what this one has of it is old.
-      const isWanted = isKnown ? !isOfMemory : isOfMemory || isOwn;
-      if (isWanted && (await noteSent(files, { directory: run.path, plan }, { nowMs, people })) && !isKnown) made += 1;
+  for await (const { run, directory } of listRuns(files, { people, jobDirectory: owner.jobDirectory, over })) {
+    const { record } = (await readRunFile(files, run.path)) ?? {};
+    if (record?.pruned !== undefined || !run.hasJournal) {
+      const isKnown = heads.some(({ plan }) => plan === run.run);
+      if (!isKnown && mayHaveSent(record)) await assertForgotten(files, run, { owner, directory, nowMs });
+      continue;
     }
+    const sent = await readSent(files, run);
+    if (sent === undefined) continue;
+    const { plan, mark } = sent;
+    const isKnown = known.has(nameOfPeople(mark));
+    const isOfMemory = peopleDirectoryOf(plan.job, directory) === people;
+    // A run that keeps to another memory writes its end there: what this one has of it is old.
+    const isWanted = isKnown ? !isOfMemory : isOfMemory || directory === owner.jobDirectory;
+    const isNoted = isWanted && (await notePeople(files, { directory: run.path, plan }, { nowMs, people }));
+    if (isNoted && !isKnown) made += 1;
   }
   return made;
 }
 
-async function noteSent(files: Files, run: RunOfPeople, to: { nowMs: number; people: string }): Promise<boolean> {
-  const { state } = await readRunState(files, join(run.directory, JOURNAL_FILE));
-  return state.lastSentAt !== undefined && (await notePeople(files, run, to));
+/** Undefined where it has sent nothing. */
+async function readSent(files: Files, { path }: RunDirectory): Promise<{ plan: Plan; mark: RunMark } | undefined> {
+  const plan = await readPlan(files, path);
+  const { state } = await readRunState(files, join(path, JOURNAL_FILE));
+  const mark = markOf(plan.id, state);
+  return mark === undefined || state.lastSentAt === undefined ? undefined : { plan, mark };
+}
+
+/** By what is kept of a run without its journal; what is damaged says nothing. */
+function mayHaveSent(record: RunRecord | undefined): boolean {
+  return record === undefined || (record.begun !== undefined && record.begun.testOf === undefined);
+}
+
+/** All but those that are known to be over. */
+async function* listRuns(
+  files: Files,
+  { people, jobDirectory, over }: { people: string; jobDirectory: string; over: ReadonlySet<string> },
+): AsyncGenerator<{ run: RunDirectory; directory: string }> {
+  for (const directory of await listJobDirectories(files, { people, jobDirectory })) {
+    const directories = await RunDirectories.read(files, directory);
+    for await (const run of directories.list(files, (path) => !over.has(path))) yield { run, directory };
+  }
 }
 
 async function listJobDirectories(
@@ -84,7 +108,7 @@ function isName(name: string): boolean {
   return !name.startsWith('.') && !name.startsWith('_');
 }
 
-/** A pruned run that a memory lacks: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
+/** A run that a memory lacks, without its rows: its summary says whether it wrote to anyone of late; one that cannot be read does not. */
 async function assertForgotten(
   files: Files,
   { run, path }: RunDirectory,
@@ -95,12 +119,11 @@ async function assertForgotten(
   const isOfMemory =
     directory === owner.jobDirectory || peopleDirectoryOf({ memory: summary?.memory }, directory) === people;
   if (!isOfMemory || (summary !== undefined && !hasWritten(summary, { nowMs, spanMs: owner.spanMs }))) return;
-  const file = join(people, nameOfPeople(run));
   throw new UserError(
     'registry-mismatch',
-    `Cannot tell whom run ${run} wrote to: ${file} is missing, and the rows of the run are pruned`,
+    `Cannot tell whom run ${run} wrote to: ${people} has no file of it, and its rows in ${path} are pruned or lost`,
     {
-      hint: `Put it back from a backup. Or remove ${path} as well: then the run is forgotten, and who had its texts may get them again.`,
+      hint: `Put either back from a backup. Or remove ${path} as well: then the run is forgotten, and who had its texts may get them again.`,
     },
   );
 }

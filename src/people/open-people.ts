@@ -1,21 +1,29 @@
 import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { readRunState } from '../journal/state-reader.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
+import { JOURNAL_FILE } from '../plan/format/plan-file.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
 import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import type { Files } from '../storage/files.js';
 import { createHadLookup, type KnownPeople } from './had-already.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
+  isSameRun,
   listPeopleOf,
   listTextsOf,
+  markOf,
   nameOfPeople,
   notePeople,
   peopleDirectoryOf,
+  type RunMark,
   type RunOfPeople,
+  readFacts,
   readOutputs,
   readPeopleHeads,
+  readRowsOf,
   refusePeopleFile,
 } from './people-memory.js';
 import { PeopleTable } from './people-table.js';
@@ -35,27 +43,23 @@ export async function beginPeople(
   if (plan.testOf !== undefined || !plan.steps.some(({ number }) => listTextsOf(plan.job, number) !== undefined))
     return;
   const jobDirectory = dirname(directory);
-  const people = peopleDirectoryOf(plan.job, jobDirectory);
-  const before = await files.list(people);
-  const look = async () =>
-    (await openPeople(files, plan, { jobDirectory, nowMs: () => nowMs, onNotice, begun: run }))?.().find;
+  const rows = await readRowsOf(files, run);
+  const mark = markOf(plan.id, rows.state);
+  const asking = { jobDirectory, nowMs: () => nowMs, onNotice, begun: { ...run, mark } };
+  const look = async () => (await openPeople(files, plan, asking))?.().find;
+  const readOthers = () => readFacts(files, peopleDirectoryOf(plan.job, jobDirectory), mark);
+  const before = await readOthers();
   const findHad = await look();
-  if (!(await isNoted(files, run))) await notePeople(files, run, { nowMs, findHad });
-  const isSame = (await files.list(people)).every((name) => before.includes(name) || name === nameOfPeople(plan.id));
-  return isSame ? findHad : look();
-}
-
-async function isNoted(files: Files, { directory, plan }: RunOfPeople): Promise<boolean> {
-  const path = join(peopleDirectoryOf(plan.job, dirname(directory)), nameOfPeople(plan.id));
-  return (await files.stat(path)) !== undefined;
+  await notePeople(files, run, { nowMs, rows, findHad });
+  return (await readOthers()) === before ? findHad : look();
 }
 
 interface Asking {
   readonly jobDirectory: string;
   readonly nowMs: () => number;
   readonly onNotice: (notice: string) => void;
-  /** The plan is made, and is about to be sent. */
-  readonly begun: RunOfPeople | undefined;
+  /** The plan is made, and is about to be sent: what this very run has to send it does not hold against itself. */
+  readonly begun: (RunOfPeople & { readonly mark: RunMark | undefined }) | undefined;
 }
 
 export function createOpenPeople(files: Files, times: Omit<Asking, 'jobDirectory' | 'begun'>): OpenPeople {
@@ -64,7 +68,7 @@ export function createOpenPeople(files: Files, times: Omit<Asking, 'jobDirectory
 
 /**
  * Reads who had what, as far as a plan asks for it, from the runs of its account. The run whose rows it retries gives them up: only
- * what it sent counts. `begun`: the plan is made, and is about to be sent.
+ * what it sent counts.
  */
 async function openPeople(
   files: Files,
@@ -86,19 +90,25 @@ async function openPeople(
   const isRecent = ({ isOver, sentAt }: PeopleHead) => !isOver || nowMs() - sentAt <= spanMs;
   const heads = all
     .map(({ head }) => head)
-    .filter((head) => isRecent(head) && head.plan !== id && accounts.has(head.account));
+    .filter((head) => isRecent(head) && !isSameRun(head, begun?.mark) && accounts.has(head.account));
+  const retried = retryOf && (await readMark(files, jobDirectory, retryOf.run));
   // Else no number is in it twice.
   const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
   const countsOwn = job.frequency !== undefined && mayRepeat;
   const texts = steps.length > 1 && begun === undefined ? new PlannedTexts() : undefined;
   if (heads.length === 0 && !countsOwn && texts === undefined) return undefined;
-  const table = await loadTable(files, directory, { heads, key, retried: retryOf?.run });
+  const table = await loadTable(files, directory, { heads, key, retried });
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
   const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
   const runs = heads.flatMap((head) => [false, true].map((isInDoubt) => ({ ...head, isInDoubt })));
-  const known: KnownPeople = { table, runs, counts, retried: retryOf?.run, texts };
+  const known: KnownPeople = { table, runs, counts, retried, texts };
 
   return () => createHadLookup(known, rules, nowMs());
+}
+
+async function readMark(files: Files, jobDirectory: string, plan: string): Promise<RunMark | undefined> {
+  const directory = (await RunDirectories.read(files, jobDirectory)).of(plan);
+  return markOf(plan, (await readRunState(files, join(directory, JOURNAL_FILE))).state);
 }
 
 async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
@@ -109,17 +119,18 @@ async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promi
 async function loadTable(
   files: Files,
   directory: string,
-  { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: string | undefined },
+  { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: RunMark | undefined },
 ): Promise<PeopleTable> {
   const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
-  for (const [run, { plan }] of heads.entries()) {
-    const path = join(directory, nameOfPeople(plan));
+  for (const [run, head] of heads.entries()) {
+    const path = join(directory, nameOfPeople(head));
+    const isRetried = isSameRun(head, retried);
     const add = (number: number, text: number, state: PersonState) => {
       const isSent = state === 'accepted' || state === 'in-doubt';
-      if (isSent || (state === 'to-send' && plan !== retried))
+      if (isSent || (state === 'to-send' && !isRetried))
         table.add(number, text, 2 * run + (state === 'in-doubt' ? 1 : 0));
     };
-    if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, plan);
+    if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
   }
   return table;
 }

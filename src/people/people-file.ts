@@ -2,9 +2,9 @@ import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomB
 import type { Files, ReadFile } from '../storage/files.js';
 
 /**
- * Who got what in one run: `<memory>/_people/<id of the plan>.people`, written whole, never edited.
+ * Who got what in one run: `<memory>/_people/<id of the plan>-<how it began>.people`, written whole, never edited.
  *
- *   8f0a3c… {"format":1,"plan":"k3v9q2m8x4aa","job":"autumn-sale","account":"https://… acme_hq","group":"","sentAt":1795381271678,"isOver":true,"records":447,"nonce":"…"}\n
+ *   8f0a3c… {"format":1,"plan":"k3v9q2m8x4aa","begun":"5f1c03be9d22","directory":"/…","job":"autumn-sale","account":"https://… acme_hq","group":"","sentAt":1795381271678,"isOver":true,"records":447,"nonce":"…"}\n
  *   16 bytes a planned row, AES-256-GCM under the key of the memory, with the line above as associated data
  *   16 bytes: the tag
  *
@@ -13,8 +13,12 @@ import type { Files, ReadFile } from '../storage/files.js';
  */
 export interface PeopleHead {
   readonly format: typeof FORMAT;
-  /** Its id. */
+  /** Its id. Plans of one job in two directories have the same. */
   readonly plan: string;
+  /** Of how its journal begins (`markOf`): which run of the plan. */
+  readonly begun: string;
+  /** Where it was when this was written. */
+  readonly directory: string;
   readonly job: string;
   /** As requests name it (account-of.ts). */
   readonly account: string;
@@ -46,7 +50,8 @@ const RECORD_BYTES = 16;
 const HMAC_DIGITS = 64;
 /** Of a multiple of a record. */
 const CHUNK_BYTES = 1 << 18;
-const MAX_HEAD_BYTES = 4096;
+/** A path may have 4096. */
+const MAX_HEAD_BYTES = 1 << 15;
 
 /** Writes the file of a run whole. `key`: 32 bytes. */
 export async function writePeople(

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
+import type { RunState } from '../journal/replay.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRowStatus } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -15,13 +16,14 @@ import { type PeopleHead, type PersonRecord, type PersonState, readPeopleHead, w
 
 /**
  * Who got what, from whatever job or run, in `<memory>/_people/`: the key, and a file for each run (people-file.ts). It is derived from plans
- * and journals: the file of a run is written before its first intent, when all of its rows count, and again with its outputs. A process
+ * and journals: the file of a run is written each time before it sends, when all that it has yet to send counts, and again with its outputs. A process
  * may die at any moment: what stands there counts too many at most.
  */
 const PEOPLE_DIRECTORY = '_people';
 const KEY_FILE = 'key';
 const ENDING = '.people';
 const KEY_BYTES = 32;
+const MARK_DIGITS = 12;
 /** In a memory that jobs name: a file for each output directory whose jobs do, with its path. */
 const OUTPUT_ENDING = '.output';
 
@@ -46,16 +48,18 @@ export async function notePeople(
 ): Promise<boolean> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return false;
-  const ends = rows ?? (await readRows(files, { directory, plan }));
-  const { firstOpen, lastClose, lastSentAt } = ends.state;
-  if (firstOpen === undefined) return false;
+  const ends = rows ?? (await readRowsOf(files, { directory, plan }));
+  const { lastClose, lastSentAt } = ends.state;
+  const mark = markOf(plan.id, ends.state);
+  if (mark === undefined) return false;
   const path = people ?? peopleDirectoryOf(plan.job, dirname(directory));
   await files.makeDirectory(path);
   const key = await ensureKey(files, path);
   if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
   const isOver = lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned';
   const head = {
-    plan: plan.id,
+    ...mark,
+    directory,
     job: plan.job.name,
     account: accountOfKind(plan.job, steps[0]?.kind ?? ''),
     group: plan.job.frequency?.group ?? '',
@@ -70,11 +74,11 @@ export async function notePeople(
     return isOver || findHad?.(number, () => text) !== undefined ? 'not-sent' : state;
   };
   const records = listPeopleOf(files, { directory, plan }, { steps, stateOf });
-  await writePeople(files, join(path, nameOfPeople(plan.id)), { head, key, records });
+  await writePeople(files, join(path, nameOfPeople(mark)), { head, key, records });
   return true;
 }
 
-async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise<RowStatusView> {
+export async function readRowsOf(files: Files, { directory, plan }: RunOfPeople): Promise<RowStatusView> {
   const steps = plan.steps.map(({ number, counts }) => ({ number, ...counts }));
   return (await readRowStatus(files, join(directory, JOURNAL_FILE), { steps, isForReport: false })).rows;
 }
@@ -82,8 +86,25 @@ async function readRows(files: Files, { directory, plan }: RunOfPeople): Promise
 export type RunOfPeople = { readonly directory: string; readonly plan: Plan };
 type StateOf = (step: number, row: number, message: SeenText) => PersonState;
 
-export function nameOfPeople(plan: string): string {
-  return `${plan}${ENDING}`;
+/** A run that has begun, wherever it is. */
+export type RunMark = Pick<PeopleHead, 'plan' | 'begun'>;
+
+/**
+ * Which run of a plan it is, by the first line of its journal: the same job has the same plan id in another output directory, and where its own
+ * was removed, but no process begins two of them in one moment. The mark moves with the run. Undefined where it was never begun.
+ */
+export function markOf(plan: string, { firstOpen }: Pick<RunState, 'firstOpen'>): RunMark | undefined {
+  if (firstOpen === undefined) return undefined;
+  const { at, host, pid } = firstOpen;
+  return { plan, begun: hash('sha256', `${at} ${pid} ${host}`).slice(0, MARK_DIGITS) };
+}
+
+export function isSameRun(one: RunMark | undefined, other: RunMark | undefined): boolean {
+  return one !== undefined && one.plan === other?.plan && one.begun === other.begun;
+}
+
+export function nameOfPeople({ plan, begun }: RunMark): string {
+  return `${plan}-${begun}${ENDING}`;
 }
 
 /** How a step of a job says its texts; undefined where it sends none. */
@@ -128,15 +149,26 @@ export async function readPeopleHeads(
   for (const name of names) {
     const path = join(directory, name);
     const head = await readPeopleHead(files, path, key);
-    if (head === undefined) throw refusePeopleFile(path, name.slice(0, -ENDING.length));
+    if (head === undefined) throw refusePeopleFile(path, name.split('-')[0] ?? '');
     heads.push({ path, head });
   }
   return { key, heads };
 }
 
+/** Changes with each file of a memory, but for that of one run: one that resumes writes its own anew. */
+export async function readFacts(files: Files, directory: string, own: RunMark | undefined): Promise<string> {
+  const ownName = own && nameOfPeople(own);
+  const names = (await files.list(directory)).filter((name) => name.endsWith(ENDING) && name !== ownName);
+  const facts = names.map(async (name) => {
+    const { bytes, inode, changedMs } = (await files.stat(join(directory, name))) ?? {};
+    return [name, bytes, inode, changedMs].join(' ');
+  });
+  return (await Promise.all(facts)).join('\n');
+}
+
 /** Where a memory that jobs name finds their runs again. Durable once it returns. */
 async function noteOutput(files: Files, people: string, output: string): Promise<void> {
-  const name = createHash('sha256').update(output).digest('hex').slice(0, 32);
+  const name = hash('sha256', output).slice(0, 32);
   const path = join(people, `${name}${OUTPUT_ENDING}`);
   if ((await files.stat(path)) === undefined) await files.writeWhole(path, `${output}\n`);
 }

@@ -2,7 +2,9 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { expect, test } from 'vitest';
 import { aGrownExport } from './a-grown-export.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
 
 const MEMORY = 'out/_people';
@@ -102,6 +104,35 @@ test('whom a pruned run wrote to cannot be made again: no plan is made, by no jo
   expect(await workspace.destinations()).toEqual(numbersOf(12));
 });
 
+test.each([
+  ['its run.json is damaged', true, (workspace: Workspace, run: string) => workspace.write(`${run}/run.json`, '{')],
+  [
+    'its journal is gone',
+    false,
+    (workspace: Workspace, run: string) => rmSync(workspace.path(`${run}/journal.ndjson`)),
+  ],
+  [
+    'its journal is gone, and its run.json',
+    false,
+    (workspace: Workspace, run: string) => {
+      for (const name of ['journal.ndjson', 'run.json', 'summary.json']) rmSync(workspace.path(`${run}/${name}`));
+    },
+  ],
+])(
+  'a run without rows, whose own files do not say that it sent nothing, is refused by jobs that share the memory: %s',
+  async (_what, isPruned, damage) => {
+    const workspace = await aGrownExport();
+    const run = workspace.runOf(workspace.plans()[0] ?? '');
+    if (isPruned) expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
+    removePeople(workspace, MEMORY);
+    damage(workspace, run);
+    workspace.writeJob(aJob(workspace, { name: 'other' }));
+    const failed = await workspace.run();
+    expect([failed.code, readFailure(failed).error.code]).toEqual([4, 'registry-mismatch']);
+    expect(await workspace.destinations()).toEqual(numbersOf(12));
+  },
+);
+
 test('where the memory cannot be read no plan is made: a byte changed, a key lost', async () => {
   const workspace = await aGrownExport();
   const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
@@ -129,4 +160,82 @@ test('a key whose process died before it had written it is made anew, as long as
   workspace.writeJob(aJob(workspace));
   expect((await workspace.run()).code).toBe(0);
   expect(workspace.read(`${MEMORY}/key`)).toMatch(/^[0-9a-f]{64}\n$/);
+});
+
+test.each([
+  ['another output directory of one memory', { memory: 'shared' }, { memory: 'shared', output: 'there' }],
+  ['a directory that was removed, and its memory not', {}, {}],
+  ['the same, unfinished', { unfinished: true }, {}],
+])(
+  'the same job in %s has the same plan id, and writes to no one again',
+  async (_what, { unfinished, ...first }: Record<string, unknown>, second) => {
+    const hangs = { kind: 'latency' as const, delayMs: 60_000, area: 'sms' as const, nth: 2 };
+    const workspace = await aWorkspace(...(unfinished ? [hangs] : []));
+    workspace.write('people.csv', people(12));
+    workspace.writeJob(aJob(workspace, first));
+    if (unfinished) await killAfter(2, workspace, 'run', 'job.yaml');
+    else expect((await workspace.run()).code).toBe(0);
+    const [plan] = workspace.plans();
+    const sent = await workspace.destinations();
+    if (!('memory' in second)) rmSync(workspace.path('out/sale'), { recursive: true });
+    workspace.setFaults();
+    workspace.writeJob(aJob(workspace, second));
+
+    const { code, summary, stderr } = await workspace.run();
+
+    expect([code, summary.plan], stderr).toEqual([1, plan]);
+    expect(summary.balance).toMatchObject({ read: 12, skipped: 12 });
+    expect(readOutput(summary, 1, 'skipped')[0]?._reason).toContain(
+      `from run ${plan} of job sale in ${workspace.path('out/sale')}`,
+    );
+    expect(await workspace.destinations()).toEqual(sent);
+  },
+);
+
+test('of two directories that have one plan, the one that is sent later holds what the other has sent, and a retry too', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(12));
+  const directories: string[] = [];
+  for (const output of ['here', 'there']) {
+    workspace.writeJob(aJob(workspace, { memory: 'shared', output }));
+    directories.push(JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).directory);
+  }
+  const [here = '', there = ''] = directories;
+  expect((await workspace.volley('apply', here)).code).toBe(0);
+  const { summary } = await workspace.volley('apply', there);
+  expect(summary.balance).toMatchObject({ accepted: 0, unprocessed: 12 });
+  const retry = await workspace.volley('retry', there, '--only', 'unprocessed');
+  expect(JSON.parse(retry.stdout).steps[0].skips, retry.stderr).toEqual({ 'had-it-already': 12 });
+  expect(await workspace.destinations()).toEqual(numbersOf(12));
+});
+
+test('what a resumed run sends, after it was held at its beginning, counts for others from then on', async () => {
+  const workspace = await aWorkspace();
+  const step = (files: string) => ({ steps: [anSmsStep({ input: { files }, batchSize: 1 })] });
+  const rows = (...ids: number[]) => `name,mobile\n${ids.map((id) => `P${id},${numberOf(id)}\n`).join('')}`;
+  const hang = (nth: number) => workspace.setFaults({ kind: 'latency', delayMs: 60_000, area: 'sms', nth });
+  for (const [name, ...ids] of [
+    ['slow', 1, 2, 9, 4, 5],
+    ['other', 7, 8, 9],
+    ['last', 9],
+  ] as const) {
+    workspace.write(`${name}.csv`, rows(...ids));
+    workspace.writeJob(aJob(workspace, { name, ...step(`${name}.csv`) }), `${name}.yaml`);
+  }
+  const { directory } = JSON.parse((await workspace.volley('plan', 'slow.yaml')).stdout);
+  hang(1);
+  await killAfter(1, workspace, 'run', 'other.yaml');
+  hang(1);
+  await killAfter(2, workspace, 'apply', directory);
+  const [other] = readdirSync(workspace.path('out/other')).filter((name) => name.startsWith('20'));
+  expect((await workspace.volley('abandon', `out/other/${other}`)).code).toBe(0);
+  hang(3);
+  await killAfter(5, workspace, 'apply', directory);
+  expect(await workspace.destinations()).toContain(numberOf(9));
+  workspace.setFaults();
+
+  const { code, summary, stderr } = await workspace.volley('run', 'last.yaml');
+
+  expect([code, summary.balance.skipped], stderr).toEqual([1, 1]);
+  expect((await workspace.destinations()).filter((number) => number === numberOf(9))).toHaveLength(1);
 });

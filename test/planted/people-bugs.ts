@@ -19,10 +19,52 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   {
     name: 'other runs learn whom a run sends to only once it has ended',
     file: 'src/people/open-people.ts',
-    find: 'if (!(await isNoted(files, run))) await',
-    replace: 'if ((await isNoted(files, run)) === undefined) await',
+    find: 'await notePeople(files, run, { nowMs, rows, findHad });',
+    replace: 'if (rows.state.lastSentAt !== undefined) await notePeople(files, run, { nowMs, rows, findHad });',
     tests: ['test/e2e/had-already.test.ts'],
     title: 'a run whose process was killed counts with all that it has yet to send',
+  },
+  {
+    name: 'other runs learn whom a run sends to only as it begins, not as it resumes',
+    file: 'src/people/open-people.ts',
+    find: 'await notePeople(files, run, { nowMs, rows, findHad });',
+    replace: 'if (rows.state.lastSentAt === undefined) await notePeople(files, run, { nowMs, rows, findHad });',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title: 'what a resumed run sends, after it was held at its beginning, counts for others from then on',
+  },
+  {
+    name: 'of two runs that resume in one moment none sees what the other has just written',
+    file: 'src/people/people-memory.ts',
+    find: "return [name, bytes, inode, changedMs].join(' ');",
+    replace: 'return name;',
+    tests: ['test/people/open-people.test.ts'],
+  },
+  {
+    name: 'what another directory sent under the same plan id is taken for its own',
+    file: 'src/people/people-memory.ts',
+    find: 'return one !== undefined && one.plan === other?.plan && one.begun === other.begun;',
+    replace: 'return one !== undefined && one.plan === other?.plan;',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title:
+      'of two directories that have one plan, the one that is sent later holds what the other has sent, and a retry too',
+  },
+  {
+    name: 'a plan does not look at what another directory sent under its id',
+    file: 'src/people/open-people.ts',
+    find: '!isSameRun(head, begun?.mark)',
+    replace: 'head.plan !== plan.id',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title:
+      'the same job in a directory that was removed, and its memory not has the same plan id, and writes to no one again',
+  },
+  {
+    name: 'a run whose run.json is damaged has sent nothing, once its rows are pruned',
+    file: 'src/people/missing-people.ts',
+    find: 'return record === undefined || ',
+    replace: 'return record !== undefined && ',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title:
+      'a run without rows, whose own files do not say that it sent nothing, is refused by jobs that share the memory',
   },
   {
     name: 'frequency does not count the rows of the plan itself',

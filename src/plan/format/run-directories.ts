@@ -36,11 +36,11 @@ export class RunDirectories {
   }
 
   /** In the order of their names; what is neither a plan nor a run is none of them, or has neither file. */
-  async *list(files: Files, isWanted: (id: string) => boolean = () => true): AsyncGenerator<RunDirectory> {
+  async *list(files: Files, isWanted: (path: string) => boolean = () => true): AsyncGenerator<RunDirectory> {
     for (const name of this.#names) {
       // What a planner is at, or left behind.
-      if (name.startsWith('.') || !isWanted(readRunName(name))) continue;
       const path = join(this.jobDirectory, name);
+      if (name.startsWith('.') || !isWanted(path)) continue;
       const isThere = async (file: string) => (await files.stat(join(path, file))) !== undefined;
       const hasPlan = await isThere(PLAN_FILE);
       const hasJournal = await isThere(JOURNAL_FILE);
