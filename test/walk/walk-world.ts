@@ -13,9 +13,15 @@ import { createSimFiles, type Perform } from '../world/sim-files.js';
 import { createTableReader, type InputTable } from '../world/table-reader.js';
 import { MINUTE, WalkService } from './walk-service.js';
 
-/** How a command is cut short: at its n-th operation on the disk, or with its n-th request. */
+/** Errors of a disk. */
+export const ERRNOS = ['EIO', 'ENOSPC', 'EMFILE'] as const;
+type Errno = (typeof ERRNOS)[number];
+const isErrno = (kind: string): kind is Errno => ERRNOS.includes(kind as Errno);
+const diskError = (code: Errno) => Object.assign(new Error(`${code}: the disk fails`), { code, syscall: 'any' });
+
+/** How a command is cut short: at its n-th operation on the disk, which may fail instead, or with its n-th request. */
 export interface Death {
-  readonly kind: 'kill' | 'power' | 'signal' | 'kill with a request';
+  readonly kind: 'kill' | 'power' | 'signal' | 'kill with a request' | 'short write' | Errno;
   readonly after: number;
 }
 
@@ -24,6 +30,8 @@ export interface Ended {
   readonly exitCode: number | undefined;
   readonly error: unknown;
   readonly stdout: string;
+  /** The operation that the disk failed. */
+  readonly failed: string | undefined;
 }
 
 const START = Date.parse('2026-11-21T12:00:00Z');
@@ -73,20 +81,23 @@ export class WalkWorld {
       }
       tellDeath();
     };
-    const perform: Perform = async (_name, act, tear) => {
+    let failed: string | undefined;
+    const perform: Perform = async (name, act, tear) => {
       if (isDead) return never();
       operations += 1;
       this.nowMs += 1;
-      if (operations === death?.after && death.kind !== 'kill with a request') {
-        if (death.kind !== 'signal') {
-          if (tear !== undefined && this.random() < 0.5) tear();
-          else if (this.random() < 0.3) act();
-          die();
-          return never();
-        }
+      if (operations !== death?.after || death.kind === 'kill with a request') return act();
+      if (death.kind === 'signal') {
         hear('SIGTERM');
+        return act();
       }
-      return act();
+      failed = name;
+      if (death.kind === 'short write') return (tear ?? act)() as ReturnType<typeof act>;
+      if (tear !== undefined && this.random() < 0.5) tear();
+      else if (!isErrno(death.kind) && this.random() < 0.3) act();
+      if (isErrno(death.kind)) throw diskError(death.kind);
+      die();
+      return never();
     };
     const files = createSimFiles(this.disk, perform, { pid, nowMs: () => this.nowMs });
     const runtime: Env = {
@@ -145,10 +156,10 @@ export class WalkWorld {
       runtime,
     };
     const ended = task(host).then(
-      (exitCode) => ({ exitCode, error: undefined, stdout }),
-      (error: unknown) => ({ exitCode: -1, error, stdout }),
+      (exitCode) => ({ exitCode, error: undefined, stdout, failed }),
+      (error: unknown) => ({ exitCode: -1, error, stdout, failed }),
     );
-    return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout };
+    return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout, failed };
   }
 }
 

@@ -58,6 +58,8 @@ export class Walk {
     this.#inputs.deliver();
   }
 
+  /** Operations that failed, and whose command ended well. */
+  readonly unreported = new Set<string>();
   #adopts = false;
 
   async run(death?: Death): Promise<void> {
@@ -266,13 +268,15 @@ export class Walk {
 
   async #give(name: string, task: (host: Terminal) => Promise<number>, death: Death | undefined): Promise<Ended> {
     const ended = await this.world.give(task, death);
-    const { exitCode, error } = ended;
+    const { exitCode, error, failed } = ended;
     this.counts.commands += 1;
-    if (exitCode === undefined) this.counts.deaths += 1;
+    if (exitCode === undefined || failed !== undefined) this.counts.deaths += 1;
+    if (failed !== undefined && exitCode === 0 && death?.kind !== 'short write') this.unreported.add(failed);
     const told = error instanceof Error ? error.message : `exit ${exitCode ?? `died: ${death?.kind} ${death?.after}`}`;
     this.trail.push(`${name}: ${told}`);
     const isRefusal = error instanceof UserError && REFUSALS.includes(error.code);
-    if (error !== undefined && !isRefusal) {
+    const isOfDisk = failed !== undefined && told.includes(`${death?.kind}`);
+    if (error !== undefined && !isRefusal && !isOfDisk) {
       const said = error instanceof InternalError || error instanceof Error ? error.stack : String(error);
       throw new Violation(`${name} fails: ${said}`);
     }
