@@ -48,7 +48,8 @@ const DOORS = {
   command: ['library', 'verbs'],
   texts: ['library', 'verbs'],
   observe: ['library', 'verbs'],
-  library: ['verbs', 'sandbox', 'listen'],
+  library: ['verbs', 'sandbox', 'listen', 'console'],
+  console: ['library', 'verbs', 'sandbox', 'listen', 'observe', 'cluster'],
   verbs: ['library'],
 };
 

@@ -80,28 +80,36 @@ export function asksFor({ count, noun, plural, of }: SentPart): string {
 /** The first lines of the plan, and `446 people · 32.05 EUR · from LADEN · now, until about 10:04 UTC. Type 446 to send: `. */
 export function formatQuestion(
   plan: Plan,
-  { parts, share, steps }: ToSend,
+  toSend: ToSend,
   { settings, nowMs, screen }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number; screen: Screen },
 ): string {
+  const so = toSend.share < 1 ? `Left of run ${plan.id}: ` : '';
+  return (
+    `${formatPlanHead(plan, screen)}\n` +
+    `${formatParagraph(`${so}${listSendingFacts(plan, toSend, { settings, nowMs }).join(' · ')}.`, screen)}` +
+    `Type ${toSend.parts[0]?.count} to send: `
+  );
+}
+
+/** `446 people`, `32.05 EUR`, `from LADEN`, `now, until about 10:04 UTC`: to how many, at what cost, from whom, when. */
+export function listSendingFacts(
+  plan: Plan,
+  { parts, share, steps }: ToSend,
+  { settings, nowMs }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number },
+): string[] {
   const written = plan.job.steps.filter((_, index) => steps.has(index + 1));
   const templates = written.flatMap((step) => (step.kind === 'sms' ? [step.template] : []));
   const sources = [...new Set(templates.map(({ source }) => source ?? 'the sender of the account'))];
   const times = [...new Set(templates.flatMap(({ scheduled }) => (scheduled ? [formatTime(scheduled)] : [])))];
   const isSomeNow = times.length === 0 || written.some((step) => isRowStep(step) && !hasTime(step));
   const { count = 0, of = count } = parts[0] ?? {};
-  const facts = [
+  return [
     ...parts.map(asksFor),
     ...(share < 1 ? [] : describeCost(plan, parts[0], steps)),
     ...(sources.length > 0 ? [`from ${sources.join(' and ')}`] : []),
     ...(isSomeNow ? [describeTime(plan, (share * count) / of, { settings, nowMs })] : []),
     ...times.map((time) => `on ${time}`),
   ];
-  const so = share < 1 ? `Left of run ${plan.id}: ` : '';
-  return (
-    `${formatPlanHead(plan, screen)}\n` +
-    `${formatParagraph(`${so}${facts.join(' · ')}.`, screen)}` +
-    `Type ${parts[0]?.count} to send: `
-  );
 }
 
 /** `22.35 EUR`; of a sample what it costs, too, and of a ramp what its first stage is. */

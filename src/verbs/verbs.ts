@@ -13,6 +13,11 @@ export const LIST: readonly ListedVerb[] = [
     load: async () => (await import('./init.js')).init,
   },
   {
+    command: 'console',
+    about: 'Campaigns in a browser, from a file to the report, on this machine',
+    load: async () => (await import('./console.js')).console,
+  },
+  {
     command: 'run <job>',
     about: 'Plan and apply a job; the same command again resumes where it stopped',
     load: async () => (await import('./run.js')).run,

@@ -5,8 +5,9 @@ import { type Browser, chromium as launcher } from 'playwright-core';
 export async function aBrowser(): Promise<Browser> {
   const { CHROME_PATH } = process.env;
   if (CHROME_PATH !== undefined) return launcher.launch({ executablePath: CHROME_PATH });
-  // In one process it ends with its first page.
-  const args = chromium.args.filter((each) => each !== '--single-process');
+  // In one process it ends with its first page; without web security it sends no Origin.
+  const unwanted = ['--single-process', '--disable-web-security'];
+  const args = chromium.args.filter((each) => !unwanted.includes(each));
   const { TMPDIR } = process.env;
   // It is unpacked once, and stays: not in memory.
   delete process.env.TMPDIR;

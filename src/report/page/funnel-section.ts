@@ -21,7 +21,7 @@ export function renderFunnel(summary: Summary): Html {
       return [name, count, renderShare(count, step.balance.read), leftOut] as const;
     });
     const columns = [
-      { title: steps.length > 1 ? nameStep(step) : '' },
+      { title: steps.length > 1 ? nameStep(step) : 'from the file' },
       { title: 'rows', isNumber: true },
       { title: 'of those read' },
       { title: 'left out, and why' },

@@ -1,0 +1,117 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { join } from 'node:path';
+import type { Clock } from '../ports/clock.js';
+import type { Files } from '../storage/files.js';
+
+const SESSION_MS = 12 * 3_600_000;
+const LINK_MS = 10 * 60_000;
+
+/** Of every answer. The console's own script only sets texts and attributes; nothing else runs, and no page is framed. */
+export const SAFE_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+    "frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  // Without one, the posts of its own forms would say `Origin: null`.
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export interface AskedRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * Why a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. `host`: the only
+ * one it answers to: a foreign name that was made to lead here (DNS rebinding) sends no Origin with a GET.
+ */
+export function refuseForeign(
+  { method, headers }: AskedRequest,
+  host: string,
+): [status: number, why: string] | undefined {
+  if (headers.host !== host) return [421, `This console answers to http://${host} alone.`];
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  const site = headers['sec-fetch-site'];
+  if (headers.origin === `http://${host}` && (site === undefined || site === 'same-origin')) return undefined;
+  return [403, 'The request does not come from a page of this console. Nothing was done.'];
+}
+
+export interface Visit {
+  /** Stands in every form. */
+  readonly formToken: string;
+}
+
+/**
+ * Who may use a console: the one who opens a link, which holds 32 random bytes and works once, within ten minutes. The browser then has a
+ * cookie for twelve hours. Links and sessions are files that are named by a digest, so that no file here opens anything.
+ */
+export class Access {
+  readonly #directory: string;
+  readonly #files: Files;
+  readonly #clock: Clock;
+
+  constructor(directory: string, { files, clock }: { readonly files: Files; readonly clock: Clock }) {
+    this.#directory = directory;
+    this.#files = files;
+    this.#clock = clock;
+  }
+
+  async createLink(): Promise<string> {
+    return this.#create('links');
+  }
+
+  /** The cookie's value for a link that has not been used; undefined for any other. */
+  async enter(link: string): Promise<string | undefined> {
+    const path = this.#pathOf('links', link);
+    if (!(await this.#isFresh(path, LINK_MS))) return undefined;
+    const used = `${path}.used`;
+    try {
+      // Of two requests at once, one has it.
+      await this.#files.rename(path, used);
+    } catch {
+      return undefined;
+    }
+    await this.#files.remove(used);
+    return this.#create('sessions');
+  }
+
+  /** `cookies`: the header; `name`: of our own. */
+  async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
+    const own = (cookies ?? '').split('; ').find((each) => each.startsWith(`${name}=`));
+    const value = own?.slice(name.length + 1) ?? '';
+    if (value === '' || !(await this.#isFresh(this.#pathOf('sessions', value), SESSION_MS))) return undefined;
+    return { formToken: digest(`form ${value}`) };
+  }
+
+  async #create(kind: 'links' | 'sessions'): Promise<string> {
+    const secret = randomBytes(32).toString('base64url');
+    await this.#files.makeDirectory(join(this.#directory, kind));
+    await this.#files.writeWhole(this.#pathOf(kind, secret), '');
+    return secret;
+  }
+
+  #pathOf(kind: 'links' | 'sessions', secret: string): string {
+    return join(this.#directory, kind, digest(secret));
+  }
+
+  async #isFresh(path: string, ms: number): Promise<boolean> {
+    const found = await this.#files.stat(path);
+    return found !== undefined && this.#clock.now() - found.modifiedMs < ms;
+  }
+}
+
+export function isSame(given: unknown, expected: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(String(given))), Buffer.from(digest(expected)));
+}
+
+/** `Max-Age` in seconds. The port is in the name: browsers send cookies of one port to all others of the host. */
+export function writeCookie(name: string, value: string): string {
+  return `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_MS / 1000}`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

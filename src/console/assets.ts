@@ -1,0 +1,120 @@
+import { PAGE_STYLE } from '../report/page/report-page.js';
+
+/** Of the report, and of what it has not: forms, lists, a phone. */
+export const CONSOLE_STYLE = `${PAGE_STYLE}
+:root{--action:#0b5cad;--onAction:#fff;--focus:#0b5cad}
+@media (prefers-color-scheme:dark){:root{--action:#7db8f5;--onAction:#0d1117;--focus:#9ecbff}}
+a{color:var(--action)}
+:focus-visible{outline:3px solid var(--focus);outline-offset:2px}
+main:focus{outline:0}
+.skip{position:absolute;left:-100vw}.skip:focus{left:1rem;top:.5rem;background:var(--ground);padding:.5rem;z-index:1}
+header{border-bottom:1px solid var(--line)}
+nav{max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
+.brand{font-weight:700;margin-right:1rem}
+.banner{margin:0;padding:.4rem 1rem;text-align:center;background:var(--soft);border-top:1px solid var(--line)}
+.banner.live{background:#8f1d12;color:#fff;border-color:#8f1d12}
+.wrong{border:3px solid var(--rejected);padding:.25rem 1rem .75rem;margin:0 0 1.5rem}
+.wrong h2{border:0;margin:.5rem 0 0;padding:0}
+.wrong ul{padding-left:1.1rem;margin:.25rem 0;overflow-wrap:anywhere}
+.note{padding:.6rem .9rem;border-left:3px solid var(--unprocessed);background:var(--soft)}
+.field{margin:1rem 0}
+label{display:block;font-weight:600}
+.hint{display:block;color:var(--dim);font-size:.95rem;overflow-wrap:anywhere}
+input:not([type=hidden]),select,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--dim);border-radius:4px;padding:.45rem .6rem;margin-top:.25rem;max-width:100%}
+input[type=file]{width:100%}
+textarea{width:100%}
+[aria-invalid=true]{border:2px solid var(--rejected)}
+button{font:inherit;font-weight:600;padding:.5rem 1rem;border:1px solid var(--action);border-radius:4px;background:var(--action);color:var(--onAction);cursor:pointer;overflow-wrap:anywhere;max-width:100%}
+button.quiet{background:transparent;color:var(--action);font-weight:400;padding:.3rem .7rem;margin:.15rem 0}
+.next{display:inline-block;margin:.5rem 0 .5rem 1rem}
+.list,.tasks{padding-left:1.1rem}
+.list li,.tasks li{margin:.35rem 0;overflow-wrap:anywhere}
+.state{color:var(--dim);margin-left:1rem}
+.phone{max-width:26rem;margin:.75rem 0}
+.phone blockquote{border:0;border-radius:12px;margin:.25rem 0}
+.inserts button{margin-right:.25rem}
+footer{overflow-wrap:anywhere}
+`;
+
+/**
+ * Sets texts and attributes, and nothing else: progress, an upload in slices that goes on where it broke off, names of columns put into a
+ * text. Every page works without it.
+ */
+export const CONSOLE_SCRIPT = `'use strict';
+const all = (selector) => [...document.querySelectorAll(selector)];
+for (const each of all('[data-script]')) each.hidden = false;
+for (const button of all('[data-insert]')) button.addEventListener('click', () => {
+  const text = document.getElementById('message');
+  text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, 'end');
+  text.focus();
+});
+for (const form of all('form')) {
+  let isSent = false;
+  form.addEventListener('submit', (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+    setTimeout(() => { isSent = false; }, 3000);
+  });
+}
+const live = document.querySelector('[data-live]');
+if (live) {
+  let wait = 1000;
+  const look = async () => {
+    if (!document.hidden) {
+      try {
+        const answer = await fetch(live.dataset.live, { headers: { accept: 'application/json' } });
+        const found = await answer.json();
+        if (found.isOver) return location.reload();
+        if (live.textContent !== found.said) live.textContent = found.said;
+        wait = 1000;
+      } catch { wait = Math.min(wait * 2, 30000); }
+    }
+    setTimeout(look, wait);
+  };
+  setTimeout(look, wait);
+}
+const upload = document.querySelector('form[data-slices]');
+if (upload) upload.addEventListener('submit', async (event) => {
+  const [file] = upload.elements.file.files;
+  if (!file) return;
+  event.preventDefault();
+  const said = upload.querySelector('[data-upload]');
+  const token = upload.elements.token.value;
+  const at = upload.dataset.slices + '?name=' + encodeURIComponent(file.name) + '&bytes=' + file.size;
+  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+  const say = (text) => { said.textContent = text; };
+  const ask = async (method, url, body) => {
+    const answer = await fetch(url, { method, body, headers: { 'x-volley-token': token, ...(body ? { 'content-type': 'application/octet-stream' } : {}) } });
+    const found = await answer.json();
+    if (!answer.ok) throw Object.assign(new Error(found.said), { isSaid: true });
+    return found;
+  };
+  let failures = 0;
+  for (let { has, slice } = { has: -1, slice: 1 }; has < file.size; ) {
+    try {
+      if (has < 0) ({ has, slice } = await ask('GET', at));
+      if (has < file.size) ({ has } = await ask('PUT', at + '&offset=' + has, file.slice(has, has + slice)));
+      failures = 0;
+      say(megabytes(has) + ' of ' + megabytes(file.size) + ' MB');
+    } catch (error) {
+      if (error.isSaid) return say(error.message);
+      failures += 1;
+      say('The connection broke off. Going on as soon as it is back.');
+      has = -1;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(1000 * failures, 15000)));
+    }
+  }
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = upload.dataset.slices.replace(/slices$/, 'file');
+  for (const [name, value] of [['token', token], ['name', file.name]]) {
+    const input = document.createElement('input');
+    input.type = 'hidden';
+    input.name = name;
+    input.value = value;
+    form.append(input);
+  }
+  document.body.append(form);
+  form.submit();
+});
+`;

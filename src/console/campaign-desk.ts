@@ -1,0 +1,273 @@
+import { isAbsolute, join } from 'node:path';
+import { UserError } from '../domain/errors.js';
+import { type CampaignFolder, jobFileOf } from './campaign.js';
+import type { Printed } from './commands.js';
+import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import {
+  type Bubble,
+  columnsPage,
+  type Entry,
+  filePage,
+  handWrittenPage,
+  homePage,
+  messagePage,
+  type Task,
+  taskPage,
+} from './pages/campaign-pages.js';
+import { type Wrong, wrongOf } from './pages/layout.js';
+import { describeRunShortly, findRun, readColumns } from './reading.js';
+import { findUploaded, readFileName, readSize, takeSlice } from './uploads.js';
+
+const NO_FILE = 'expected a CSV, Excel or NDJSON file, such as people.csv';
+const SHOWN_ROWS = 3;
+
+/** A campaign from its name to its message: it writes the job file, by `volley init` and by what a person writes. */
+export class CampaignDesk extends Desk {
+  async showHome(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const names = await this.campaigns.list();
+    const entries = await Promise.all(names.map((name) => this.#describe(name)));
+    return { status: wrong.length > 0 ? 422 : 200, page: homePage({ formToken: asked.formToken }, entries, wrong) };
+  }
+
+  async #describe(name: string): Promise<Entry> {
+    try {
+      const campaign = await this.find(name);
+      const run = await findRun(campaign, this.context);
+      if (run !== undefined) {
+        const progress = run.runner !== undefined ? 'sending' : run.summary?.state === 'finished' ? 'done' : 'stopped';
+        return { name, progress, said: describeRunShortly(run) };
+      }
+      const isChecked = (await this.checked(campaign)).checked?.isStale === false;
+      return isChecked
+        ? { name, progress: 'checked', said: 'checked, not sent' }
+        : { name, progress: 'draft', said: '' };
+    } catch (error) {
+      // One that cannot be read leaves the others listed.
+      return { name, progress: 'stopped', said: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async create(asked: PageRequest): Promise<PageAnswer> {
+    const written = String(asked.fields.name ?? '').trim();
+    if (written === '') return this.showHome(asked, [{ message: 'Give the campaign a name', field: 'name' }]);
+    return { to: `/c/${await this.campaigns.create(written)}/file` };
+  }
+
+  async showTasks(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const { job, file } = campaign;
+    const run = await findRun(campaign, this.context);
+    const { checked } = await this.checked(campaign);
+    const done = (isDone: boolean, why: string) => (isDone ? 'Completed' : why);
+    const hasJob = job !== undefined;
+    const tasks: Task[] = [
+      { title: 'File', path: 'file', state: done(file !== undefined || hasJob, 'Not started'), isOpen: true },
+      {
+        title: 'Columns',
+        path: 'columns',
+        state: done(hasJob, file === undefined ? 'Cannot start yet: add a file' : 'Not started'),
+        isOpen: file !== undefined,
+      },
+      {
+        title: 'Message',
+        path: 'message',
+        state: done(hasJob, 'Cannot start yet: choose the column of the numbers'),
+        isOpen: hasJob,
+      },
+      {
+        title: 'Check',
+        path: 'check',
+        state: done(
+          checked?.isStale === false,
+          hasJob ? 'Not started' : 'Cannot start yet: choose the column of the numbers',
+        ),
+        isOpen: hasJob,
+      },
+      {
+        title: 'Send',
+        path: run === undefined ? 'check' : 'run',
+        state: run === undefined ? 'Not started' : run.said,
+        isOpen: run !== undefined || checked !== undefined,
+      },
+    ];
+    return { page: taskPage(viewOf(asked, campaign), campaign, tasks) };
+  }
+
+  async showFile(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const names = await this.files.list(join(campaign.directory, 'files'));
+    const uploaded = names.filter((name) => readFileName(name) === name);
+    return { status: wrong.length > 0 ? 422 : 200, page: filePage(viewOf(asked, campaign), campaign, uploaded, wrong) };
+  }
+
+  /** Of a browser without a script: the whole file. */
+  async takeFile(asked: PageRequest): Promise<PageAnswer> {
+    const name = readFileName(asked.file?.name);
+    const bytes = asked.file?.bytes.length ?? 0;
+    if (asked.file === undefined || name === undefined || bytes === 0)
+      return this.showFile(asked, [{ message: `Choose a file that has rows: ${NO_FILE}`, field: 'file' }]);
+    const { directory } = await this.find(asked.name);
+    await takeSlice(this.files, join(directory, 'files'), {
+      upload: { name, bytes },
+      offset: 0,
+      slice: asked.file.bytes,
+    });
+    return this.chooseFile({ ...asked, fields: { name } });
+  }
+
+  async findUpload(asked: PageRequest): Promise<{ has: number }> {
+    const { upload, directory } = await this.#readUpload(asked);
+    return { has: await findUploaded(this.files, directory, upload) };
+  }
+
+  async takeSlice(asked: PageRequest, slice: Uint8Array): Promise<PageAnswer> {
+    const { upload, directory } = await this.#readUpload(asked);
+    return {
+      json: { has: await takeSlice(this.files, directory, { upload, offset: Number(asked.fields.offset), slice }) },
+    };
+  }
+
+  async #readUpload({ name: campaign, fields }: PageRequest) {
+    const [name, bytes] = [readFileName(fields.name), readSize(fields.bytes)];
+    if (name === undefined || bytes === undefined)
+      throw new UserError('bad-input', `Cannot take this file: ${NO_FILE}`);
+    const { directory } = await this.find(campaign);
+    return { upload: { name, bytes }, directory: join(directory, 'files') };
+  }
+
+  /** One that was uploaded, by its name; or one on this machine, by its path. */
+  async chooseFile(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const { name, path = '' } = asked.fields;
+    const field = name === undefined ? 'path' : 'file';
+    const own = readFileName(name);
+    const file = own === undefined ? String(path).trim() : join(campaign.directory, 'files', own);
+    if (!isAbsolute(file))
+      return this.showFile(asked, [{ message: 'Give the whole path of the file, from / on', field }]);
+    if ((await this.files.stat(file))?.isFile !== true)
+      return this.showFile(asked, [{ message: `There is no file ${file}`, field }]);
+    await this.campaigns.choose(asked.name, file);
+    const printed = await this.#guess({ ...campaign, file }, []);
+    // Which column, or which country, is asked on the next page; any other fault is the file's.
+    if (printed.exitCode !== 0 && printed.error?.message.startsWith('Cannot choose') !== true)
+      return this.showFile(asked, wrongOf(printed, field));
+    return { to: `/c/${asked.name}/columns` };
+  }
+
+  /** Writes the job of a campaign by `volley init`. */
+  async #guess(campaign: CampaignFolder, flags: readonly string[]): Promise<Printed> {
+    const next = join(campaign.directory, 'next.yaml');
+    await this.files.remove(next);
+    const printed = await this.commands.run(campaign.directory, [
+      'init',
+      campaign.file ?? '',
+      '--output',
+      next,
+      ...flags,
+    ]);
+    if (printed.exitCode === 0) await this.campaigns.takeOver(campaign, next);
+    return printed;
+  }
+
+  async showColumns(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    if (campaign.file === undefined) return { to: `/c/${asked.name}/file` };
+    const shown = await readColumns(campaign, this.files);
+    const { destination = shown.chosen, country = shown.country } = asked.fields;
+    const written = { ...shown, chosen: String(destination), country: String(country) };
+    return {
+      status: wrong.length > 0 ? 422 : 200,
+      page: columnsPage(viewOf(asked, campaign), campaign, written, wrong),
+    };
+  }
+
+  async chooseColumn(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const [destination, country] = [asked.fields.destination, asked.fields.country].map((each) =>
+      String(each ?? '').trim(),
+    );
+    if (!destination)
+      return this.showColumns(asked, [{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
+    const printed = await this.#guess(campaign, [
+      `--destination=${destination}`,
+      ...(country ? [`--country=${country}`] : []),
+    ]);
+    if (printed.exitCode !== 0)
+      return this.showColumns(
+        asked,
+        wrongOf(printed, printed.error?.message.includes('--country') === true ? 'country' : 'destination'),
+      );
+    return { to: `/c/${asked.name}/message` };
+  }
+
+  async showMessage(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const { job } = campaign;
+    if (job === undefined) return { to: `/c/${asked.name}/columns` };
+    const view = viewOf(asked, campaign);
+    if (job.unknown.length > 0) return { page: handWrittenPage(view, campaign) };
+    const { sender = job.sender, message = job.message } = asked.fields;
+    const shown = asked.fields.show === 'longest' || asked.fields.show === 'random' ? asked.fields.show : '';
+    const choice =
+      shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
+    const printed = await this.commands.run(campaign.directory, [
+      'preview',
+      jobFileOf(campaign),
+      '--count',
+      `${SHOWN_ROWS}`,
+      '--show-numbers',
+      ...choice,
+    ]);
+    const bubbles = printed.exitCode === 0 ? (printed.rows as readonly PreviewRow[]).map(readBubble) : [];
+    const all = [...wrong, ...wrongOf(printed, 'message')];
+    const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
+    const written = { sender: String(sender), message: String(message) };
+    return {
+      status: all.length > 0 ? 422 : 200,
+      page: messagePage(view, campaign, { columns, bubbles, written, shown }, all),
+    };
+  }
+
+  async writeMessage(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const [sender, message] = [asked.fields.sender, asked.fields.message].map((each) =>
+      String(each ?? '').replaceAll('\r\n', '\n'),
+    );
+    if (campaign.job === undefined || campaign.job.unknown.length > 0) return { to: `/c/${asked.name}/message` };
+    if (!message?.trim()) return this.showMessage(asked, [{ message: 'Write the message', field: 'message' }]);
+    if (asked.fields.sha256 !== campaign.job.sha256) {
+      const theirs = `The campaign was changed meanwhile. It now says: “${campaign.job.message}”. Yours is below; save it again to put it in its place.`;
+      return { ...(await this.showMessage(asked, [{ message: theirs, field: 'message' }])), status: 409 };
+    }
+    await this.campaigns.write(campaign, { sender: sender ?? '', message });
+    return { to: `/c/${asked.name}/message#messages` };
+  }
+}
+
+/** A row as `volley preview` prints it. */
+interface PreviewRow {
+  readonly line: number;
+  readonly reason: string | null;
+  readonly sms: {
+    readonly to: string;
+    readonly text: string;
+    readonly parts: number;
+    readonly units: number;
+    readonly encoding: string;
+    readonly ucs2: readonly { readonly character: string; readonly at: number }[];
+  } | null;
+}
+
+function readBubble({ line, reason, sms }: PreviewRow): Bubble {
+  if (sms === null) return { to: `Line ${line}`, text: reason ?? '', said: '', isMessage: false };
+  const [first] = sms.ucs2;
+  const because =
+    first === undefined ? '' : `, shorter ones because of ${first.character.split(' ')[0]}, position ${first.at}`;
+  const parts = `${sms.parts} ${sms.parts === 1 ? 'part' : 'parts'}`;
+  return {
+    to: sms.to,
+    text: sms.text,
+    said: `line ${line} · ${sms.units} characters · ${parts}${because}`,
+    isMessage: true,
+  };
+}

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import { isMap, isSeq, parseDocument } from 'yaml';
+import { suggestName } from '../job/schema/written-job.js';
+import type { Files } from '../storage/files.js';
+
+/** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
+export interface CampaignFolder {
+  readonly name: string;
+  readonly directory: string;
+  /** Of `job.yaml`; undefined before its columns are known. */
+  readonly job: CampaignJob | undefined;
+  /** The file that was chosen for it. */
+  readonly file: string | undefined;
+}
+
+/** What the forms show of a job file. */
+export interface CampaignJob {
+  /** Of the file: a form carries it, so that two people who edit are noticed. */
+  readonly sha256: string;
+  readonly text: string;
+  readonly isSandbox: boolean;
+  readonly files: readonly string[];
+  readonly destination: string;
+  readonly country: string;
+  readonly sender: string;
+  readonly message: string;
+  /** Keys that the forms do not know: then they show the job, and change nothing of it. */
+  readonly unknown: readonly string[];
+}
+
+const JOB_FILE = 'job.yaml';
+const KNOWN = new Set([
+  ...['name', 'service', 'sameText', 'steps', 'optOuts'],
+  ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template', 'steps.suppress'],
+  ...[
+    'steps.input.files',
+    'steps.input.country',
+    'steps.input.countryColumn',
+    'steps.input.encoding',
+    'steps.input.sheet',
+  ],
+  ...['steps.template.source', 'steps.template.text'],
+]);
+
+/** Campaigns of a directory, as files that the commands use as well. */
+export class Campaigns {
+  readonly directory: string;
+  readonly #files: Files;
+
+  constructor(directory: string, files: Files) {
+    this.directory = join(directory, 'campaigns');
+    this.#files = files;
+  }
+
+  /** In the order of their names. */
+  async list(): Promise<string[]> {
+    const names = await this.#files.list(this.directory);
+    const found = await Promise.all(
+      names.map(async (name) => [name, await this.#files.stat(join(this.directory, name))] as const),
+    );
+    return found.flatMap(([name, facts]) => (facts?.isDirectory === true && name === suggestName(name) ? [name] : []));
+  }
+
+  /** A name that no campaign has yet. */
+  async create(written: string): Promise<string> {
+    const wanted = suggestName(written);
+    const taken = new Set(await this.#files.list(this.directory));
+    let name = wanted;
+    for (let n = 2; taken.has(name); n++) name = `${wanted.slice(0, 60)}-${n}`;
+    await this.#files.makeDirectory(join(this.directory, name, 'files'));
+    return name;
+  }
+
+  /** Undefined where there is none. */
+  async find(name: string): Promise<CampaignFolder | undefined> {
+    const directory = join(this.directory, name);
+    if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true) return undefined;
+    const text = await this.#files.readText(join(directory, JOB_FILE));
+    const chosen = await this.#files.readText(join(this.stateOf(name), 'file.json'));
+    return {
+      name,
+      directory,
+      job: text === undefined ? undefined : readJob(text),
+      file: chosen === undefined ? undefined : JSON.parse(chosen).path,
+    };
+  }
+
+  /** What the console keeps of a campaign beside its files. */
+  stateOf(name: string): string {
+    return join(dirname(this.directory), '.console', name);
+  }
+
+  async choose(name: string, path: string): Promise<void> {
+    await this.#files.makeDirectory(this.stateOf(name));
+    await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path }));
+  }
+
+  /** A job that `volley init` wrote for the campaign takes the place of its job; message and sender of that stay. */
+  async takeOver({ name, directory, job }: CampaignFolder, path: string): Promise<void> {
+    const document = parseDocument((await this.#files.readText(path)) ?? '');
+    document.set('name', name);
+    if (job !== undefined) {
+      document.setIn(['steps', 0, 'template', 'source'], job.sender);
+      document.setIn(['steps', 0, 'template', 'text'], job.message);
+    }
+    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+    await this.#files.remove(path);
+  }
+
+  /** Comments and all other keys stay. */
+  async write(
+    { directory, job }: CampaignFolder,
+    changed: { readonly sender: string; readonly message: string },
+  ): Promise<void> {
+    const document = parseDocument(job?.text ?? '');
+    document.setIn(['steps', 0, 'template', 'source'], changed.sender);
+    document.setIn(['steps', 0, 'template', 'text'], changed.message);
+    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+  }
+}
+
+export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): string {
+  return join(directory, JOB_FILE);
+}
+
+export function nameFile(path: string): string {
+  return basename(path);
+}
+
+function readJob(text: string): CampaignJob {
+  const document = parseDocument(text);
+  const at = (...path: (string | number)[]) => document.getIn(path);
+  const files = document.toJS()?.steps?.[0]?.input?.files;
+  const unknown = new Set<string>();
+  const visit = (node: unknown, path: string) => {
+    if (isSeq(node)) for (const item of node.items) visit(item, path);
+    if (!isMap(node)) return;
+    for (const { key, value } of node.items) {
+      const name = path === '' ? String(key) : `${path}.${key}`;
+      if (name === 'service' || name.startsWith('steps.suppress')) continue;
+      if (KNOWN.has(name)) visit(value, name);
+      else unknown.add(name);
+    }
+  };
+  visit(document.contents, '');
+  const steps = document.get('steps');
+  if (!isSeq(steps) || steps.items.length !== 1) unknown.add('several steps');
+  if (at('steps', 0, 'kind') !== 'sms') unknown.add('steps without SMS');
+  const say = (value: unknown) => (value === undefined || value === null ? '' : String(value));
+  return {
+    sha256: createHash('sha256').update(text).digest('hex'),
+    text,
+    isSandbox: at('service', 'sandbox') === true,
+    files: [files ?? []].flat().map(String),
+    destination: say(at('steps', 0, 'destination')),
+    country: say(at('steps', 0, 'input', 'country')),
+    sender: say(at('steps', 0, 'template', 'source')),
+    message: say(at('steps', 0, 'template', 'text')),
+    unknown: [...unknown],
+  };
+}

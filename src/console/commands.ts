@@ -1,0 +1,128 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { open, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Env } from '../command/env.js';
+
+/** What a command printed with --json. */
+export interface Printed {
+  readonly exitCode: number;
+  readonly error: {
+    readonly message: string;
+    readonly hint: string | null;
+    readonly problems: readonly PrintedProblem[];
+  } | null;
+  readonly [key: string]: unknown;
+}
+
+interface PrintedProblem {
+  readonly file?: string;
+  readonly line?: number | null;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+/** A command that was started for a campaign, as far as it has come. */
+export interface Started {
+  /** Of the job file, when it was started. */
+  readonly jobSha256: string;
+  /** Undefined while it is at work. */
+  readonly printed: Printed | undefined;
+}
+
+/** Which process it is; on another boot, or another machine, that id is another's. */
+interface StartedFile {
+  readonly pid: number;
+  readonly host: string;
+  readonly jobSha256: string;
+}
+
+interface CommandToStart {
+  readonly directory: string;
+  readonly args: readonly string[];
+  readonly jobSha256: string;
+}
+
+/**
+ * Starts `volley` as it stands in a terminal: the console itself neither plans nor sends. Short ones are waited for; long ones are processes
+ * of their own, which go on when the console ends, and whose output is in files.
+ */
+export class Commands {
+  /** The program, `dist/cli.js`. */
+  readonly #cli: string;
+  readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
+  readonly #starting = new Map<string, Promise<void>>();
+
+  constructor(cli: string, env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>) {
+    this.#cli = cli;
+    this.#env = env;
+  }
+
+  /** Of one that takes a moment and sends nothing. */
+  run(directory: string, args: readonly string[]): Promise<Printed> {
+    const child = this.#spawn(directory, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
+      child.on('error', reject);
+      child.on('close', () => resolve(read(Buffer.concat(chunks).toString('utf8'))));
+    });
+  }
+
+  /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs. */
+  async start(state: string, verb: string, command: CommandToStart): Promise<void> {
+    const path = join(state, verb);
+    const under = this.#starting.get(path);
+    if (under !== undefined) return under;
+    const starting = this.#start(path, verb, command).finally(() => this.#starting.delete(path));
+    this.#starting.set(path, starting);
+    return starting;
+  }
+
+  async #start(path: string, verb: string, { directory, args, jobSha256 }: CommandToStart): Promise<void> {
+    const before = await this.find(dirname(path), verb);
+    if (before !== undefined && before.printed === undefined) return;
+    await this.#env.files.makeDirectory(dirname(path));
+    const out = await open(`${path}.out`, 'w', 0o600);
+    const log = await open(`${path}.log`, 'w', 0o600);
+    try {
+      const child = this.#spawn(directory, [verb, ...args], { stdio: ['ignore', out.fd, log.fd], detached: true });
+      await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+      child.unref();
+      await this.#env.files.writeWhole(
+        `${path}.json`,
+        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256 }),
+      );
+    } finally {
+      await Promise.all([out.close(), log.close()]);
+    }
+  }
+
+  /** Undefined where none was started. */
+  async find(state: string, verb: string): Promise<Started | undefined> {
+    const text = await this.#env.files.readText(join(state, `${verb}.json`));
+    if (text === undefined) return undefined;
+    const { pid, host, jobSha256 }: StartedFile = JSON.parse(text);
+    // PageRequest before the output is read: what it printed last is in it.
+    const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
+    const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
+    return { jobSha256, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };
+  }
+
+  #spawn(directory: string, args: readonly string[], options: SpawnOptions) {
+    return spawn(process.execPath, [this.#cli, ...args, '--json'], { cwd: directory, ...options });
+  }
+}
+
+function read(out: string): Printed {
+  if (out.trim() === '') {
+    return {
+      exitCode: 75,
+      error: {
+        message: 'The command ended before it said anything: it was killed, or this machine went down.',
+        hint: 'Start it again: nothing is sent twice.',
+        problems: [],
+      },
+    };
+  }
+  return JSON.parse(out);
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import type { Context } from '../command/context.js';
+import { UserError } from '../domain/errors.js';
+import type { Files } from '../storage/files.js';
+import { type CampaignFolder, Campaigns } from './campaign.js';
+import { Commands, type Started } from './commands.js';
+import type { View } from './pages/layout.js';
+import type { Checked } from './pages/sending-pages.js';
+import { readChecked } from './reading.js';
+
+/** What a form or a query says. */
+export type FormFields = Readonly<Record<string, unknown>>;
+
+/** A page or a form that was asked for. */
+export interface PageRequest {
+  readonly formToken: string;
+  /** Of the path. */
+  readonly name: string;
+  readonly output: string;
+  readonly fields: FormFields;
+  /** Of an upload without a script. */
+  readonly file?: { readonly name: string; readonly bytes: Uint8Array };
+}
+
+/** What a request is answered with. `to`: another page, after every form that did something. */
+export interface PageAnswer {
+  readonly status?: number;
+  readonly page?: string;
+  readonly json?: object;
+  readonly to?: string;
+  readonly file?: { readonly path: string; readonly name: string };
+}
+
+/** The campaigns of a directory, and the commands that do what a page asks for. */
+export class Desk {
+  protected readonly campaigns: Campaigns;
+  protected readonly commands: Commands;
+  protected readonly context: Context;
+  protected readonly files: Files;
+
+  constructor({ directory, cli }: { readonly directory: string; readonly cli: string }, context: Context) {
+    this.context = context;
+    this.files = context.env.files;
+    this.campaigns = new Campaigns(directory, this.files);
+    this.commands = new Commands(cli, context.env);
+  }
+
+  protected async find(name: string): Promise<CampaignFolder> {
+    const campaign = await this.campaigns.find(name);
+    if (campaign === undefined) throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
+    return campaign;
+  }
+
+  /** The plan of the last check, unless that is still under way or found something wrong. */
+  protected async checked(
+    campaign: CampaignFolder,
+  ): Promise<{ started: Started | undefined; checked: Checked | undefined }> {
+    const started = await this.commands.find(this.campaigns.stateOf(campaign.name), 'plan');
+    const directory = started?.printed?.directory;
+    if (started === undefined || typeof directory !== 'string' || started.printed?.state !== 'planned')
+      return { started, checked: undefined };
+    const isStale = started.jobSha256 !== campaign.job?.sha256;
+    const isThere = (await this.files.stat(join(directory, 'plan.json'))) !== undefined;
+    return { started, checked: isThere ? await readChecked(directory, this.context.env, isStale) : undefined };
+  }
+}
+
+export function viewOf({ formToken }: PageRequest, { name, job }: CampaignFolder): View {
+  return { formToken, campaign: { name, isSandbox: job?.isSandbox ?? true } };
+}

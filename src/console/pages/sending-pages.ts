@@ -1,0 +1,180 @@
+import { countOf, format } from '../../domain/count-of.js';
+import type { Balance } from '../../domain/row.js';
+import type { Plan } from '../../plan/format/plan-file.js';
+import { describeHad, explainReason, listOmitted, nameStage } from '../../report/account.js';
+import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
+import { renderFunnel } from '../../report/page/funnel-section.js';
+import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/page/html.js';
+import { renderReasons } from '../../report/page/page-sections.js';
+import { describeRun } from '../../report/page/sentence.js';
+import type { Summary } from '../../report/summary.js';
+import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+
+/** A plan, as a person confirms it. */
+export interface Checked {
+  readonly plan: Plan;
+  /** Of plan.json: what is confirmed is what leaves. */
+  readonly planSha256: string;
+  /** What is typed to send; undefined where nothing is left to send. */
+  readonly count: number | undefined;
+  /** To how many, at what cost, from whom, when. */
+  readonly facts: readonly string[];
+  /** The job file was changed since. */
+  readonly isStale: boolean;
+}
+
+/** `checked`: undefined before the first check. */
+export function checkPage(
+  view: View,
+  { name, isChecking, checked }: { name: string; isChecking: boolean; checked: Checked | undefined },
+  wrong: readonly Wrong[] = [],
+): string {
+  const start = (said: string) => renderForm(view, `/c/${name}/check`, html`<button>${said}</button>`);
+  const command = 'volley plan job.yaml';
+  if (isChecking) {
+    return renderPage(view, {
+      title: 'Check',
+      refreshes: true,
+      body: html`<h1>Check</h1><p class="lead" role="status" data-live="/c/${name}/check.json" data-key="said">The file is read and checked, every row. Nothing is sent.</p>`,
+      command,
+    });
+  }
+  if (checked === undefined) {
+    return renderPage(view, {
+      title: 'Check',
+      wrong,
+      body: html`<h1>Check</h1><p>Volley reads every row, and shows who would get what, at which cost. Nothing is sent.</p>${start(wrong.length > 0 ? 'Check again' : 'Check')}`,
+      command,
+    });
+  }
+  const { plan, facts, isStale, count } = checked;
+  const stale = isStale
+    ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
+    : NOTHING;
+  const send = isStale || count === undefined ? NOTHING : renderSend(view, name, checked, wrong);
+  return renderPage(view, {
+    title: 'Check',
+    wrong,
+    body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
+${plan.steps.map((step) => renderStep(step, plan))}${send}`,
+    command,
+  });
+}
+
+function renderSend(view: View, name: string, { count = 0, planSha256 }: Checked, wrong: readonly Wrong[]): Html {
+  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
+  const field = html`<input type="hidden" name="plan" value="${planSha256}"><p class="field"><label for="count">Type ${count} to send</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p><button>Send</button>`;
+  return html`<h2>Send</h2>${renderForm(view, `/c/${name}/send`, field)}`;
+}
+
+function renderStep(step: Plan['steps'][number], plan: Plan): Html {
+  const { funnel = [], counts, had, reasons = [], examples } = step;
+  const lines = [
+    ['read', counts.read, renderShare(counts.read, counts.read), ''] as const,
+    ...funnel
+      .filter(({ omitted }) => omitted > 0)
+      .map((stage) => {
+        const listed = listOmitted(stage);
+        return [
+          `after ${nameStage(stage)}`,
+          stage.left,
+          renderShare(stage.left, counts.read),
+          `${format(stage.omitted)}${listed === '' ? '' : `: ${listed}`}`,
+        ] as const;
+      }),
+    ['to be sent', counts.planned, renderShare(counts.planned, counts.read), ''] as const,
+  ];
+  const columns = [
+    { title: plan.steps.length > 1 ? nameStep(step) : 'from the file' },
+    { title: 'rows', isNumber: true },
+    { title: 'of those read' },
+    { title: 'left out, and why' },
+  ];
+  const problems = reasons.map(({ code, rows, said, example: { line, field, value } }) => {
+    const { is, fix } = explainReason({ code, rows, said });
+    return [is, rows, `line ${line}${field === '' ? '' : `, ${field}`}${value === '' ? '' : ` ${value}`}`, fix];
+  });
+  const problemColumns = [
+    { title: 'problem' },
+    { title: 'rows', isNumber: true },
+    { title: 'the first of them' },
+    { title: 'what to do' },
+  ];
+  return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
+${renderTable({ name: `${nameStep(step)}: from the rows read to those that are sent`, columns }, lines)}
+${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}`}
+${
+  examples.length === 0
+    ? NOTHING
+    : html`<h2>The first messages</h2>${examples.map(
+        ({
+          to,
+          text,
+        }) => html`<figure class="phone"><figcaption>${to}</figcaption><blockquote>${text}</blockquote></figure>
+`,
+      )}`
+}`;
+}
+
+/** A run that has begun. */
+export interface ShownRun {
+  readonly plan: Plan;
+  readonly balance: Balance;
+  /** Who works on it now. */
+  readonly runner: { readonly host: string; readonly pid: number; readonly isHere: boolean } | undefined;
+  /** Once it is at rest. */
+  readonly summary: Summary | undefined;
+  /** In words, such as `sending` or `stopped`. */
+  readonly said: string;
+  readonly outputs: readonly string[];
+}
+
+export function runPage(view: View, name: string, run: ShownRun, wrong: readonly Wrong[] = []): string {
+  const { runner, summary, plan } = run;
+  const command = 'volley status job.yaml';
+  if (summary !== undefined && runner === undefined) return endPage(view, name, { ...run, summary }, wrong);
+  const stop =
+    runner?.isHere === true ? renderForm(view, `/c/${name}/stop`, html`<button>Stop for now</button>`) : NOTHING;
+  return renderPage(view, {
+    title: runner === undefined ? 'Stopped' : 'Sending',
+    refreshes: runner !== undefined,
+    wrong,
+    body: html`<h1>${runner === undefined ? 'Stopped' : 'Sending'}</h1>
+<p class="lead" role="status"${runner === undefined ? NOTHING : html` data-live="/c/${name}/run.json" data-key="said"`}>${run.said}</p>
+${renderOutcomeBar(run.balance)}${stop}${runner === undefined ? renderGoOn(view, name, 'Go on') : NOTHING}
+<p class="dim">Run ${plan.id}. You may close this page; sending does not depend on it.</p>`,
+    command,
+  });
+}
+
+function endPage(
+  view: View,
+  name: string,
+  { summary, plan, outputs }: ShownRun & { summary: Summary },
+  wrong: readonly Wrong[],
+): string {
+  const [first = '', ...others] = describeRun(summary, plan);
+  const left = summary.balance.unprocessed;
+  const isOpen = summary.state !== 'finished' && left > 0;
+  const more = isOpen
+    ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view, name, 'Go on')}`
+    : NOTHING;
+  const files = outputs
+    .filter((each) => each.endsWith('.csv'))
+    .map(
+      (each) => html`<li><a href="/c/${name}/out/${each}" download>${each}</a></li>
+`,
+    );
+  return renderPage(view, {
+    title: isOpen ? 'Stopped' : 'Report',
+    wrong,
+    body: html`<h1>${isOpen ? 'Stopped' : 'Report'}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}
+${renderFunnel(summary)}${renderReasons(summary)}
+<h2>Files</h2><ul class="list"><li><a href="/c/${name}/out/report.html">The report as one page</a></li>${files}</ul>`,
+    command: 'volley report job.yaml',
+  });
+}
+
+function renderGoOn(view: View, name: string, said: string): Html {
+  return renderForm(view, `/c/${name}/go-on`, html`<button>${said}</button>`);
+}

@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import type { CampaignFolder } from './campaign.js';
+import { jobFileOf } from './campaign.js';
+import type { Started } from './commands.js';
+import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import { refusedPage, type Wrong, wrongOf } from './pages/layout.js';
+import { checkPage, runPage } from './pages/sending-pages.js';
+import { type FoundRun, findRun } from './reading.js';
+
+/** From the check of a campaign to its report: it starts `volley plan` and `volley apply`, and shows what became of them. */
+export class SendingDesk extends Desk {
+  /** Locks whose process was asked to stop: a second signal would not wait for what is in flight. */
+  readonly #stopped = new Set<string>();
+
+  async showCheck(asked: PageRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    if (campaign.job === undefined) return { to: `/c/${asked.name}/columns` };
+    const { started, checked } = await this.checked(campaign);
+    const isChecking = started !== undefined && started.printed === undefined;
+    const wrong = [...more, ...listFaults(started, campaign)];
+    return {
+      status: more.length > 0 ? 422 : 200,
+      page: checkPage(viewOf(asked, campaign), { name: asked.name, isChecking, checked }, wrong),
+    };
+  }
+
+  async lookAtCheck({ name }: PageRequest): Promise<PageAnswer> {
+    const started = await this.commands.find(this.campaigns.stateOf(name), 'plan');
+    return {
+      json: {
+        isOver: started?.printed !== undefined,
+        said: 'The file is read and checked, every row. Nothing is sent.',
+      },
+    };
+  }
+
+  async check(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    if (campaign.job === undefined) return { to: `/c/${asked.name}/columns` };
+    const { directory, job } = campaign;
+    await this.commands.start(this.campaigns.stateOf(asked.name), 'plan', {
+      directory,
+      args: [jobFileOf(campaign)],
+      jobSha256: job.sha256,
+    });
+    return { to: `/c/${asked.name}/check` };
+  }
+
+  async send(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const { checked } = await this.checked(campaign);
+    const run = await findRun(campaign, this.context);
+    // A second click, a reload: it is on its way.
+    if (run !== undefined && checked !== undefined && run.plan.id === checked.plan.id)
+      return { to: `/c/${asked.name}/run` };
+    if (checked === undefined || checked.isStale || asked.fields.plan !== checked.planSha256) {
+      const page = await this.showCheck(asked, [
+        { message: 'This is another plan now. Look at it, and type its number.' },
+      ]);
+      return { ...page, status: 409 };
+    }
+    const typed = String(asked.fields.count ?? '').replaceAll(/[\s,.']/g, '');
+    if (typed !== String(checked.count))
+      return this.showCheck(asked, [
+        { message: `Type ${checked.count} to send: this is how many get it`, field: 'count' },
+      ]);
+    return this.#apply(asked, campaign, checked.plan.id);
+  }
+
+  async goOn(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const run = await findRun(campaign, this.context);
+    if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
+    return this.#apply(asked, campaign, run.plan.id, run.directory);
+  }
+
+  async #apply(asked: PageRequest, campaign: CampaignFolder, plan: string, directory?: string): Promise<PageAnswer> {
+    const run =
+      directory ?? String((await this.commands.find(this.campaigns.stateOf(asked.name), 'plan'))?.printed?.directory);
+    const args = [run, '--confirm', plan];
+    await this.commands.start(this.campaigns.stateOf(asked.name), 'apply', {
+      directory: campaign.directory,
+      args,
+      jobSha256: campaign.job?.sha256 ?? '',
+    });
+    return { to: `/c/${asked.name}/run` };
+  }
+
+  /** Of the run that the page is about; undefined for one that has not begun. */
+  async #running(
+    campaign: CampaignFolder,
+  ): Promise<{ run: FoundRun | undefined; isStarting: boolean; wrong: Wrong[] }> {
+    const started = await this.commands.find(this.campaigns.stateOf(campaign.name), 'apply');
+    const run = await findRun(campaign, this.context);
+    const isStarting = started !== undefined && started.printed === undefined && run?.runner === undefined;
+    // What a run itself came to, its account says.
+    const isFault = started?.printed?.error && run === undefined;
+    return { run, isStarting, wrong: isFault && started.printed !== undefined ? wrongOf(started.printed) : [] };
+  }
+
+  async showRun(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const { run, isStarting, wrong } = await this.#running(campaign);
+    const view = viewOf(asked, campaign);
+    if (run === undefined && !isStarting && wrong.length === 0) return { to: `/c/${asked.name}/check` };
+    if (run === undefined && isStarting)
+      return { page: checkPage(view, { name: asked.name, isChecking: true, checked: undefined }) };
+    if (run === undefined) return this.showCheck(asked, wrong);
+    return {
+      page: runPage(
+        view,
+        asked.name,
+        isStarting ? { ...run, summary: undefined, runner: { host: '', pid: 0, isHere: false } } : run,
+        wrong,
+      ),
+    };
+  }
+
+  async lookAtRun(asked: PageRequest): Promise<PageAnswer> {
+    const { run, isStarting } = await this.#running(await this.find(asked.name));
+    return { json: { isOver: !isStarting && run?.runner === undefined, said: run?.said ?? '' } };
+  }
+
+  /** One signal for each time that the lock was taken, after a look at who has it now. */
+  async stop(asked: PageRequest): Promise<PageAnswer> {
+    const run = await findRun(await this.find(asked.name), this.context);
+    const { owner, runner } = run ?? {};
+    if (owner !== undefined && runner?.isHere === true && !this.#stopped.has(owner.instance)) {
+      this.#stopped.add(owner.instance);
+      process.kill(owner.pid, 'SIGTERM');
+    }
+    return { to: `/c/${asked.name}/run` };
+  }
+
+  async openOutput(asked: PageRequest): Promise<PageAnswer> {
+    const run = await findRun(await this.find(asked.name), this.context);
+    if (run === undefined || !run.outputs.includes(asked.output)) return notFound();
+    return { file: { path: join(run.directory, asked.output), name: asked.output } };
+  }
+}
+
+function notFound(): PageAnswer {
+  return { status: 404, page: refusedPage('Not found', 'There is no such file of this run.') };
+}
+
+/** What a check found wrong with the job or its files, unless the job was changed since. */
+function listFaults(started: Started | undefined, { job }: CampaignFolder): Wrong[] {
+  if (started?.printed === undefined || started.jobSha256 !== job?.sha256) return [];
+  if (started.printed.state === 'nothing-new')
+    return [
+      { message: 'All rows of this file were sent already.', hint: 'Choose another file to send to more people.' },
+    ];
+  return wrongOf(started.printed);
+}

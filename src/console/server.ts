@@ -1,0 +1,198 @@
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Context } from '../command/context.js';
+import { UserError } from '../domain/errors.js';
+import { PAGE_FILE } from '../report/write-report.js';
+import { Access, isSame, refuseForeign, SAFE_HEADERS, type Visit, writeCookie } from './access.js';
+import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
+import { CampaignDesk } from './campaign-desk.js';
+import type { FormFields, PageAnswer, PageRequest } from './desk.js';
+import { refusedPage } from './pages/layout.js';
+import { SendingDesk } from './sending-desk.js';
+import { SLICE_BYTES } from './uploads.js';
+
+/** Of a form without a script, which has the whole file in one piece. */
+const MOST_FORM_BYTES = 64_000_000;
+
+export interface ConsoleOptions {
+  /** Has `campaigns/` and what the console keeps. */
+  readonly directory: string;
+  readonly port: number;
+  /** The program, which does the work. */
+  readonly cli: string;
+}
+
+export interface RunningConsole {
+  readonly origin: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Serves the pages on this machine alone. Every request is checked before it is routed; one without a session gets no page. */
+export async function startConsole(
+  { directory, port, cli }: ConsoleOptions,
+  context: Context,
+): Promise<RunningConsole> {
+  const { env } = context;
+  const access = new Access(join(directory, '.console'), env);
+  const desk = new CampaignDesk({ directory, cli }, context);
+  const sending = new SendingDesk({ directory, cli }, context);
+  const app = fastify({
+    bodyLimit: MOST_FORM_BYTES,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 300 },
+  });
+  const sessions = new WeakMap<object, Visit>();
+  let own = { host: '', cookie: '' };
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(SAFE_HEADERS);
+    const refused = refuseForeign({ method: request.method, headers: request.headers }, own.host);
+    if (refused !== undefined) return refuse(reply, refused[0], 'Refused', refused[1]);
+    const path = request.url.replace(/\?.*/s, '');
+    if (path.startsWith('/assets/') || path === '/enter') return undefined;
+    const session = await access.find(request.headers.cookie, own.cookie);
+    if (session === undefined)
+      return refuse(
+        reply,
+        401,
+        'Open this console by its link',
+        'This browser is not known here, or was for twelve hours. The command `volley console --link` prints a link for it.',
+      );
+    sessions.set(request, session);
+    return undefined;
+  });
+  app.setErrorHandler(async (error, _request, reply) => {
+    if (error instanceof UserError)
+      return refuse(
+        reply,
+        409,
+        'There is a problem',
+        `${error.message}${error.problems.map(({ message }) => `; ${message}`).join('')}`,
+      );
+    context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);
+    return refuse(
+      reply,
+      500,
+      'This did not work',
+      'What went wrong is in the log of the console. Nothing was sent by this page.',
+    );
+  });
+  app.setNotFoundHandler(async (_request, reply) => refuse(reply, 404, 'Not found', 'There is no such page here.'));
+
+  app.get('/assets/console.css', (_, reply) => reply.type('text/css; charset=utf-8').send(CONSOLE_STYLE));
+  app.get('/assets/console.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(CONSOLE_SCRIPT));
+  app.get('/enter', async (request, reply) => {
+    const value = await access.enter(String((request.query as FormFields).link ?? ''));
+    if (value === undefined)
+      return refuse(
+        reply,
+        403,
+        'This link was used',
+        'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
+      );
+    return reply.header('set-cookie', writeCookie(own.cookie, value)).redirect('/', 303);
+  });
+
+  const sessionOf = (request: FastifyRequest) => sessions.get(request) ?? { formToken: '' };
+  const onPage = (path: string, show: (asked: PageRequest) => Promise<PageAnswer>) =>
+    app.get(path, async (request, reply) =>
+      sendPage(reply, await show(readAsked(request, request.query as FormFields, sessionOf(request)))),
+    );
+  const onForm = (path: string, act: (asked: PageRequest) => Promise<PageAnswer>) =>
+    app.post(path, async (request, reply) => {
+      const fields = await readForm(request);
+      const session = sessionOf(request);
+      if (!isSame(fields.token, session.formToken))
+        return refuse(
+          reply,
+          403,
+          'This form is of another visit',
+          'Nothing was done. Go back, load the page again, and do it once more.',
+        );
+      return sendPage(reply, await act(readAsked(request, fields, session)));
+    });
+
+  onPage('/', (asked) => desk.showHome(asked));
+  onForm('/new', (asked) => desk.create(asked));
+  onPage('/c/:name', (asked) => desk.showTasks(asked));
+  onPage('/c/:name/file', (asked) => desk.showFile(asked));
+  onForm('/c/:name/file', (asked) => desk.chooseFile(asked));
+  onForm('/c/:name/upload', (asked) => desk.takeFile(asked));
+  onPage('/c/:name/columns', (asked) => desk.showColumns(asked));
+  onForm('/c/:name/columns', (asked) => desk.chooseColumn(asked));
+  onPage('/c/:name/message', (asked) => desk.showMessage(asked));
+  onForm('/c/:name/message', (asked) => desk.writeMessage(asked));
+  onPage('/c/:name/check', (asked) => sending.showCheck(asked));
+  onPage('/c/:name/check.json', (asked) => sending.lookAtCheck(asked));
+  onForm('/c/:name/check', (asked) => sending.check(asked));
+  onForm('/c/:name/send', (asked) => sending.send(asked));
+  onPage('/c/:name/run', (asked) => sending.showRun(asked));
+  onPage('/c/:name/run.json', (asked) => sending.lookAtRun(asked));
+  onForm('/c/:name/stop', (asked) => sending.stop(asked));
+  onForm('/c/:name/go-on', (asked) => sending.goOn(asked));
+  onPage('/c/:name/out/:output', (asked) => sending.openOutput(asked));
+  onPage('/c/:name/slices', async (asked) => ({ json: { ...(await desk.findUpload(asked)), slice: SLICE_BYTES } }));
+  app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
+    const session = sessionOf(request);
+    if (!isSame(request.headers['x-volley-token'], session.formToken))
+      return sendPage(reply, { status: 403, json: { said: 'This page is of another visit. Load it again.' } });
+    return sendPage(
+      reply,
+      await desk.takeSlice(readAsked(request, request.query as FormFields, session), request.body as Buffer),
+    );
+  });
+
+  await app.listen({ host: '127.0.0.1', port });
+  const address = app.server.address();
+  const bound = typeof address === 'object' && address !== null ? address.port : port;
+  own = { host: `127.0.0.1:${bound}`, cookie: `volley-${bound}` };
+  return { origin: `http://${own.host}`, close: () => app.close() };
+}
+
+function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, { formToken }: Visit): PageRequest {
+  const { name = '', output = '' } = request.params as Readonly<Record<string, string>>;
+  return { formToken, name, output, fields, ...(isUpload(file) ? { file } : {}) };
+}
+
+function isUpload(value: unknown): value is NonNullable<PageRequest['file']> {
+  return typeof value === 'object' && value !== null && 'bytes' in value;
+}
+
+/** A browser sends one of two forms, by its own account of them. */
+async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> {
+  const type = headers['content-type'] ?? '';
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  if (!type.startsWith('multipart/form-data')) return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')));
+  const form = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
+  const entries = [...form.entries()].map(async ([name, value]) =>
+    typeof value === 'string'
+      ? ([name, value] as const)
+      : ([name, { name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) }] as const),
+  );
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+function refuse(reply: FastifyReply, status: number, title: string, said: string) {
+  return sendPage(reply, { status, page: refusedPage(title, said) });
+}
+
+async function sendPage(reply: FastifyReply, { status = 200, page, json, to, file }: PageAnswer) {
+  if (to !== undefined) return reply.redirect(to, 303);
+  if (json !== undefined) return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
+  if (file === undefined)
+    return reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(page ?? '');
+  const { path, name } = file;
+  if (name === PAGE_FILE) {
+    // It has its style in itself, and no script.
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  } else reply.type('text/csv; charset=utf-8').header('content-disposition', `attachment; filename="${name}"`);
+  return reply.send(createReadStream(path));
+}

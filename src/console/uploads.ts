@@ -1,0 +1,64 @@
+import { constants } from 'node:fs';
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Files } from '../storage/files.js';
+
+/** Of one slice that a browser sends: below what proxies take by default. */
+export const SLICE_BYTES = 900_000;
+const MOST_BYTES = 20_000_000_000;
+
+/** A file on its way into a campaign. Its name there is that which it had, without what could lead elsewhere. */
+export interface Upload {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** What a person called their file; undefined where no file can be called so. */
+export function readFileName(written: unknown): string | undefined {
+  const name = String(written ?? '')
+    .split(/[\\/]/)
+    .at(-1)
+    ?.replace(/[\p{Cc}\p{Cf}]+/gu, '')
+    .trim();
+  if (name === undefined || name === '' || name.startsWith('.') || Buffer.byteLength(name) > 200) return undefined;
+  return /\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm])(?:\.gz)?$/i.test(name) ? name : undefined;
+}
+
+/** Undefined where its size cannot be used. */
+export function readSize(written: unknown): number | undefined {
+  const bytes = Number(written);
+  return /^\d{1,11}$/.test(String(written)) && bytes > 0 && bytes <= MOST_BYTES ? bytes : undefined;
+}
+
+/** How much of it is here. */
+export async function findUploaded(files: Files, directory: string, upload: Upload): Promise<number> {
+  return (await files.stat(partOf(directory, upload)))?.bytes ?? 0;
+}
+
+/**
+ * Takes the slice that begins where the upload ends. Returns how much is here then: after a slice from anywhere else, such as one that was
+ * sent twice, what was here before. The last one gives the file its name.
+ */
+export async function takeSlice(
+  files: Files,
+  directory: string,
+  { upload, offset, slice }: { upload: Upload; offset: number; slice: Uint8Array },
+): Promise<number> {
+  const part = partOf(directory, upload);
+  const had = await findUploaded(files, directory, upload);
+  if (offset !== had || offset + slice.length > upload.bytes) return had;
+  // At its place: of two that came at once, the second changes nothing.
+  const file = await open(part, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    await file.write(slice, 0, slice.length, offset);
+    if (offset + slice.length === upload.bytes) await file.sync();
+  } finally {
+    await file.close();
+  }
+  if (offset + slice.length === upload.bytes) await rename(part, join(directory, upload.name));
+  return offset + slice.length;
+}
+
+function partOf(directory: string, { name, bytes }: Upload): string {
+  return join(directory, `.${name}.${bytes}.part`);
+}

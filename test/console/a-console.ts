@@ -1,0 +1,133 @@
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Running } from '../e2e/command.js';
+
+export interface Answer {
+  readonly status: number;
+  /** Where it leads. */
+  readonly to: string | undefined;
+  readonly text: string;
+  readonly headers: Headers;
+}
+
+type Asking = Readonly<Record<string, string>>;
+
+/** The built command `volley console` on a directory of its own, and a browser without scripts. */
+export class AConsole {
+  readonly directory: string;
+  #running: Running | undefined;
+  #cookie = '';
+  #token = '';
+  origin = '';
+  link = '';
+
+  constructor() {
+    this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'console-')));
+  }
+
+  /** Opened by its link. */
+  async start(): Promise<void> {
+    this.#running = this.run('--port', '0');
+    const first = await this.#running.firstLine();
+    ({ origin: this.origin, link: this.link } = JSON.parse(first));
+  }
+
+  /** The command on its directory. */
+  run(...flags: string[]): Running {
+    const env = { PATH: process.env.PATH ?? '' };
+    return new Running(['console', '--directory', this.directory, ...flags], { cwd: this.directory, env });
+  }
+
+  async enter(): Promise<Answer> {
+    const answer = await this.ask(this.link.slice(this.origin.length));
+    this.#cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+    this.#token = fieldOf(await this.ask('/'), 'token');
+    return answer;
+  }
+
+  /** With the headers that a browser sends, unless others are given. */
+  async ask(path: string, { fields, headers = {} }: { fields?: Asking; headers?: Asking } = {}): Promise<Answer> {
+    const own = { cookie: this.#cookie, ...(fields === undefined ? {} : { origin: this.origin }), ...headers };
+    const answer = await fetch(`${this.origin}${path}`, {
+      redirect: 'manual',
+      headers: own,
+      ...(fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) }),
+    });
+    const to = answer.headers.get('location') ?? undefined;
+    return { status: answer.status, to, text: await answer.text(), headers: answer.headers };
+  }
+
+  /** A form of one of its pages. */
+  post(path: string, fields: Asking = {}): Promise<Answer> {
+    return this.ask(path, { fields: { token: this.#token, ...fields } });
+  }
+
+  write(name: string, text: string): string {
+    const path = join(this.directory, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  /** A campaign up to its message, of a file of people. */
+  async aCampaign(name: string, people: string): Promise<void> {
+    await this.post('/new', { name });
+    await this.post(`/c/${name}/file`, { path: this.write(`${name}.csv`, people) });
+    const { sha256 } = await this.messageForm(name);
+    await this.post(`/c/${name}/message`, { sha256, sender: 'LADEN', message: 'Hi {{ name }}, sale!' });
+  }
+
+  async messageForm(name: string): Promise<{ sha256: string }> {
+    return { sha256: fieldOf(await this.ask(`/c/${name}/message`), 'sha256') };
+  }
+
+  /** The page of the check, once it is done. */
+  async check(name: string): Promise<Answer & { plan: string }> {
+    await this.post(`/c/${name}/check`);
+    await this.#until(`/c/${name}/check.json`);
+    const page = await this.ask(`/c/${name}/check`);
+    return { ...page, plan: fieldOf(page, 'plan') };
+  }
+
+  /** Its page, once the run is at rest. */
+  async ended(name: string): Promise<Answer> {
+    await this.#until(`/c/${name}/run.json`);
+    return this.ask(`/c/${name}/run`);
+  }
+
+  async #until(path: string): Promise<void> {
+    for (;;) {
+      const answer = await this.ask(path);
+      if (answer.status !== 200 || JSON.parse(answer.text).isOver) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  /** Numbers that the embedded sandbox of a campaign was asked to write to, in order. */
+  sent(name: string): string[] {
+    const ledger = join(this.directory, 'campaigns', name, 'out', name, 'sandbox', 'ledger.ndjson');
+    return [...readFileSync(ledger, 'utf8').matchAll(/"(\+\d{8,15})"/g)].map(([, number = '']) => number).sort();
+  }
+
+  files(name: string): string[] {
+    return readdirSync(join(this.directory, 'campaigns', name));
+  }
+
+  /** Resolves with its exit code. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null | undefined> {
+    this.#running?.signal(signal);
+    return (await this.#running?.ended)?.code;
+  }
+}
+
+/** Of a hidden field of a form; '' where the page has none. */
+export function fieldOf({ text }: Pick<Answer, 'text'>, name: string): string {
+  return new RegExp(`name="${name}" value="(\\w+)"`).exec(text)?.[1] ?? '';
+}
+
+/** What of a page is read. */
+export function textOf({ text }: Pick<Answer, 'text'>): string {
+  const main = text.slice(text.indexOf('<main'));
+  const bare = main.replace(/<[^>]+>/g, ' ').replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+  return bare.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { numbersOf, people } from '../e2e/a-job.js';
+import { AConsole, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+const PEOPLE = `${people(3)}Nobody,n/a\n`;
+
+describe('a console', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole();
+
+  beforeAll(async () => {
+    await console.start();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  test('lets in who has its link, once; another is printed on request', async () => {
+    expect((await console.ask('/')).status).toBe(401);
+    expect((await console.ask('/c/x/run')).status).toBe(401);
+    expect(await console.enter()).toMatchObject({ status: 303, to: '/' });
+    expect((await console.ask(console.link.slice(console.origin.length))).status).toBe(403);
+
+    const { stdout } = await console.run('--link', '--json').ended;
+    const { link } = JSON.parse(stdout);
+    expect(await console.ask(link.slice(console.origin.length))).toMatchObject({ status: 303 });
+  });
+
+  test('answers each page with headers that let nothing else run', async () => {
+    const { headers } = await console.ask('/');
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+  });
+
+  test('refuses a form without the token of the visit', async () => {
+    const answer = await console.ask('/new', { fields: { name: 'stolen' } });
+    expect(answer.status).toBe(403);
+    expect(textOf(await console.ask('/'))).not.toContain('stolen');
+  });
+
+  test('takes a campaign from its file to the report, and sends each message once however often Send is pressed', async () => {
+    await console.aCampaign('sale', PEOPLE);
+    expect(console.files('sale')).toContain('job.yaml');
+    const checked = await console.check('sale');
+    expect(textOf(checked)).toContain('3 people · from LADEN');
+    expect(textOf(checked)).toContain('line 5, mobile');
+    expect(textOf(checked)).toContain('Hi P1, sale!');
+
+    const wrong = await console.post('/c/sale/send', { plan: checked.plan, count: '4' });
+    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('Type 3 to send')]);
+    expect((await console.post('/c/sale/send', { plan: 'another', count: '3' })).status).toBe(409);
+
+    const press = () => console.post('/c/sale/send', { plan: checked.plan, count: '3' });
+    const presses = await Promise.all([press(), press(), press()]);
+    expect(presses.map(({ to }) => to)).toEqual(Array(3).fill('/c/sale/run'));
+    const ended = await console.ended('sale');
+    expect((await press()).to).toBe('/c/sale/run');
+    expect(textOf(ended)).toContain('the service accepted 3 messages');
+    expect(console.sent('sale')).toEqual(numbersOf(3));
+    expect(textOf(await console.ask('/'))).toContain('Done sale 3 messages accepted of 4 rows');
+
+    const results = await console.ask('/c/sale/out/1-sms.results.csv');
+    expect(results.headers.get('content-disposition')).toBe('attachment; filename="1-sms.results.csv"');
+    expect((await console.ask('/c/sale/out/plan.json')).status).toBe(404);
+    expect((await console.ask('/c/sale/out/..%2F..%2Fjob.yaml')).status).toBe(404);
+  });
+
+  test('notices two who edit, and a check that the campaign was changed after', async () => {
+    await console.aCampaign('edited', PEOPLE);
+    const { plan } = await console.check('edited');
+    const { sha256 } = await console.messageForm('edited');
+    const first = await console.post('/c/edited/message', { sha256, sender: 'LADEN', message: 'Mine' });
+    const second = await console.post('/c/edited/message', { sha256, sender: 'LADEN', message: 'Theirs' });
+    expect([first.status, second.status]).toEqual([303, 409]);
+    expect(textOf(second)).toContain('It now says: “Mine”');
+    expect(second.text).toContain('Theirs</textarea>');
+
+    const stale = await console.ask('/c/edited/check');
+    expect(textOf(stale)).toContain('was changed since this check');
+    expect((await console.post('/c/edited/send', { plan, count: '3' })).status).toBe(409);
+  });
+
+  test('keeps what a person wrote into the job file, and changes no job that it does not know whole', async () => {
+    await console.aCampaign('hand', PEOPLE);
+    const path = join(console.directory, 'campaigns/hand/job.yaml');
+    expect(readFileSync(path, 'utf8')).toContain('# what the phone shows as sender');
+    console.write('campaigns/hand/job.yaml', `${readFileSync(path, 'utf8')}\nguards: { maxRejectedPercent: 90 }\n`);
+    const before = readFileSync(path, 'utf8');
+    const shown = await console.ask('/c/hand/message');
+    expect(textOf(shown)).toContain('It has what these pages do not show: guards');
+    await console.post('/c/hand/message', { sha256: '', sender: 'X', message: 'Y' });
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(textOf(await console.check('hand'))).toContain('3 people');
+  });
+
+  test('says of a bad file, path, column and text what the command says, beside what is to be changed', async () => {
+    await console.post('/new', { name: 'Faults' });
+    const said = async (path: string, fields: Record<string, string>) => {
+      const answer = await console.post(path, fields);
+      return [answer.status, /class="wrong".*?<\/ul>/s.exec(answer.text)?.[0].replace(/<[^>]+>/g, ' ')];
+    };
+    expect(await said('/new', { name: '  ' })).toEqual([422, expect.stringContaining('Give the campaign a name')]);
+    const at = '/c/faults';
+    expect(await said(`${at}/file`, { path: 'people.csv' })).toEqual([422, expect.stringContaining('the whole path')]);
+    expect(await said(`${at}/file`, { path: '/nowhere.csv' })).toEqual([
+      422,
+      expect.stringContaining('no file /nowhere.csv'),
+    ]);
+    const quote = console.write('quote.csv', 'name,mobile\n"Anna,+6591234567\n');
+    expect(await said(`${at}/file`, { path: quote })).toEqual([422, expect.stringContaining('quote')]);
+    const two = console.write('two.csv', 'mobile,phone\n+6591234567,+6591234568\n');
+    expect(await console.post(`${at}/file`, { path: two })).toMatchObject({ to: `${at}/columns` });
+    expect(textOf(await console.ask(`${at}/columns`))).toContain('mobile has a valid number in 1 of 1 row');
+    expect(await said(`${at}/columns`, { destination: '' })).toEqual([
+      422,
+      expect.stringContaining('Choose the column'),
+    ]);
+    expect(await said(`${at}/columns`, { destination: 'phone', country: 'ZZ' })).toEqual([
+      422,
+      expect.stringContaining('ZZ'),
+    ]);
+    await console.post(`${at}/columns`, { destination: 'phone', country: '' });
+    const { sha256 } = await console.messageForm('faults');
+    await console.post(`${at}/message`, { sha256, sender: 'LADEN', message: 'Hi {{ nme }}' });
+    expect(textOf(await console.ask(`${at}/message`))).toContain('nme');
+  });
+});
+
+test('a run does not end when its console is killed, and the next one shows it', { timeout: TIMEOUT_MS }, async () => {
+  const first = new AConsole();
+  await first.start();
+  await first.enter();
+  await first.aCampaign('sale', people(200));
+  const { plan } = await first.check('sale');
+  await first.post('/c/sale/send', { plan, count: '200' });
+  await first.end('SIGKILL');
+  await first.start();
+  expect(await first.enter()).toMatchObject({ status: 303 });
+  await first.ended('sale');
+  expect(first.sent('sale')).toEqual(numbersOf(200));
+  expect(await first.end()).toBe(0);
+});
