@@ -4,7 +4,7 @@ import { LaneStopped, type PreSendCheck } from '../throttle/gate.js';
 import type { Lane, PassGate } from '../throttle/lane.js';
 import { LaneSlots } from '../throttle/lane-slots.js';
 import { type Cost, Rate } from '../throttle/rate.js';
-import { LaneWatch } from './lane-watch.js';
+import { type LaneReach, LaneWatch } from './lane-watch.js';
 import type { BookedTurns, LaneStore, TurnsAsked } from './store.js';
 
 /** How late a request comes to its turn, for timers and a busy processor. */
@@ -124,6 +124,11 @@ export function createSharedLane(options: {
     }
   };
 
+  const noteReach = (reach: LaneReach) => {
+    const reached = watch.noteReach(clock.monotonicMs(), reach);
+    if (reached !== undefined) options.onReach(reached);
+  };
+
   const askOnce = async (): Promise<number> => {
     const urgent = waiting.filter(({ isUrgent }) => isUrgent);
     const startMs = clock.monotonicMs();
@@ -149,8 +154,7 @@ export function createSharedLane(options: {
     share = booked.share;
     delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
     giveTurns(asking, booked);
-    const reached = watch.noteReach(endMs, { uncertaintyMs, latenessMs, slackMs: booked.slackMs });
-    if (reached !== undefined) options.onReach(reached);
+    if (isKnown) noteReach({ uncertaintyMs, latenessMs, slackMs: booked.slackMs });
     // The next call takes as long to come there.
     return waiting.length > 0 ? Math.max(booked.againInMs - answerMs, BLOCK_MS) : 0;
   };

@@ -30,6 +30,7 @@ export async function runLanes(
     seconds = 120,
     concurrency = 16,
     away = 0,
+    answerMs = 100,
   }: {
     perSecond: number;
     callMs?: number;
@@ -37,6 +38,7 @@ export async function runLanes(
     concurrency?: number;
     /** As many more do not reach the service: each request makes them pause. */
     away?: number;
+    answerMs?: number;
   },
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
@@ -93,7 +95,7 @@ export async function runLanes(
           await travelBoth();
           await gate();
           own.push(timeline.nowMs);
-          await sleep(100 + random() * 80);
+          await sleep(answerMs + random() * 80);
           if (isAway) lane.pauseFor(AWAY_MS, { isOwn: true });
         });
       }

@@ -34,6 +34,19 @@ test('what cannot be reached is said within 30 seconds, with the reason, and onc
   expect(near.said).toEqual([]);
 });
 
+test('the reason is the same where the clock of the database was not read for a while', async () => {
+  const { said, worst } = await runLanes(1, {
+    perSecond: 25,
+    callMs: 150,
+    concurrency: 1,
+    answerMs: 6_000,
+    seconds: 60,
+  });
+
+  expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('the database answers in 1')]);
+  expect(worst).toBe(1);
+});
+
 const LIMITS = { requestsPerSecond: 25, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4 };
 
 /** A lane of a store that answers after 100 ms, and never has a turn before ten seconds are over. */
