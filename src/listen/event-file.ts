@@ -2,6 +2,7 @@ import { InternalError, UserError } from '../domain/errors.js';
 import type { Log } from '../ports/log.js';
 import type { FileFacts, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
+import { PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
 import { decodeEventLine, EVENT_FORMAT, LINE_START, type StoredEvent } from './event-line.js';
 import { KeySet } from './key-set.js';
@@ -17,26 +18,18 @@ export async function openEventFile(
   onFailure: (error: Error) => void,
 ) {
   /** Ids of the durable ones. */
-  const known = new KeySet();
+  let known = new KeySet();
   const underWay = new Map<string, Promise<void>>();
-  const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
-  const file = await files.openAppend(path);
-  try {
-    if (tornBytes > 0) {
-      await file.truncate(goodBytes);
-      log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
-    }
-    // A killed listener may have written events without a sync; as known events they will be acknowledged.
-    if (events > 0 || tornBytes > 0) await file.sync();
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-  if (events > 0) log.info(`resumes a file of ${events} ${events === 1 ? 'event' : 'events'}`, { events });
-  const write = async (lines: readonly Buffer[]) => {
+  const openFile = async () => {
+    const read = await openToAppend(path, { files, log });
+    known = read.known;
+    return read.file;
+  };
+  const file = new PathAppender(path, { files, openFile });
+  await file.open();
+  const write = async (events: readonly { id: string; line: Buffer }[]) => {
     await assertHeld();
-    await file.append(Buffer.concat(lines));
-    await file.sync();
+    await file.append(() => Buffer.concat(events.flatMap(({ id, line }) => (known.has(id) ? [] : [line]))));
   };
   const commit = new GroupCommit({ write, describeFailure, onFailure });
   return {
@@ -50,7 +43,7 @@ export async function openEventFile(
         await writing;
         return 'duplicate';
       }
-      const appending = commit.add(line);
+      const appending = commit.add({ id, line });
       underWay.set(id, appending);
       try {
         await appending;
@@ -68,6 +61,26 @@ export async function openEventFile(
       if (commit.failure !== closed) throw commit.failure;
     },
   };
+}
+
+/** A file of events as it is found, and the ids in it. */
+async function openToAppend(path: string, { files, log }: { files: Files; log: Log }) {
+  const known = new KeySet();
+  const { events, goodBytes, tornBytes } = await readEventFile(files, path, ({ id }) => known.add(id));
+  const file = await files.openAppend(path);
+  try {
+    if (tornBytes > 0) {
+      await file.truncate(goodBytes);
+      log.warn(`cut off ${tornBytes} bytes of an incomplete event, which was never acknowledged`, { tornBytes });
+    }
+    // A killed listener may have written events without a sync; as known events they will be acknowledged.
+    if (events > 0 || tornBytes > 0) await file.sync();
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  if (events > 0) log.info(`resumes a file of ${events} ${events === 1 ? 'event' : 'events'}`, { events });
+  return { known, file };
 }
 
 function describeFailure(cause: unknown): Error {

@@ -3,62 +3,81 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut } from '../domain/opt-out-line.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
+import { PathAppender } from '../storage/path-appender.js';
 import { splitLines } from '../storage/split-lines.js';
 import { KeySet } from './key-set.js';
 
 const LINE_BREAK = 0x0a;
+
+/** A line, and who decided it. */
+interface NewLine {
+  readonly by: string;
+  readonly bytes: Buffer;
+}
+
+interface ListOptions {
+  readonly files: Files;
+  readonly onFailure?: (error: Error) => void;
+  /** Another file is in the place of the list, and names `lost` numbers no more that opted out. */
+  readonly onReplaced?: (lost: number) => void;
+}
 
 /**
  * A list of opt-outs (opt-out-line.ts), to append to. Several processes may append to it: each line is one write at the end of the
  * file, and none is ever changed or cut off. A line of an event, by `listen:` and its id, is appended once.
  */
 export class OptOutFile {
-  readonly #file: AppendFile;
-  readonly #known: KeySet;
-  readonly #commit: GroupCommit<Buffer>;
+  readonly #path: string;
+  readonly #deps: ListOptions;
+  readonly #file: PathAppender;
+  readonly #commit: GroupCommit<NewLine>;
   readonly #underWay = new Map<string, Promise<void>>();
+  #known = new KeySet();
   /** When a number last opted out. */
-  readonly #outAt: Map<string, string>;
+  #outAt = new Map<string, string>();
+  /** Behind a piece of a line that was never acknowledged: it stays, and plans are refused until a person has looked. */
+  #before = '';
 
   /** Begins the file if there is none. Refuses any other file: every number in such a list is out, whatever is appended. */
-  static async open(
-    path: string,
-    { files, onFailure }: { files: Files; onFailure?: (error: Error) => void },
-  ): Promise<OptOutFile> {
-    await files.makeDirectory(dirname(path));
-    await files.createExclusive(path, OPT_OUT_HEADER);
-    const read = await readList(path, files);
-    const file = await files.openAppend(path);
-    // A killed process may have written lines without a sync; as known ones they will be acknowledged.
-    await file.sync();
-    return new OptOutFile(path, { file, ...read, onFailure });
+  static async open(path: string, deps: ListOptions): Promise<OptOutFile> {
+    const list = new OptOutFile(path, deps);
+    await list.#file.open();
+    return list;
   }
 
-  private constructor(
-    path: string,
-    {
-      file,
-      known,
-      outAt,
-      isTorn,
-      onFailure,
-    }: Awaited<ReturnType<typeof readList>> & { file: AppendFile; onFailure: ((error: Error) => void) | undefined },
-  ) {
-    this.#outAt = outAt;
-    this.#file = file;
-    this.#known = known;
-    // Behind a piece of a line that was never acknowledged: it stays, and plans are refused until a person has looked.
-    let before = isTorn ? '\n' : '';
-    const write = async (lines: readonly Buffer[]) => {
-      await file.append(Buffer.concat([Buffer.from(before), ...lines]));
-      before = '';
-      await file.sync();
+  private constructor(path: string, deps: ListOptions) {
+    const { files, onFailure } = deps;
+    this.#path = path;
+    this.#deps = deps;
+    this.#file = new PathAppender(path, { files, openFile: () => this.#openFile() });
+    const write = async (lines: readonly NewLine[]) => {
+      await this.#file.append(() => {
+        const lacking = lines.filter(({ by }) => !this.#known.has(by));
+        return Buffer.concat([Buffer.from(this.#before), ...lacking.map(({ bytes }) => bytes)]);
+      });
+      this.#before = '';
     };
     const describeFailure = (cause: unknown) => {
       const said = cause instanceof Error ? cause.message : String(cause);
       return new InternalError('write-failed', `Cannot write opt-outs to ${path}: ${said}`, cause);
     };
     this.#commit = new GroupCommit({ write, describeFailure, ...(onFailure === undefined ? {} : { onFailure }) });
+  }
+
+  async #openFile(): Promise<AppendFile> {
+    const { files, onReplaced } = this.#deps;
+    await files.makeDirectory(dirname(this.#path));
+    await files.createExclusive(this.#path, OPT_OUT_HEADER);
+    const { known, outAt, isTorn } = await readList(this.#path, files);
+    const file = await files.openAppend(this.#path);
+    // A killed process may have written lines without a sync; as known ones they will be acknowledged.
+    await file.sync();
+    const lost = [...this.#outAt.keys()].filter((number) => !outAt.has(number)).length;
+    if (lost > 0) onReplaced?.(lost);
+    this.#known = known;
+    this.#outAt = outAt;
+    this.#before = isTorn ? '\n' : '';
+    return file;
   }
 
   /**
@@ -76,12 +95,12 @@ export class OptOutFile {
       if (writing !== undefined || this.#known.has(by)) return 'known';
       if (what === 'in' && outAt > at) return 'known';
     }
-    if (what === 'out') this.#outAt.set(number, at);
-    const appending = this.#commit.add(Buffer.from(encodeOptOut({ ...optOut, at })));
+    const appending = this.#commit.add({ by, bytes: Buffer.from(encodeOptOut({ ...optOut, at })) });
     this.#underWay.set(by, appending);
     try {
       await appending;
       this.#known.add(by);
+      if (what === 'out') this.#outAt.set(number, at);
     } finally {
       this.#underWay.delete(by);
     }

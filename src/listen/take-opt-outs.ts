@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { maskAddress } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
@@ -34,7 +35,9 @@ export async function takeOptOuts(
   const failed = new Promise<Error>((settle) => {
     onFailure = settle;
   });
-  const list = await OptOutFile.open(file, { files, onFailure });
+  const onReplaced = (lost: number) =>
+    log.warn(`${file} was saved without ${countOf(lost, 'number')} that opted out: no longer on the list`, { lost });
+  const list = await OptOutFile.open(file, { files, onFailure, onReplaced });
   const counts = { out: 0, in: 0, notTakenDown: 0 };
   return {
     failed,

@@ -69,7 +69,10 @@ export interface WholeFile {
 }
 
 export interface AppendFile {
+  /** As it was opened, and what was appended since. */
   readonly bytes: number;
+  /** As in `FileFacts`. */
+  readonly inode: number;
   append(chunk: Uint8Array): Promise<void>;
   /** fdatasync: what was appended survives a power cut once this resolves. */
   sync(): Promise<void>;
@@ -178,7 +181,7 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       try {
         // Even if the file existed: its creator may have died before syncing.
         await syncDirectory(dirname(path));
-        return appendFile(handle, (await handle.stat()).size, path);
+        return appendFile(handle, factsOf(await handle.stat()), path);
       } catch (error) {
         await handle.close();
         throw error;
@@ -287,9 +290,10 @@ async function openRead(raw: RawFiles, path: string): Promise<ReadFile> {
   };
 }
 
-function appendFile(handle: Handle, size: number | bigint, path: string): AppendFile {
-  let bytes = Number(size);
+function appendFile(handle: Handle, { bytes: size, inode }: FileFacts, path: string): AppendFile {
+  let bytes = size;
   return {
+    inode,
     get bytes() {
       return bytes;
     },

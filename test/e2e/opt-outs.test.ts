@@ -164,6 +164,45 @@ test('a line that is written in front of the others in mid-run takes its row out
   expect(await workspace.destinations()).toEqual(without(30, 29, 30));
 });
 
+test('who opted out in mid-run gets nothing, also where an older copy of the list is saved over it before their turn', async () => {
+  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
+    kind: 'latency',
+    delayMs: 1000,
+    area: 'sms',
+    nth: [2, 3, 4],
+  });
+  workspace.writeJob(aJob(workspace, { optOuts: 'opt-outs.csv', steps: [anSmsStep({ batchSize: 5, limits: SLOW })] }));
+  const running = workspace.start(['apply', await planned(workspace)]);
+  const sent = (count: number) => expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(count);
+  await sent(2);
+  workspace.append('opt-outs.csv', line(29));
+  await sent(4);
+  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(30)}`);
+  const { code, summary } = await workspace.finish(running);
+  expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 1 }]);
+  expect(await workspace.destinations()).toEqual(without(30, 29, 30));
+});
+
+test('a STOP that comes after another program saved the list is on it, for the next run', async () => {
+  const workspace = await aJobWith({});
+  const listener = workspace.start(['listen', '--opt-outs', 'opt-outs.csv', '--port', '0']);
+  const { origin } = JSON.parse(await listener.firstLine());
+  const answerStop = async (person: number) => {
+    const payload = { umid: `u-${person}`, source: numberOf(person), destination: '+6598', body: 'Stop' };
+    const event = { namespace: 'SMS', eventType: 'inbound_message_received', payload };
+    const { status } = await fetch(origin, { method: 'POST', body: JSON.stringify(event) });
+    expect(status).toBe(200);
+  };
+  await answerStop(1);
+  workspace.write('saved.csv', workspace.read('opt-outs.csv'));
+  renameSync(workspace.path('saved.csv'), workspace.path('opt-outs.csv'));
+  await answerStop(2);
+  listener.signal('SIGTERM');
+  await listener.ended;
+  expect((await workspace.run()).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(without(30, 1, 2));
+});
+
 test('a list that the plan was made with, and that is gone from its directory, ends what would be sent without it', async () => {
   const lists = { 'lists/a.csv': `mobile\n${numberOf(1)}\n`, 'lists/b.csv': `mobile\n${numberOf(2)}\n` };
   const workspace = await aJobWith(lists, 'lists');

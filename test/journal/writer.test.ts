@@ -19,6 +19,7 @@ function aSignal(): { promise: Promise<void>; resolve: () => void } {
 class SlowDisk implements AppendFile {
   readonly trace: string[] = [];
   readonly written: Buffer[] = [];
+  readonly inode = 1;
   bytes = 0;
   failAppend: Error | undefined;
   failSync: Error | undefined;

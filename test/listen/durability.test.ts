@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/domain/errors.js';
 import { until } from '../e2e/command.js';
-import { aMemoryDisk } from '../storage/a-memory-disk.js';
+import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { aHeldListener, aListener, OUTPUT } from './a-listener.js';
-import { aGatewayEvent, aReceipt } from './events.js';
+import { aGatewayEvent, anEventLine, aReceipt } from './events.js';
 
 const ID = 'x-8x8-event-id';
 
@@ -197,4 +197,17 @@ test('the signature of an event is kept with it', async () => {
   await post(aGatewayEvent(), { headers: { [ID]: 'e-2' } });
   expect(events()).toMatchObject([{ id: 'event:e-1', event: aGatewayEvent(), signature }, { id: 'event:e-2' }]);
   expect(events()[1]).not.toHaveProperty('signature');
+});
+
+test.each([
+  ['replaced', (disk: MemoryDisk) => disk.replace(OUTPUT, anEventLine(aGatewayEvent(), 'e0'))],
+  ['removed', (disk: MemoryDisk) => disk.files.remove(OUTPUT)],
+])('a file of events that is %s gets each event that is acknowledged from then on', async (_how, change) => {
+  const listener = await aListener();
+  const post = (id: string) => listener.post(aGatewayEvent(), { headers: { [ID]: id } });
+  await post('e1');
+  await change(listener.disk);
+  expect(await post('e2')).toEqual([200, 'written']);
+  expect(await post('e1')).toEqual([200, 'written']);
+  expect(listener.events().map(({ id }) => id)).toEqual(expect.arrayContaining(['event:e2', 'event:e1']));
 });

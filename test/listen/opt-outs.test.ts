@@ -134,6 +134,46 @@ describe('an SMS that is one of the words', () => {
   });
 });
 
+describe('a list that another program changes while it is listened to', () => {
+  const older = `${OPT_OUT_HEADER}+6581111111,out,2026-11-25T09:00:00.000Z,ann,\n`;
+  const stop = (umid: string, from: string) => anSms('stop', { umid, from });
+
+  test.each([
+    ['replaced, as editors and rsync do', (disk: MemoryDisk) => disk.replace(LIST, older)],
+    ['saved again in its place', (disk: MemoryDisk) => disk.write(LIST, older)],
+    ['removed', (disk: MemoryDisk) => disk.files.remove(LIST)],
+  ])('%s, gets each line that is acknowledged from then on', async (_how, change) => {
+    const { post, lines, disk, warned } = await aTaker();
+    await post(stop('u-1', '+6591234567'));
+    await change(disk);
+    expect(await post(stop('u-2', '+6591234568'))).toEqual([200, 'written']);
+    expect(await post(stop('u-3', '+6591234569'))).toEqual([200, 'written']);
+    const taken = lines().filter((line) => line.includes('listen:'));
+    expect(taken.map((line) => line.split(',')[0])).toEqual(['+6591234568', '+6591234569']);
+    expect(disk.openFiles.filter((path) => path === LIST)).toHaveLength(1);
+    if (disk.readText(LIST).includes('ann')) expect(lines()[0]).toContain('+6581111111');
+    expect(warned.join()).toContain('without 1 number that opted out');
+  });
+
+  test('with a list of others in its place, acknowledges nothing', async () => {
+    const { post, disk, taking } = await aTaker();
+    disk.replace(LIST, 'mobile\n+6581111111\n');
+    expect((await post(stop('u-1', '+6591234567')))[0]).toBe(503);
+    expect((await taking.failed).message).toContain('not a list that Volley writes');
+    expect(disk.readText(LIST)).toBe('mobile\n+6581111111\n');
+  });
+
+  test('again and again, acknowledges nothing', async () => {
+    const disk = aMemoryDisk();
+    const { post, taking } = await aTaker(disk);
+    disk.onOperation = (operation) => {
+      if (operation === `datasync ${LIST}`) disk.replace(LIST, older);
+    };
+    expect((await post(stop('u-1', '+6591234567')))[0]).toBe(503);
+    expect((await taking.failed).message).toContain('again and again');
+  });
+});
+
 test('a line behind a torn one begins at the start of a line', async () => {
   const disk = aMemoryDisk({ [LIST]: `${OPT_OUT_HEADER}+6591` });
   const { post, lines } = await aTaker(disk);

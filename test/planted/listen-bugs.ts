@@ -24,6 +24,13 @@ export const LISTEN_BUGS: readonly PlantedBug[] = [
     tests: ['test/listen/durability.test.ts'],
   },
   {
+    name: 'a STOP is acknowledged whose line went to a file that was replaced',
+    file: 'src/storage/path-appender.ts',
+    find: 'found.inode === inode && found.bytes >= bytes',
+    replace: 'found.inode !== inode || found.bytes >= bytes',
+    tests: ['test/listen/opt-outs.test.ts'],
+  },
+  {
     name: 'an event is acknowledged that a full disk did not take',
     file: 'src/listen/listen-server.ts',
     find: '      return NOT_WRITTEN;\n    } finally',

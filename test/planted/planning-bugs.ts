@@ -59,6 +59,13 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     title: 'get no message: alone',
   },
   {
+    name: 'a list that is saved again in mid-run lets in whom it lacks',
+    file: 'src/plan/suppress/current-lists.ts',
+    find: '      list.numbers ??= createNumberSet();\n',
+    replace: '      list.numbers = createNumberSet();\n      list.appended.clear();\n',
+    tests: ['test/plan/suppress/current-lists.test.ts'],
+  },
+  {
     name: 'a list of opt-outs is read in the country of the input, whatever its own is',
     file: 'src/plan/suppress/suppression.ts',
     find: 'return lists.country === undefined && lists.countryColumn === undefined\n',

@@ -284,8 +284,8 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an event is acknowledged before it is durable',
-    file: 'src/listen/event-file.ts',
-    find: '    await file.sync();\n',
+    file: 'src/storage/path-appender.ts',
+    find: '      await file.sync();\n',
     replace: '',
     tests: ['test/listen/durability.test.ts'],
     title: 'is answered 2xx only when it was written and synced',

@@ -14,6 +14,8 @@ export interface MemoryDisk {
   list(directory: string): string[];
   readText(path: string): string;
   write(path: string, content: string | Uint8Array): void;
+  /** Puts another file in the place of one that there is. */
+  replace(path: string, content: string): void;
   has(path: string): boolean;
   /** The n-th operation from now on fails with `code`, once; a write takes half of its bytes first, and of a `short write` tells no error. */
   failAt(n: number, code?: string): void;
@@ -95,6 +97,10 @@ export function aMemoryDisk(content: Record<string, string> = {}): MemoryDisk {
     list: (directory) => (volume.existsSync(directory) ? volume.readdirSync(directory).map(String).sort() : []),
     readText: (path) => String(volume.readFileSync(path, 'utf8')),
     write: (path, content) => volume.writeFileSync(path, content),
+    replace: (path, content) => {
+      volume.writeFileSync(`${path}~`, content);
+      volume.renameSync(`${path}~`, path);
+    },
     has: (path) => volume.existsSync(path),
     failAt: (n, code = 'EIO') => {
       failing = { at: operations + n, code };

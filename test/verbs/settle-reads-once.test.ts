@@ -24,7 +24,7 @@ test('settling by an export reads the journal once before it appends to it, and 
       const file = await made.disk.files.openAppend(path);
       if (path !== journal) return file;
       return {
-        bytes: file.bytes,
+        ...file,
         append: (chunk) => {
           opened.push('append');
           return file.append(chunk);

@@ -4,15 +4,16 @@ import { decodeOptOut, OPT_OUT_HEADER, type OptOut } from '../../domain/opt-out-
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
-import { otherFormOf } from '../../normalize/number/number-set.js';
+import { createNumberSet, type NumberSet, otherFormOf } from '../../normalize/number/number-set.js';
 import type { FileFacts, Files } from '../../storage/files.js';
 import { coalesce } from '../../storage/group-commit.js';
+import { splitLines } from '../../storage/split-lines.js';
 import type { Plan } from '../format/plan-file.js';
 import { digestFile, STANDARD_INPUT, type SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import { keyOfLists, listSuppression } from './list-suppression.js';
-import { loadSuppression, type Suppression } from './suppression.js';
+import { readListed } from './suppression.js';
 
 /** A list of a step, by file. */
 interface WatchedList {
@@ -23,11 +24,11 @@ interface WatchedList {
   facts: FileFacts | undefined;
   /** Of what the plan read, or this process, up to `readBytes` where that is known. */
   sha256: string | undefined;
-  /** Undefined as long as it is what the plan read. */
-  numbers: Suppression | undefined;
+  /** All that it ever had while this process watched; undefined as long as it is what the plan read. */
+  numbers: NumberSet | undefined;
   /** Of a list that Volley writes, how far it was read; undefined for any other, which is read whole each time. */
   readBytes: number | undefined;
-  /** Who opted out beyond what was read whole, and when, in ms. */
+  /** Who opted out by lines that were appended, and when, in ms. */
   readonly appended: Map<number, number>;
 }
 
@@ -46,7 +47,8 @@ const PIECE_BYTES = 1 << 20;
 
 /**
  * The suppression lists of a job while its plan is sent: those that changed since are read again, and withhold what the plan
- * could not know. Of a list that Volley writes only the lines are parsed that were appended. One that is gone, or cannot be read ends the run, since a missed number is a message to a person who opted out.
+ * could not know. Of a list that Volley writes only the lines are parsed that were appended. A number that was on a list stays out, also where somebody
+ * saves an older copy over it: only a line lets in again whom a line took out meanwhile. A list that is gone, or cannot be read ends the run, since a missed number is a message to a person who opted out.
  * Lists that came by standard input stay as they were planned.
  */
 export class CurrentLists {
@@ -93,8 +95,8 @@ export class CurrentLists {
   nameList({ step, number }: { readonly step: number; readonly number: number }): string | undefined {
     for (const list of this.#watched.values()) {
       if (list.step !== step) continue;
-      const isAppended = list.appended.has(number) || list.appended.has(otherFormOf(number) ?? number);
-      if (isAppended || list.numbers?.find(number) !== undefined) return list.file.shown;
+      for (const form of [number, otherFormOf(number) ?? number])
+        if (list.appended.has(form) || list.numbers?.find(form) !== undefined) return list.file.shown;
     }
     return undefined;
   }
@@ -171,15 +173,30 @@ export class CurrentLists {
     if (digest.sha256 !== list.sha256) {
       const input = this.#steps.find(({ number }) => number === step)?.input;
       if (input === undefined) return;
-      const numbers = await loadSuppression([{ file, ...digest, lists }], input, { deps: this.#deps, problems });
+      const columns = await readListed({ file, ...digest, lists }, input, { deps: this.#deps, problems });
       if (!problems.isEmpty) return;
-      list.numbers = numbers;
-      list.appended.clear();
+      list.numbers ??= createNumberSet();
+      for (const { international, national } of columns)
+        for (const numbers of [international, national]) for (const number of numbers) list.numbers.add(number, 0);
+      if (isOwn && list.appended.size > 0) await this.#letIn(list);
       this.version += 1;
       list.sha256 = digest.sha256;
     }
     // Lines behind the digest may be read twice, which changes nothing.
     list.readBytes = isOwn ? digest.bytes : undefined;
+  }
+
+  /** By lines of a list that was read whole: where it lost those that took them out, it is no older copy. */
+  async #letIn({ file, appended }: WatchedList): Promise<void> {
+    const reading = await this.#deps.files.openRead(file.path);
+    try {
+      for await (const { bytes } of splitLines(reading)) {
+        const line = decodeOptOut(bytes.toString('utf8'));
+        if (line?.what === 'in') noteAppended(appended, line);
+      }
+    } finally {
+      await reading.close();
+    }
   }
 
   /** False where the list is to be read whole: it is none that Volley writes, or not as it was with lines appended. */
@@ -238,7 +255,7 @@ function listSteps({ steps }: Pick<Job, 'steps'>) {
 }
 
 function optedOut(shown: string): NotSent {
-  const reason = `The number is on the list ${shown}, which has changed since the plan was made`;
+  const reason = `The number came onto the list ${shown} after the plan was made`;
   return { status: 'not-sent', code: 'opted-out', reason };
 }
 

@@ -140,21 +140,21 @@ export async function loadSuppression(
 ): Promise<Suppression> {
   const suppression = new Suppression();
   for (const file of files) {
-    const lists = inheritCountry(file.lists, input);
     await problems.gather(file.file.shown, async () => {
-      const columns = await readNumbers(file, lists, { deps, problems });
-      suppression.add(file, columns, lists.country);
+      const columns = await readListed(file, input, { deps, problems });
+      suppression.add(file, columns, inheritCountry(file.lists, input).country);
     });
   }
   return suppression;
 }
 
-/** The columns of a list that hold numbers. */
-async function readNumbers(
-  { file, sha256 }: SuppressionFile,
-  lists: SuppressionLists,
+/** The columns of a list that hold numbers; they count only where no problem was added. */
+export async function readListed(
+  { file, sha256, lists: written }: SuppressionFile,
+  input: Input,
   { deps, problems }: { deps: { readonly reader: ListReader }; problems: ProblemList },
 ): Promise<readonly SuppressionColumn[]> {
+  const lists = inheritCountry(written, input);
   const { shown } = file;
   const { findColumn } = deps.reader;
   const reader = deps.reader.readRecords({ ...file, key: keyOfLists(lists) }, lists);

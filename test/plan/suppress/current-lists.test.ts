@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
+import { digestInput } from '../../../src/input/digest-input.js';
+import { listInputs } from '../../../src/input/inputs.js';
+import { findColumn } from '../../../src/input/own-columns.js';
+import { readRecords } from '../../../src/input/records.js';
+import { digestContent } from '../../../src/input/text/byte-source.js';
+import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
+import { nodeFiles } from '../../../src/storage/files.js';
+import { closeAfterFile } from '../../e2e/opened.js';
+import { FAST_DISK } from '../../fast-disk.js';
+import { FakeClock } from '../../run/fake-clock.js';
+import { aNumber, anInput, anSmsStep } from '../a-plan.js';
+
+const line = (person: number, what: 'out' | 'in', hour: string) =>
+  `${aNumber(person)},${what},2026-11-26T${hour}:00:00.000Z,ann,\n`;
+const listOf = (...lines: string[]) => `${OPT_OUT_HEADER}${lines.join('')}`;
+
+/** The lists of a step that is sent, of which the plan read `first`; says who of P1 to P3 is out, after each content. */
+async function outAfter(...contents: string[]): Promise<number[][]> {
+  const directory = mkdtempSync(join(FAST_DISK ?? tmpdir(), 'volley-lists-'));
+  closeAfterFile({ close: async () => rmSync(directory, { recursive: true }) });
+  const path = join(directory, 'list.csv');
+  writeFileSync(path, contents[0] ?? '');
+  const { sha256 } = await digestInput(path);
+  const suppression = [
+    {
+      file: path,
+      path,
+      sha256,
+      columns: [],
+      read: 0,
+      found: 0,
+      notFound: 0,
+      withoutPlus: 0,
+      readAs: null,
+      ambiguous: 0,
+    },
+  ];
+  const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
+  const reader = { listInputs, digestInput, digestContent, readRecords, findColumn };
+  const lists = await CurrentLists.of(
+    { id: 'p', steps: [{ number: 1, suppression }] } as never,
+    { steps: [step] },
+    directory,
+    async () => ({ files: nodeFiles, clock: new FakeClock(), reader }),
+  );
+  const isOut = (person: number) => lists?.find({ step: 1, number: Number(aNumber(person)) }) !== undefined;
+  const out: number[][] = [];
+  for (const content of contents) {
+    writeFileSync(path, content);
+    await lists?.refresh();
+    out.push([1, 2, 3].filter(isOut));
+  }
+  return out;
+}
+
+describe('of a list that changes while its plan is sent', () => {
+  test('who came onto it stays out where an older copy is saved over it', async () => {
+    const old = listOf(line(0, 'out', '08'));
+    expect(await outAfter(old, `${old}${line(1, 'out', '09')}`, old)).toEqual([[], [1], [1]]);
+    const edited = listOf(line(2, 'out', '07'), line(0, 'out', '08'));
+    expect(await outAfter(old, edited, old, `${old}${line(3, 'out', '09')}`)).toEqual([[], [2], [2], [2, 3]]);
+  });
+
+  test('so it is of a list that another program writes', async () => {
+    const written = (...persons: number[]) => `mobile\n${persons.map((person) => `${aNumber(person)}\n`).join('')}`;
+    expect(await outAfter(written(0), written(0, 1), written(0, 2))).toEqual([[], [1], [1, 2]]);
+  });
+
+  test('only a line lets in again whom one took out meanwhile, if it is as late', async () => {
+    const old = listOf(line(1, 'out', '05'), line(1, 'in', '06'));
+    const grown = `${old}${line(1, 'out', '09')}`;
+    expect(await outAfter(old, grown, old)).toEqual([[], [1], [1]]);
+    expect(await outAfter(old, grown, `${grown}${line(1, 'in', '10')}`)).toEqual([[], [1], []]);
+    expect(await outAfter(old, grown, listOf(line(1, 'in', '10'), line(2, 'out', '09')))).toEqual([[], [1], [2]]);
+  });
+});
