@@ -10,6 +10,7 @@ import type { RegistryState } from '../registry/registry-state.js';
 import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
+import { findHeldBack } from './waiting-stage.js';
 
 /** Refuses a plan that its job lets be sent only once it was tested and approved, and that was not. */
 export async function assertReleased(
@@ -88,9 +89,11 @@ export async function assertNotRefused(
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { lastClose } = state;
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
+  const name = quoteWord(directory);
+  const first = findHeldBack(plan, state) === undefined ? '' : `\`volley abandon ${name}\` and then `;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
     hint:
-      `Nothing more was sent. If you fixed the job file: \`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
-      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
+      `Nothing more was sent. If you fixed the job file: ${first}\`volley retry ${name} --only unprocessed\`, with --job and the job file, plans the rest, ` +
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${name}\` sends the same requests again.`,
   });
 }

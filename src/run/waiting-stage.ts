@@ -4,7 +4,7 @@ import type { RampStage } from '../job/job.js';
 import { PERSON, type StageEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { adviseOnStage } from '../report/stop-words.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
@@ -83,13 +83,27 @@ export async function passStage(
   await journal.append({ ...waiting, at: nowMs, verdict: 'passed', by: `${PERSON} ${pass.by}` });
 }
 
-/** Refuses to give the rest of a run to another plan, which would know nothing of the stage that waits. */
+/** The step of a run of which stages are held back that no one has decided on, also where the one before them is not sent to its end. */
+export function findHeldBack(plan: Plan, state: RunState): PlannedStep | undefined {
+  return plan.steps.find((planned) => {
+    const { passed } = state.step(planned.number).stage;
+    return planned.stages?.slice(passed + 1).some((rows) => rows > 0) === true && hasWork(planned, state);
+  });
+}
+
+/** Refuses to give the rest of a run to another plan, which would know nothing of the stages of this one. */
 export function assertRestIsFree({ directory, plan }: { directory: string; plan: Plan }, state: RunState): void {
-  const waiting = findWaitingStage(plan, state);
-  if (waiting === undefined) return;
-  const so = `step ${waiting.step}: ${describeStage(waiting)}`;
-  throw new UserError('guard', `Cannot retry what run ${plan.id} has not sent: ${so}`, {
-    hint: `Nothing was changed. ${adviseOnWaiting(waiting, directory, plan)} What an abandoned run did not send can be retried.`,
+  const held = findHeldBack(plan, state);
+  if (held === undefined) return;
+  const { waiting, passed } = state.step(held.number).stage;
+  const so = waiting === null ? `stage ${passed + 1} has not passed yet` : describeStage(waiting);
+  const name = quoteWord(directory);
+  const advice =
+    waiting === null
+      ? `\`volley apply ${name}\` resumes it, and \`volley abandon ${name}\` lets it go.`
+      : adviseOnWaiting(waiting, directory, plan);
+  throw new UserError('guard', `Cannot retry what run ${plan.id} has not sent: step ${held.number}: ${so}`, {
+    hint: `Nothing was changed. ${advice} What an abandoned run did not send can be retried.`,
   });
 }
 

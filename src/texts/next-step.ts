@@ -28,14 +28,7 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
-  if (exitCode === 4 && summary.stop !== null) {
-    const { fix, isResumed } = wordsOfStop(summary.stop);
-    if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
-    return {
-      what: `${fix}${withJob(job)}`,
-      command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
-    };
-  }
+  if (exitCode === 4 && summary.stop !== null) return nextOfStop(summary, { stop: summary.stop, job, same }, screen);
   if (balance.inDoubt > 0) {
     const rows = countOf(balance.inDoubt, 'row');
     return {
@@ -58,6 +51,24 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
     };
   }
   return nextOfUnsent(summary, job, screen) ?? nextOfRest(summary, view, screen);
+}
+
+/** Of a run that stopped until a person has put something right. */
+function nextOfStop(
+  { directory, steps }: Summary,
+  { stop, job, same }: { stop: NonNullable<Summary['stop']>; job: string | undefined; same: string },
+  screen: Screen,
+): NextStep {
+  const { fix, isResumed } = wordsOfStop(stop);
+  const run = showPath(screen, directory);
+  if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
+  const isStaged = steps.some(({ stages }) => stages?.rows.slice(stages.passed + 1).some((rows) => rows > 0));
+  if (isStaged && stop.reason !== 'abandoned') {
+    const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
+    return { what, command: showCommand(screen, 'abandon', run) };
+  }
+  const command = showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen));
+  return { what: `${fix}${withJob(job)}`, command };
 }
 
 /** Rows of a finished run that it has not sent. */

@@ -2,6 +2,15 @@ import type { PlantedBug } from './planted-bug.js';
 
 export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
+    name: 'what waits behind a stage that was cut short is given to another plan',
+    file: 'src/run/waiting-stage.ts',
+    find: '    return planned.stages?.slice(passed + 1).some((rows) => rows > 0) === true && hasWork(planned, state);\n',
+    replace:
+      '    return passed < 0 || (state.step(planned.number).stage.waiting !== null && hasWork(planned, state));\n',
+    tests: ['test/e2e/stages.test.ts'],
+    title: 'what a run that was stopped in its sample has not sent goes to no other plan before a person has let it go',
+  },
+  {
     name: 'what was taken back is retried though its file was sent again',
     file: 'src/retry/retried-line.ts',
     find: 'begun.at > sinceMs && readAgain',

@@ -31,6 +31,13 @@ describe('a refusal that concerns every row of the step alike', () => {
     },
   );
 
+  it('within a stage leaves the rest to a retry only once the run is let go, and says so', async () => {
+    const made = await aPlan({ files, job: { steps: [{ ...step, ramp: [{ size: { percent: 10 } }] }] } });
+    await aRun({ made, service: refusing(1005) });
+    const hint = expect.stringContaining('` and then `volley retry');
+    await expect(assertNotRefused(made.disk.files, made)).rejects.toMatchObject({ code: 'guard', hint });
+  });
+
   it.each([1002, 1004, 1009, 1100])('code %i is about rows: the batch is halved as ever', async (code) => {
     const made = await aPlan({ files: { 'people.csv': aCsvOf(4) }, job: { steps: [step] } });
     const service = refusing(code);

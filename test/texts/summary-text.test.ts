@@ -190,6 +190,15 @@ describe('the account of a run', () => {
     expect(error?.hint?.toLowerCase()).toContain(next.split(/[;,\n]/, 1)[0]?.toLowerCase());
   });
 
+  it('of a run that was refused within a stage says to let it go before the rest is planned', () => {
+    const stop = { reason: 'request-refused', detail: 'it is so' };
+    const summary = aSummary(
+      { state: 'stopped', exitCode: 4, stop },
+      { stages: { rows: [5, 45], passed: 0, waiting: null } },
+    );
+    expect(formatSummary(summary, REAL)).toContain('volley abandon /out/sale/p1\n');
+  });
+
   it.each([
     [{ 'bad-number': 15, 'too-short': 3 }, {}, '; 18 of 447 numbers could not be used.'],
     [{ 'bad-number': 15, 'missing-value': 3 }, {}, '; 18 of 447 rows could not be used.'],
