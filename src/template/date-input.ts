@@ -29,6 +29,24 @@ const LONGEST_FORMAT = 50;
 /** Year, month, day, hour, minute and second as they are written; not validated. */
 export type WrittenDate = readonly [number, number, number, number, number, number];
 
+const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Reads ISO 8601, and its offset where it has one; undefined for anything else. Not validated. */
+export function readIsoDate(text: string): { written: WrittenDate; offset: string | undefined } | undefined {
+  const match = ISO.exec(text.trim());
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  return { written: [year, month, day, hour, minute, second], offset: match[7] };
+}
+
+/** Whether there is such a day and time: Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day. */
+export function isRealDate([year, month, day, hour, minute, second]: WrittenDate): boolean {
+  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && minute <= 59 && second <= 59;
+}
+
 /** The fault of a date format; undefined if it is valid. */
 export function findBadInputFormat(format: string): string | undefined {
   const pieces = splitFormat(format);

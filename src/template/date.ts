@@ -1,4 +1,4 @@
-import { findBadInputFormat, readWrittenDate } from './date-input.js';
+import { findBadInputFormat, isRealDate, readIsoDate, readWrittenDate, type WrittenDate } from './date-input.js';
 
 /**
  * The `date` filter, in place of LiquidJS's own: that one reads the clock ("now"), the machine's time zone and locale, takes
@@ -23,7 +23,6 @@ interface DateParts {
   readonly weekday: number;
 }
 
-const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 const DIRECTIVE = /%([-_0^]?)(.?)/gs;
 
 /** Writes a date in a strftime format; `input` is how it is written if not in ISO 8601. Throws `BadDate` for anything else. */
@@ -50,34 +49,30 @@ function describeUnknown(directive: string): string {
 }
 
 function parseDate(value: unknown, input: unknown): DateParts {
-  const [year, month, day, hour, minute, second] = input === undefined ? readIso(value) : readAs(value, String(input));
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  // Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day.
-  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day || minute > 59 || second > 59) {
-    throw new BadDate('there is no such day or time, expected an existing date');
-  }
-  return { year, month, day, hour, minute, second, weekday: date.getUTCDay() };
+  const written = input === undefined ? readIso(value) : readAs(value, String(input));
+  if (!isRealDate(written)) throw new BadDate('there is no such day or time, expected an existing date');
+  const [year, month, day, hour, minute, second] = written;
+  const weekday = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+  return { year, month, day, hour, minute, second, weekday };
 }
 
-function readIso(value: unknown): SixNumbers {
-  const match = typeof value === 'string' ? ISO.exec(value.trim()) : null;
-  if (match === null) {
+function readIso(value: unknown): WrittenDate {
+  const read = typeof value === 'string' ? readIsoDate(value) : undefined;
+  if (read === undefined) {
     throw new BadDate(
       'not an ISO 8601 date, expected one such as 2026-11-01 or 2026-11-01T18:30; for another format name it after the first: date: "%d %b", "dd.MM.yyyy"',
     );
   }
-  return match.slice(1).map((part) => Number(part ?? 0)) as SixNumbers;
+  return read.written;
 }
 
-function readAs(value: unknown, format: string): SixNumbers {
+function readAs(value: unknown, format: string): WrittenDate {
   const wrong = findBadInputFormat(format);
   if (wrong !== undefined) throw new BadDate(wrong);
   const read = typeof value === 'string' ? readWrittenDate(value, format) : undefined;
   if (read === undefined) throw new BadDate(`not a date in the format ${format}`);
-  return [...read];
+  return read;
 }
-
-type SixNumbers = [number, number, number, number, number, number];
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
