@@ -16,6 +16,8 @@ export type WorkEvent =
   | RunEvent
   /** A lease begins; the one before it has ended. */
   | { readonly type: 'lease'; readonly lease: Pick<Lease, 'isFresh' | 'lastBeatMs'> }
+  /** It has nothing to do; `waits`: there is a run, but no leader that lets it work on it. */
+  | { readonly type: 'idle'; readonly waits: boolean }
   /** What follows is of this step of a job. */
   | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string }
   /** What is claimed under the lease from now on. */

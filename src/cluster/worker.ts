@@ -113,6 +113,7 @@ async function workUnder(
     const service = run === undefined ? undefined : await openOnce(run, services, options);
     if (run === undefined || service === undefined) {
       const hasRuns = await store.hasRuns({ only: options.only });
+      options.emit?.({ type: 'idle', waits: hasRuns && run === undefined });
       // A run that was dropped may come back under the same id, and knows nothing of them.
       if (!hasRuns) sent.forget();
       if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return undefined;

@@ -44,8 +44,14 @@ export async function openCluster(
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
     signal: AbortSignal.any([stop.nothingMore, closed.signal]),
-    onLost: (why) => log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' }),
-    onBack: () => log.info('the database answers again', { event: 'database-back' }),
+    onLost: (why) => {
+      log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
+      emit({ type: 'database', seconds: undefined });
+    },
+    onBack: () => {
+      log.info('the database answers again', { event: 'database-back' });
+      emit({ type: 'database', seconds: 0 });
+    },
   });
   const loading = () => env.loadStore(url, (notice) => log.warn(notice), readUrl);
   const direct = await repeat(loading).catch((error: unknown) => {
@@ -54,7 +60,14 @@ export async function openCluster(
       hint: 'Nothing was sent. Once it answers, run the same command again.',
     });
   });
-  const store = bePatient(direct, repeat);
+  // Leaders and workers call it every other second or more often, and as a rule it has nothing to do.
+  const recover: Store['recover'] = async () => {
+    const startMs = clock.monotonicMs();
+    const recovered = await direct.recover();
+    emit({ type: 'database', seconds: (clock.monotonicMs() - startMs) / 1000 });
+    return recovered;
+  };
+  const store = bePatient({ ...direct, recover }, repeat);
   const server = new ServerClock();
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>

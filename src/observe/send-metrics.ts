@@ -65,6 +65,16 @@ export class SendMetrics {
     labelNames: ['job_name', 'area'],
     registers: [this.registry],
   });
+  readonly #databaseLost = new Gauge({
+    name: 'volley_database_lost',
+    help: '1 while the database of a cluster does not answer, and nothing is sent; 0 while it does, or where there is none.',
+    registers: [this.registry],
+  });
+  readonly #databaseSeconds = new Gauge({
+    name: 'volley_database_answer_seconds',
+    help: 'Time that the database of a cluster took for its last answer to a short call.',
+    registers: [this.registry],
+  });
   readonly #steps: object[] = [];
   readonly #lanes = new Map<string, { readonly labels: object; readonly lane: Lane }>();
 
@@ -82,6 +92,10 @@ export class SendMetrics {
       const labels = { ...this.shared, step: event.step, kind: event.kind };
       if (event.isAgain) this.#retries.inc(labels);
       this.#breakerOpen.set(labels, event.isBreakerOpen ? 1 : 0);
+    }
+    if (event.type === 'database') {
+      this.#databaseLost.set(event.seconds === undefined ? 1 : 0);
+      if (event.seconds !== undefined) this.#databaseSeconds.set(event.seconds);
     }
     if (event.type === 'request') void this.#count(event.area, event.answered).catch(() => {});
   }

@@ -36,6 +36,11 @@ export class WorkMetrics extends SendMetrics {
         this.#claimed.set({ job_name: job }, job === this.job ? (this.#held?.count ?? 0) : 0);
     },
   });
+  readonly #waits = new Gauge({
+    name: 'volley_worker_waits_for_leader',
+    help: '1 while there is a run in the database, and no leader that lets the worker work on it; else 0.',
+    registers: [this.registry],
+  });
   readonly #jobs = new Set<string>();
   #lease: Extract<WorkEvent, { type: 'lease' }>['lease'] | undefined;
   #held: Extract<WorkEvent, { type: 'held' }>['held'] | undefined;
@@ -64,7 +69,9 @@ export class WorkMetrics extends SendMetrics {
       this.#lease = event.lease;
       this.#held = undefined;
     } else if (event.type === 'held') this.#held = event.held;
+    else if (event.type === 'idle') this.#waits.set(event.waits ? 1 : 0);
     else if (event.type === 'step') {
+      this.#waits.set(0);
       this.job = event.job;
       this.#jobs.add(event.job);
       this.begin(event.step, event.kind);

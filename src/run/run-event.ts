@@ -27,6 +27,8 @@ export type RunEvent =
   /** One leaves for the service, of any kind. */
   | { readonly type: 'request'; readonly area: string; readonly answered: Promise<Answered> }
   | { readonly type: 'sent'; readonly progress: Progress }
+  /** The database of a job with `cluster` took so long to answer; undefined: it does not answer any more. */
+  | { readonly type: 'database'; readonly seconds: number | undefined }
   /** A run has its outputs. */
   | { readonly type: 'report'; readonly summary: Summary }
   /** A run that another process ended while this one stood by. */

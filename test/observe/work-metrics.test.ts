@@ -75,3 +75,30 @@ test('a worker that has ended holds nothing, and no breaker is open', async () =
   ];
   expect(names.map((name) => samples.get(name))).toEqual([0, 0, 0, 0]);
 });
+
+test('a run that waits for its leader, and a database that does not answer or is slow, are seen until that is over', async () => {
+  const meter = new WorkMetrics();
+  const names = ['volley_worker_waits_for_leader', 'volley_database_lost', 'volley_database_answer_seconds'];
+  const seen: unknown[] = [];
+  for (const event of [
+    undefined,
+    { type: 'idle', waits: true },
+    { type: 'database', seconds: undefined },
+    { type: 'database', seconds: 0.25 },
+    { type: 'step', job: 'spring', ...SMS },
+    { type: 'idle', waits: false },
+  ] as const) {
+    if (event !== undefined) meter.watch(event);
+    const samples = await read(meter);
+    seen.push(names.map((name) => samples.get(name)));
+  }
+
+  expect(seen).toEqual([
+    [0, 0, 0],
+    [1, 0, 0],
+    [1, 1, 0],
+    [1, 0, 0.25],
+    [0, 0, 0.25],
+    [0, 0, 0.25],
+  ]);
+});

@@ -52,14 +52,18 @@ test('there is an alert for each of what must not go unseen', () => {
     'VolleyRunStopped',
     'VolleyNoSuccess',
     'VolleyBreakerOpen',
+    'VolleyNothingSent',
     'VolleyDiskAlmostFull',
     'VolleyWorkerCutOff',
+    'VolleyNoLeader',
+    'VolleyDatabaseLost',
+    'VolleyDatabaseSlow',
     'VolleyListenerNotAccepting',
   ]);
 });
 
 test.skipIf(promtool.isMissing)(promtool.title('promtool accepts the alerts, and each fires when it should'), () => {
-  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('8 rules found');
+  expect(runPromtool('check', 'rules', `${KIT}alerts.yaml`)).toContain('12 rules found');
   expect(runPromtool('test', 'rules', CASES)).toContain('SUCCESS');
 });
 
