@@ -23,7 +23,8 @@ export function planByDrafts(
   const encode = createRowEncoder();
   const planRow = (draft: RowDraft, ordinal: number): RowPlan => {
     if (draft.number === undefined) return refuseDraft(draft);
-    const refusal = drafts.refuse(draft.number, draft.rejection, { ordinal, fragment: () => text.fragment.bytes });
+    const row = { ordinal, fragment: () => text.fragment.bytes };
+    const refusal = drafts.refuse(draft.number, draft.rejection, row);
     if (refusal !== undefined) return refusal;
     const { number, segments, country, extraParts, forcesUcs2, replaced } = draft;
     const fragment = text.fragment.bytes.toString('utf8');
@@ -42,6 +43,7 @@ export function planByDrafts(
         forcesUcs2,
         replaced,
         preview,
+        note: () => drafts.note?.(number, row),
       },
     };
   };

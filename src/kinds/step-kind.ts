@@ -194,6 +194,8 @@ export interface RowDrafter {
 export interface DraftPlanner {
   /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's, `fragment` its text as `DraftText` has it. */
   refuse(number: number, rejection: Rejection | undefined, row: RefusableRow): RowRefusal | undefined;
+  /** Called of a row that is not refused, by `findHours` either: it is planned. */
+  note?(number: number, row: RefusableRow): void;
   /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };
   preview(fragment: string): Preview;
@@ -281,6 +283,8 @@ export interface PlannedRow {
   readonly replaced?: string | undefined;
   /** For a person who looks at the plan. */
   preview(): Preview;
+  /** Called before the next row is read, where it is planned indeed. */
+  note?(): void;
 }
 
 export interface Preview {

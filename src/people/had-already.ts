@@ -3,7 +3,7 @@ import type { Job } from '../job/job.js';
 import type { HadSkip } from '../kinds/step-kind.js';
 import type { HadFigures } from '../plan/format/plan-file.js';
 import type { HadLookup } from '../plan/had-lookup.js';
-import type { PeopleHead } from './people-file.js';
+import type { CountedState, PeopleHead } from './people-file.js';
 import { isSameRun, type RunMark } from './people-memory.js';
 import type { PeopleTable } from './people-table.js';
 import type { PlannedTexts } from './planned-texts.js';
@@ -26,9 +26,9 @@ export interface KnownPeople {
   readonly texts: PlannedTexts | undefined;
 }
 
-/** `isInDoubt`: of its messages those that may not have been sent. */
+/** The messages of a run of one state. */
 interface PeopleRun extends PeopleHead {
-  readonly isInDoubt: boolean;
+  readonly state: CountedState;
 }
 
 /** Which rows of a step are skipped since their number had the same text, or too many. */
@@ -42,8 +42,9 @@ export function createHadLookup(
   /** Whom the row had it from that is looked at. */
   let from: Found | undefined;
   const skips = new Map<number, HadSkip>();
+  // What a run that is not over has yet to send will be, however long ago it last sent.
   const isWithin = (run: PeopleRun | undefined, spanMs: number) =>
-    run !== undefined && (!run.isOver || nowMs - run.sentAt <= spanMs);
+    run !== undefined && (run.state === 'to-send' || nowMs - run.sentAt <= spanMs);
   const skipAsHad = (run: number): HadSkip => {
     const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run], plan.id) };
     skips.set(run, known);
@@ -113,8 +114,8 @@ function describeHad(run: PeopleRun | undefined, own: string): string {
   // The same plan, in another directory.
   const place = run?.plan === own ? ` in ${run.directory}` : '';
   const from = `exactly this text from run ${run?.plan} of job ${run?.job}${place}`;
-  if (run?.isInDoubt === true) return `The number may have had ${from}: it is in doubt there`;
-  const when = run?.isOver === true ? `on ${formatDay(run.sentAt)}` : 'or will have it: it is not finished';
+  if (run?.state === 'in-doubt') return `The number may have had ${from}: it is in doubt there`;
+  const when = run?.state === 'accepted' ? `on ${formatDay(run.sentAt)}` : 'or will have it: it is not finished';
   return `The number had ${from}, ${when}`;
 }
 

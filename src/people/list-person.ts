@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import type { Job } from '../job/job.js';
+import { personOf } from '../normalize/number/number-set.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
-import type { RunDirectories } from '../plan/format/run-directories.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
-import { listTextsOf, peopleDirectoryOf, readPeopleHeads } from './people-memory.js';
+import {
+  isSameRun,
+  listTextsOf,
+  peopleDirectoryOf,
+  readMark,
+  readPeopleHeads,
+  refusePeopleFile,
+} from './people-memory.js';
 
 /** What a person was sent, or will be. */
 interface MessageToPerson {
@@ -15,42 +22,42 @@ interface MessageToPerson {
   /** When its run last sent, ISO 8601. */
   readonly at: string;
   readonly state: PersonState;
-  /** Undefined where the rows of its run are not in the directory of the job: it is another's, or pruned. */
+  /** Undefined where the rows of its run are not where they were: it was moved, removed or pruned. */
   readonly text: string | undefined;
 }
 
 /** All messages to a number that the memory of a job knows of, the latest first. */
 export async function listMessagesTo(
   number: number,
-  { job, directories, nowMs }: { job: Job; directories: RunDirectories; nowMs: number },
+  { job, jobDirectory, nowMs }: { job: Job; jobDirectory: string; nowMs: number },
   files: Files,
 ): Promise<MessageToPerson[]> {
-  const { jobDirectory } = directories;
   const directory = peopleDirectoryOf(job, jobDirectory);
   await noteMissing(files, { job, jobDirectory, spanMs: spanOf(job) }, nowMs);
+  const person = personOf(number);
   const { key, heads } = await readPeopleHeads(files, directory);
   const found: MessageToPerson[] = [];
   for (const { path, head } of heads) {
     const places: { at: number; state: PersonState }[] = [];
     let next = 0;
     const add = (each: number, _text: number, state: PersonState) => {
-      if (each === number) places.push({ at: next, state });
+      if (personOf(each) === person) places.push({ at: next, state });
       next += 1;
     };
-    await readPeople(files, path, { key, add });
-    for (const { at, state } of places) found.push(await describeMessage({ head, at, state }, directories, files));
+    if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
+    for (const { at, state } of places) found.push(await describeMessage({ head, at, state }, files));
   }
   return found.sort((one, other) => (one.at < other.at ? 1 : -1));
 }
 
 async function describeMessage(
   { head, at, state }: { head: PeopleHead; at: number; state: PersonState },
-  directories: RunDirectories,
   files: Files,
 ): Promise<MessageToPerson> {
-  const directory = directories.of(head.plan);
+  const { directory } = head;
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
-  const text = isThere ? await readText(at, { directory, plan: await readPlan(files, directory) }, files) : undefined;
+  const isIt = isThere && isSameRun(head, await readMark(files, directory, head.plan));
+  const text = isIt ? await readText(at, { directory, plan: await readPlan(files, directory) }, files) : undefined;
   return { run: head.plan, job: head.job, at: new Date(head.sentAt).toISOString(), state, text };
 }
 

@@ -1,15 +1,13 @@
 import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
-import { readRunState } from '../journal/state-reader.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
-import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { type OpenPeople, sameTextRule } from '../plan/had-lookup.js';
 import type { Files } from '../storage/files.js';
 import { createHadLookup, type KnownPeople } from './had-already.js';
 import { noteMissing, spanOf } from './missing-people.js';
-import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
+import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
   isSameRun,
   listPeopleOf,
@@ -21,6 +19,7 @@ import {
   type RunMark,
   type RunOfPeople,
   readFacts,
+  readMark,
   readOutputs,
   readPeopleHeads,
   readRowsOf,
@@ -91,7 +90,8 @@ async function openPeople(
   const heads = all
     .map(({ head }) => head)
     .filter((head) => isRecent(head) && !isSameRun(head, begun?.mark) && accounts.has(head.account));
-  const retried = retryOf && (await readMark(files, jobDirectory, retryOf.run));
+  const retried =
+    retryOf && (await readMark(files, (await RunDirectories.read(files, jobDirectory)).of(retryOf.run), retryOf.run));
   // Else no number is in it twice.
   const mayRepeat = steps.length > 1 || steps.some((step) => step.kind === 'sms' && step.duplicates === 'keep');
   const countsOwn = job.frequency !== undefined && mayRepeat;
@@ -100,21 +100,18 @@ async function openPeople(
   const table = await loadTable(files, directory, { heads, key, retried });
   if (countsOwn && begun !== undefined) await addOwn(table, files, begun);
   const counts = !countsOwn ? 'none' : begun === undefined ? 'those before' : 'all others';
-  const runs = heads.flatMap((head) => [false, true].map((isInDoubt) => ({ ...head, isInDoubt })));
+  const runs = heads.flatMap((head) => COUNTED.map((counted) => ({ ...head, state: counted })));
   const known: KnownPeople = { table, runs, counts, retried, texts };
 
   return () => createHadLookup(known, rules, nowMs());
-}
-
-async function readMark(files: Files, jobDirectory: string, plan: string): Promise<RunMark | undefined> {
-  const directory = (await RunDirectories.read(files, jobDirectory)).of(plan);
-  return markOf(plan, (await readRunState(files, join(directory, JOURNAL_FILE))).state);
 }
 
 async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
   for await (const batch of listPeopleOf(files, run, { steps: run.plan.steps, stateOf: () => 'to-send' }))
     for (const { number } of batch) table.addOwn(number);
 }
+
+const COUNTED: readonly CountedState[] = ['accepted', 'in-doubt', 'to-send'];
 
 async function loadTable(
   files: Files,
@@ -126,9 +123,8 @@ async function loadTable(
     const path = join(directory, nameOfPeople(head));
     const isRetried = isSameRun(head, retried);
     const add = (number: number, text: number, state: PersonState) => {
-      const isSent = state === 'accepted' || state === 'in-doubt';
-      if (isSent || (state === 'to-send' && !isRetried))
-        table.add(number, text, 2 * run + (state === 'in-doubt' ? 1 : 0));
+      const place = COUNTED.indexOf(state as CountedState);
+      if (place !== -1 && !(isRetried && state === 'to-send')) table.add(number, text, COUNTED.length * run + place);
     };
     if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
   }

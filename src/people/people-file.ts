@@ -41,6 +41,7 @@ export interface PersonRecord {
 /** What became of the message. The last two count for nothing; what is yet to be sent will be. */
 const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'] as const;
 export type PersonState = (typeof PERSON_STATES)[number];
+export type CountedState = Exclude<PersonState, 'rejected' | 'not-sent'>;
 
 const FORMAT = 1;
 const CIPHER = 'aes-256-gcm';

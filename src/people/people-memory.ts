@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
-import { readRowStatus } from '../journal/state-reader.js';
+import { readRowStatus, readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { FindHad } from '../kinds/step-kind.js';
@@ -97,6 +97,10 @@ export function markOf(plan: string, { firstOpen }: Pick<RunState, 'firstOpen'>)
   if (firstOpen === undefined) return undefined;
   const { at, host, pid } = firstOpen;
   return { plan, begun: hash('sha256', `${at} ${pid} ${host}`).slice(0, MARK_DIGITS) };
+}
+
+export async function readMark(files: Files, directory: string, plan: string): Promise<RunMark | undefined> {
+  return markOf(plan, (await readRunState(files, join(directory, JOURNAL_FILE))).state);
 }
 
 export function isSameRun(one: RunMark | undefined, other: RunMark | undefined): boolean {

@@ -4,13 +4,13 @@ const FIRST_OWN = 1024;
 const MOST_OWN = 0xffff;
 
 /**
- * Whom earlier runs wrote to, and what (CRC-32 of sender and text), by which run (its index): 14 bytes a message, and 18 to 36
+ * Whom earlier runs wrote to, and what (CRC-32 of sender and text), by which run (its index): 16 bytes a message, and 18 to 36
  * a number; where those of the plan itself count, 2 to 4 more.
  */
 export class PeopleTable {
   readonly #numbers = createNumberSet();
   readonly #texts: Uint32Array;
-  readonly #runs: Uint16Array;
+  readonly #runs: Uint32Array;
   /** The message before of the same number, counted from 1; 0: none. */
   readonly #earlier: Uint32Array;
   /** By the place of a number among all: its last message, counted from 1. */
@@ -22,13 +22,9 @@ export class PeopleTable {
   /** `most`: how many messages will be added at most. */
   constructor(most: number) {
     this.#texts = new Uint32Array(most);
-    this.#runs = new Uint16Array(most);
+    this.#runs = new Uint32Array(most);
     this.#earlier = new Uint32Array(most);
     this.#last = new Uint32Array(most);
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   add(number: number, text: number, run: number): void {

@@ -1,4 +1,4 @@
-import { createNumberSet } from '../normalize/number/number-set.js';
+import { createNumberSet, personOf } from '../normalize/number/number-set.js';
 
 /** Number and text share a key of 15 digits at most: of a million messages two that differ are taken for one with a chance of 1 in 1,000. */
 const KEYS = 999_999_999_999_989;
@@ -28,5 +28,5 @@ export class PlannedTexts {
 }
 
 function keyOf(number: number, text: number): number {
-  return 1 + ((number + text * SPREAD) % KEYS);
+  return 1 + ((personOf(number) + text * SPREAD) % KEYS);
 }

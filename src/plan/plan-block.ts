@@ -53,6 +53,7 @@ export function planBlock(
       writer.addRefused(place, refusal, drafted);
       continue;
     }
+    planner.note?.(drafts.numbers[index] as number, row);
     addKept?.(drafted.row, source.columns);
     count(countries, drafts.countries.of[index]);
     count(ucs2, drafts.ucs2.of[index]);

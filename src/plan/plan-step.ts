@@ -305,6 +305,7 @@ class StepPlanning {
     const plan = this.#refuseTwin(told, from, reimported) ?? told;
     this.#tally.add(plan);
     if (plan.kind === 'planned') {
+      plan.row.note?.();
       if (from !== undefined) reimported?.noteTaken(from, ordinal);
       this.#tally.addKept?.(cellsOf(record.cells), columns);
       writer.addPlanned({ ...place, costGroup: this.#addCost(plan.row) }, plan.row, cellsJson);

@@ -17,7 +17,6 @@ import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { listMessagesTo } from '../people/list-person.js';
 import type { PersonState } from '../people/people-file.js';
-import { RunDirectories } from '../plan/format/run-directories.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
 import { formatParagraph } from '../texts/text-lines.js';
@@ -52,7 +51,7 @@ const optIn = defineBelow(
   },
 );
 
-const show = defineBelow('show <job> <number>', 'Say what a person was sent, and whether more may be', {
+const show = defineBelow('show <job> <number>', 'Say what a person was sent, and whether a list of the job has them', {
   args,
   flags: { json },
   examples: [['jobs/spring-sale.yaml +6591234567', '']],
@@ -74,8 +73,8 @@ async function showPerson(
   const job = await loadJob(written);
   const number = Number(readNumber(given, job));
   const who = maskNumber(`+${number}`);
-  const directories = await RunDirectories.read(files, jobDirectoryOf(job));
-  const messages = await listMessagesTo(number, { job, directories, nowMs: env.clock.now() }, files);
+  const jobDirectory = jobDirectoryOf(job);
+  const messages = await listMessagesTo(number, { job, jobDirectory, nowMs: env.clock.now() }, files);
   const list = await findListOf(number, job, env);
   const isOptedOut = list !== undefined;
   const lines = messages.map(({ at, job: name, run, state, text }) => {
@@ -84,7 +83,7 @@ async function showPerson(
       indent: '  ',
     });
   });
-  const may = isOptedOut ? `${list}: nothing is sent to it.` : 'No list of the job has it: it may be written to.';
+  const may = isOptedOut ? `${list}: nothing is sent to it.` : 'No list of the job has it.';
   const head = messages.length === 0 ? `${who}: nothing was sent to it, as far as is known.` : `${who}:`;
   return {
     json: { job: job.name, number: who, messages, isOptedOut },

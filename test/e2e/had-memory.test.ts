@@ -68,7 +68,9 @@ test.each([
   lose(workspace);
   workspace.writeJob(aJob(workspace, { name: 'other' }));
   const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
-  expect(JSON.parse(shown.stdout).messages, shown.stderr).toMatchObject([{ job: 'sale', state: 'accepted' }]);
+  expect(JSON.parse(shown.stdout).messages, shown.stderr).toMatchObject([
+    { job: 'sale', state: 'accepted', text: 'Hi P2' },
+  ]);
   lose(workspace);
   const { code, stderr } = await workspace.run();
   expect([code, await workspace.destinations()]).toEqual([1, numbersOf(13)]);
@@ -144,6 +146,8 @@ test('where the memory cannot be read no plan is made: a byte changed, a key los
     writeFileSync(path, bad);
     const failed = await workspace.run();
     expect([failed.code, readFailure(failed).error.code], String(at)).toEqual([4, 'registry-mismatch']);
+    const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
+    expect([shown.code, readFailure(shown).error.code], String(at)).toEqual([4, 'registry-mismatch']);
   }
   writeFileSync(path, good.subarray(0, -16));
   expect((await workspace.run()).code).toBe(4);

@@ -103,6 +103,66 @@ test('blanks and line ends behind a text make no other text of it', async () => 
   }
 });
 
+test('a blank beyond ASCII, or one that JSON escapes, makes no other text of it', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(1));
+  for (const [index, blank] of ['\u00a0', '\u3000', '\ufeff', '\u000b'].entries()) {
+    for (const [name, text] of [
+      ['shared', `${index} Hi P1${blank}`],
+      ['each', `${index} Hi {{ name }}${blank}`],
+    ] as const) {
+      workspace.writeJob(
+        aJob(workspace, { name: `${name}${index}`, steps: [anSmsStep({ template: { source: 'ACME', text } })] }),
+      );
+      expect((await workspace.run()).code, JSON.stringify(text)).toBe(name === 'shared' ? 0 : 1);
+    }
+  }
+});
+
+test('the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show', async () => {
+  const [mobile, calls] = ['+5491123456789', '+541123456789'];
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', `name,mobile\nEva,${mobile}\nEva,${calls}\n`);
+  workspace.write('calls.csv', `name,mobile\nEva,${calls}\n`);
+  const second = anSmsStep({ input: { files: 'calls.csv' } });
+  workspace.writeJob(aJob(workspace, { sameText: 'skip', steps: [anSmsStep(), second] }));
+  const { summary } = await workspace.run();
+  expect(readOutput(summary, 1, 'skipped').map(({ _code }) => _code)).toEqual(['duplicate']);
+  expect(readOutput(summary, 2, 'skipped').map(({ _code }) => _code)).toEqual(['had-it-already']);
+  workspace.writeJob(aJob(workspace, { name: 'other', steps: [second] }), 'other.yaml');
+  expect((await workspace.volley('run', 'other.yaml')).summary.balance.skipped).toBe(1);
+  expect(await workspace.destinations()).toEqual([mobile]);
+  const shown = await workspace.volley('people', 'show', 'job.yaml', calls);
+  expect(JSON.parse(shown.stdout).messages).toMatchObject([{ state: 'accepted', text: 'Hi Eva' }]);
+});
+
+test('a row that is held as no time zone of its number is known gives a later step no reason', async () => {
+  const workspace = await aWorkspace();
+  const kosovo = '+38349123456';
+  const template = { source: 'ACME', text: 'Hi' };
+  const window = { from: '00:00', to: '24:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] };
+  const own = { ...window, timeZone: 'recipient', unknown: 'hold' };
+  const named = { ...window, timeZone: 'Europe/Berlin' };
+  for (const [name, end] of [
+    ['plain', ''],
+    ['quoted', '"x ""y"" z",'],
+  ]) {
+    workspace.write('people.csv', `${end}mobile\n${end}${kosovo}\n`);
+    workspace.write('copy.csv', `name,mobile\n${name},${kosovo}\n`);
+    const steps = [
+      anSmsStep({ template: { ...template, text: name }, window: own }),
+      anSmsStep({ template: { ...template, text: name }, window: named, input: { files: 'copy.csv' } }),
+    ];
+    workspace.writeJob(aJob(workspace, { name, frequency: { max: 2, per: '7d' }, steps }));
+    const { summary, stderr } = await workspace.run();
+    expect(
+      summary.steps.map(({ balance }) => balance),
+      stderr,
+    ).toMatchObject([{ skipped: 1 }, { accepted: 1 }]);
+  }
+  expect(await workspace.destinations()).toEqual([kosovo, kosovo]);
+});
+
 test('rows that are held without a time zone end the run with 1 and what to do', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', 'name,mobile,zone\nP1,+6591000001,Asia/Singapore\nP2,+6591000002,\n');

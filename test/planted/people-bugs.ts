@@ -67,6 +67,15 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
       'a run without rows, whose own files do not say that it sent nothing, is refused by jobs that share the memory',
   },
   {
+    name: 'the two forms of a number are two people',
+    file: 'src/normalize/number/number-set.ts',
+    find: 'return personOf(key);',
+    replace: 'return key;',
+    tests: ['test/e2e/had-rules.test.ts'],
+    title:
+      'the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show',
+  },
+  {
     name: 'frequency does not count the rows of the plan itself',
     file: 'src/people/had-already.ts',
     find: "if (own === 'those before') table.addOwn(number);",

@@ -27,9 +27,9 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
       if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       if (kept !== undefined) return skipDuplicate('number', kept, context);
-      context.had?.note(number, textOf);
       return undefined;
     },
+    note: (number, { fragment }) => context.had?.note(number, () => digestText(fragment())),
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
     preview: (fragment) => {
       const { destination, text = sharedText } = JSON.parse(`${fragment}}`);

@@ -10,6 +10,7 @@ export interface SeenText {
   readonly text: number;
 }
 
+const NON_ASCII = 0x80;
 const TEXT = Buffer.from(',"text":');
 /** Behind the text, if a message has one of its own. No text can hold these: within texts quotes are escaped. */
 const END = Buffer.from(',"clientMessageId":"');
@@ -34,9 +35,10 @@ export function createTextDigest(
   };
 }
 
-/** Of a text in its quotes: a blank, or what may be an escaped one such as \\n. */
+/** Of a text in its quotes: a blank, or what may be one: beyond ASCII such as U+00A0, or escaped such as \\n and \\u000b. */
 function hasBlankEnd(text: Uint8Array): boolean {
-  return text.at(-2) === SPACE || text.at(-3) === BACKSLASH;
+  const last = text.at(-2) ?? 0;
+  return last === SPACE || last >= NON_ASCII || text.at(-3) === BACKSLASH || text.at(-7) === BACKSLASH;
 }
 
 /** What the messages of a batch say, in their order. Read from the bytes: parsing takes several times as long. */

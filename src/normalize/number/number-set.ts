@@ -21,7 +21,8 @@ const DIGIT_0 = 48;
 
 /**
  * Open addressing on typed arrays, 12 bytes a slot, 18 to 36 bytes a key: a Set of strings takes 80 and ends at 16.7 million.
- * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164.
+ * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164. Both forms of
+ * a line (`otherFormOf`) are one number.
  */
 export function createNumberSet(): NumberSet {
   const segments = Array.from({ length: SEGMENTS }, () => new Segment());
@@ -120,7 +121,12 @@ function readKey(e164: Digits): number {
 
 function checkKey(key: number, isE164: boolean): number {
   if (!isE164) throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
-  return key;
+  return personOf(key);
+}
+
+/** The same for both forms of a line: one person has it. */
+export function personOf(digits: number): number {
+  return Math.max(digits, otherFormOf(digits) ?? 0);
 }
 
 /** Of a line in Argentina or Mexico the form for calls and the older one for mobiles, each from the other: both reach it. */
