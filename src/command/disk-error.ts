@@ -61,9 +61,6 @@ const BY_MACHINE: Readonly<Record<string, string>> = {
   EPIPE: 'no process reads the output',
 };
 
-/** The errors that the tables list; for their test, and for the page that repeats them. */
-export const KNOWN_ERRNOS: readonly string[] = [...Object.keys(BY_PERSON), ...Object.keys(BY_MACHINE)];
-
 /**
  * The exit code: 2 when a person must change their input, 4 when they must look at a run, 75 when the same command may
  * succeed later.

@@ -48,7 +48,7 @@ export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Scree
 }
 
 /** no-color.org: any text in NO_COLOR turns colour off. */
-export function allowsColor(env: Variables): boolean {
+function allowsColor(env: Variables): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 

@@ -46,3 +46,12 @@ export function decodeOptOut(line: string): OptOut | undefined {
   const isWhole = word !== undefined && others.length === 0 && /^\+[1-9]\d{6,14}$/.test(number) && !line.includes('"');
   return isWhole && (what === 'out' || what === 'in') ? { number, what, at, by, word } : undefined;
 }
+
+/** Of those who opted out, and when, in ms, what a line changes that stands behind all others. */
+export function noteOptOut(outAt: Map<number, number>, { number: written, what, at }: OptOut): void {
+  const number = Number(written);
+  const atMs = Date.parse(at);
+  const lastMs = outAt.get(number) ?? Number.NEGATIVE_INFINITY;
+  if (what === 'out') outAt.set(number, atMs > lastMs ? atMs : lastMs);
+  else if (atMs >= lastMs) outAt.delete(number);
+}

@@ -8,5 +8,5 @@ export const PROGRAM = {
   /** Commit of its sources, with `+changes` where they were changed; `unknown` if they were built outside of a repository. */
   revision: typeof VOLLEY_REVISION === 'undefined' ? 'unknown' : VOLLEY_REVISION,
   /** Each is specified in the module that writes it: plan-file.ts, packed-file.ts, entry-format.ts, memory-file.ts. */
-  formats: { plan: 1, packed: 1, journal: 1, memory: 1 },
+  formats: { plan: 1, journal: 1, memory: 1 },
 } as const;

@@ -38,7 +38,7 @@ export function groupHours(planner: RowPlanner, window: Window, findColumn: Find
 const EXPECTED = 'the name of a time zone such as Asia/Singapore';
 
 /** Whether rows may have different hours. */
-export function areMixed({ timeZone }: Window): boolean {
+function areMixed({ timeZone }: Window): boolean {
   return timeZone === 'recipient' || typeof timeZone === 'object';
 }
 

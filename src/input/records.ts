@@ -19,7 +19,7 @@ export function readRecords(file: InputFile, input: Input): RecordReader {
   }
 }
 
-export function formatOf(file: InputFile, input: Input): InputFile['format'] {
+function formatOf(file: InputFile, input: Input): InputFile['format'] {
   return input.format ?? file.format;
 }
 

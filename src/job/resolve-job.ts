@@ -69,7 +69,8 @@ function sharedOptOuts(memory: string): string {
 
 /** Where the job's opt-outs are, absolute: its own, a file or a directory, and those of the memory that it shares. */
 export function namesOfOptOuts({ optOuts, memory }: Pick<Job, 'optOuts' | 'memory'>): string[] {
-  return [...(optOuts === undefined ? [] : [optOuts]), ...(memory === undefined ? [] : [sharedOptOuts(memory)])];
+  const shared = memory === undefined ? undefined : sharedOptOuts(memory);
+  return [...new Set([optOuts, shared])].filter((path) => path !== undefined);
 }
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */

@@ -3,7 +3,7 @@ import { parseShare } from '../domain/share.js';
 import type { Job, RampStage } from './job.js';
 
 /** Of `--first`: that many rows are kept in memory while a plan is made. */
-export const MOST_FIRST_ROWS = 10_000;
+const MOST_FIRST_ROWS = 10_000;
 
 /** What `--first` says: a share, or a number of rows. */
 export function parseFirst(text: string): RampStage['size'] | undefined {

@@ -61,7 +61,7 @@ export function planByDrafts(
   };
 }
 
-export function refuseDraft(draft: RefusedDraft | OmittedDraft): RowRefusal {
+function refuseDraft(draft: RefusedDraft | OmittedDraft): RowRefusal {
   if (draft.rejection !== undefined) return { kind: 'rejected', rejection: draft.rejection };
   return { kind: 'skipped', skip: { code: 'filtered', reason: draft.omitted } };
 }

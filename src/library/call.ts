@@ -81,7 +81,7 @@ function describeStop(name: string): UserError {
 }
 
 /** What a call takes of its lane's limits on messages and on their parts; only an SMS batch has any. */
-export function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
+function costOfCall(endpoint: Endpoint<never, unknown>, input: unknown): { messages: number; segments: number } {
   if (!Object.is(endpoint, sendBatch)) return { messages: 0, segments: 0 };
   const { messages, template } = input as SmsBatch;
   let segments = 0;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { decodeOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
+import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import { chooseLists } from '../plan/suppress/list-suppression.js';
@@ -30,12 +30,13 @@ export async function countOptedOutSince(
   return found.size;
 }
 
-/** Numbers whose last line says out, since a moment. */
+/** Numbers that one of the lists has, by a line that says out since a moment. */
 async function readOptedOut(files: Files, paths: readonly string[], sinceMs: number): Promise<Set<number>> {
   const out = new Set<number>();
   let isOwn = false;
   for (const path of (await Promise.all(paths.map((each) => listFiles(files, each)))).flat()) {
     const file = await files.openRead(path);
+    const outAt = new Map<number, number>();
     try {
       let line = 0;
       for await (const { bytes } of splitLines(file)) {
@@ -43,13 +44,13 @@ async function readOptedOut(files: Files, paths: readonly string[], sinceMs: num
         const text = bytes.toString('utf8');
         if (line === 1 && `${text}\n` !== OPT_OUT_HEADER) break;
         isOwn = true;
-        const { number, what, at = '' } = decodeOptOut(text) ?? {};
-        if (what === 'out' && Date.parse(at) >= sinceMs) out.add(Number(number));
-        else if (what !== undefined) out.delete(Number(number));
+        const said = decodeOptOut(text);
+        if (said?.what === 'in' || (said !== undefined && Date.parse(said.at) >= sinceMs)) noteOptOut(outAt, said);
       }
     } finally {
       await file.close();
     }
+    for (const number of outAt.keys()) out.add(number);
   }
   if (!isOwn) throw new Error(`${paths.join(', ')}: no list that Volley writes`);
   return out;

@@ -22,10 +22,7 @@ export interface OutputRow {
 }
 
 /** The columns that an output adds, before or after the original ones. */
-export function describeOutput(
-  output: Output,
-  resultColumns: readonly string[],
-): { columns: string[]; isFirst: boolean } {
+function describeOutput(output: Output, resultColumns: readonly string[]): { columns: string[]; isFirst: boolean } {
   switch (output) {
     case 'results':
       return { columns: [STATUS_COLUMN, ...resultColumns], isFirst: true };

@@ -27,7 +27,7 @@ const CRC_DIGITS = 8;
  * lose it. A power cut can, or leaves a piece of it: then what the first line says counts, which is older, and true as well, since
  * a note never claims more than was synced before it. What stands behind its line is of a longer one.
  */
-export function encodeNote(known: Known): Buffer {
+function encodeNote(known: Known): Buffer {
   return Buffer.from(`${seal(JSON.stringify(known))}\n`);
 }
 

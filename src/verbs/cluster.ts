@@ -137,7 +137,7 @@ type Run = ClusterStatus['runs'][number];
 type Lane = ClusterStatus['lanes'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-export function formatStatus({ runs, workers, processes, lanes, answersInMs, standbys }: ClusterStatus): string {
+function formatStatus({ runs, workers, processes, lanes, answersInMs, standbys }: ClusterStatus): string {
   const lines = [
     `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeStandbys(standbys)}`,
     runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',

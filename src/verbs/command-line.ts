@@ -111,7 +111,7 @@ function explainUse({ command, verb }: Asked): string {
 }
 
 /** `help run` is `run --help`. `help` alone lists the topics: the parser takes a `help` that comes last for its own `--help`. */
-export function expandHelp(args: readonly string[]): readonly string[] {
+function expandHelp(args: readonly string[]): readonly string[] {
   if (args[0] !== 'help') return args;
   const [topic = '-', ...others] = moveVerbFirst(args.slice(1));
   if (VERBS.includes(topic)) return [topic, ...others, '--help'];
@@ -125,7 +125,7 @@ const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|yes|wait|htm
  * The same arguments, with those behind the flags that come before the verb: `--log-level warn prune JOB`. What follows a flag is its
  * value, unless it takes none, or only the verb can be meant.
  */
-export function moveVerbFirst(args: readonly string[]): readonly string[] {
+function moveVerbFirst(args: readonly string[]): readonly string[] {
   let at = 0;
   for (; args[at]?.startsWith('-') === true; at += 1) {
     const flag = args[at] ?? '';
@@ -216,5 +216,5 @@ function assertNodeIsSilent(): void {
 /** What --version prints; the version is the first word. */
 function describeProgram(): string {
   const { version, revision, formats } = PROGRAM;
-  return `${version} (revision ${revision}; plan format ${formats.plan}, packed ${formats.packed}, journal ${formats.journal}, memory ${formats.memory})`;
+  return `${version} (revision ${revision}; plan format ${formats.plan}, journal ${formats.journal}, memory ${formats.memory})`;
 }

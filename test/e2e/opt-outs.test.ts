@@ -224,6 +224,25 @@ test('a list that is taken out of the job once its run has begun still counts', 
   expect([sent.length, await workspace.destinations()]).toEqual([3, sent]);
 });
 
+test('the list of the memory, named by the job as well, is read once', async () => {
+  const workspace = await aJobWith({ 'mem/opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` });
+  workspace.writeJob(aJob(workspace, { optOuts: 'mem/opt-outs.csv', memory: 'mem' }));
+  const { summary } = await workspace.run();
+  expect(summary.steps[0]?.suppression).toHaveLength(1);
+});
+
+test('who opted out since is counted by the latest line of each list, however late a line was delivered', async () => {
+  const workspace = await aJobWith({ 'lists/a.csv': OPT_OUT_HEADER, 'lists/b.csv': OPT_OUT_HEADER }, 'lists');
+  const { summary } = await workspace.run();
+  const at = (person: number, what: 'out' | 'in', hours: number) =>
+    line(person, what).replace('2026-11-26T09:15:00.000Z', new Date(Date.now() + hours * 3_600_000).toISOString());
+  const late = [at(1, 'out', 2), at(1, 'in', 1), at(2, 'out', 2), at(2, 'out', -9), at(3, 'out', 1), at(3, 'in', 2)];
+  workspace.append('lists/a.csv', `${late.join('')}${at(4, 'out', -9)}${at(5, 'out', 1)}`);
+  workspace.append('lists/b.csv', at(5, 'in', 2));
+  const { stdout } = await workspace.volley('report', summary.directory);
+  expect(JSON.parse(stdout).optedOutSince).toBe(3);
+});
+
 test('people opt-in says which other list keeps the number out', async () => {
   const workspace = await aJobWith(
     { 'lists/crm.csv': `mobile\n${numberOf(1)}\n`, 'lists/opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` },

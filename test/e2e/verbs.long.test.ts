@@ -14,7 +14,7 @@ test.concurrent('--version is that of the package, wherever it is asked', async 
   expect(code).toBe(0);
   expect(stdout).toMatch(
     new RegExp(
-      `^${version} \\(revision (unknown|[0-9a-f]{40}(\\+changes)?); plan format \\d+, packed \\d+, journal \\d+, memory \\d+\\)\n$`,
+      `^${version} \\(revision (unknown|[0-9a-f]{40}(\\+changes)?); plan format \\d+, journal \\d+, memory \\d+\\)\n$`,
     ),
   );
 });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { InternalError } from '../../src/domain/errors.js';
 import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
-import { PACKED_FORMAT } from '../../src/plan/format/packed-file.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
 import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
 import { summarySchema } from '../../src/report/summary.js';
@@ -83,7 +82,6 @@ describe('outputs of a step', () => {
     expect(() => summarySchema.parse(summary)).not.toThrow();
     expect(summary.program?.formats).toEqual({
       plan: PLAN_FORMAT,
-      packed: PACKED_FORMAT,
       journal: JOURNAL_VERSION,
       memory: MEMORY_FORMAT,
     });

@@ -68,7 +68,7 @@ function detectDelimiter(head: Uint8Array, shown: string): { delimiter: Delimite
 }
 
 /** For people: a tab cannot be seen. */
-export function nameDelimiter(delimiter: Delimiter): string {
+function nameDelimiter(delimiter: Delimiter): string {
   return delimiter === '\t' ? 'tab' : `"${delimiter}"`;
 }
 

@@ -76,7 +76,7 @@ function isEncrypted(head: Buffer): boolean {
   return head.includes(Buffer.from('EncryptedPackage', 'utf16le'));
 }
 
-export function refuseOle(shown: string, isEncrypted: boolean): UserError {
+function refuseOle(shown: string, isEncrypted: boolean): UserError {
   return refuse({
     where: shown,
     message: isEncrypted

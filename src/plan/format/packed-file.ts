@@ -1,12 +1,9 @@
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
-import { PROGRAM } from '../../domain/program.js';
 import type { ReadFile } from '../../storage/files.js';
 import { planDamaged } from './plan-damaged.js';
 
-export const PACKED_FORMAT: number = PROGRAM.formats.packed;
-
 /**
- * A file of a plan, packed: format 1. A gzip file (RFC 1952), which `zcat` reads as any other. Each of its members has PIECE_BYTES of
+ * A file of a plan, packed. A gzip file (RFC 1952), which `zcat` reads as any other. Each of its members has PIECE_BYTES of
  * the file, the last one what is left of it, and a head of 10 bytes. It is read from start to end; only what was passed can be read
  * again. A name ends in .gz only where the file is whole.
  */

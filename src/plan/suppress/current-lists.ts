@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { UserError } from '../../domain/errors.js';
-import { decodeOptOut, OPT_OUT_HEADER, type OptOut } from '../../domain/opt-out-line.js';
+import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
@@ -28,7 +28,7 @@ interface WatchedList {
   numbers: NumberSet | undefined;
   /** Of a list that Volley writes, how far it was read; undefined for any other, which is read whole each time. */
   readBytes: number | undefined;
-  /** Who opted out by lines that were appended, and when, in ms. */
+  /** Who opted out by lines that were appended, and when, in ms; who is on the list as it was read whole stays out. */
   readonly appended: Map<number, number>;
 }
 
@@ -192,7 +192,7 @@ export class CurrentLists {
     try {
       for await (const { bytes } of splitLines(reading)) {
         const line = decodeOptOut(bytes.toString('utf8'));
-        if (line?.what === 'in') noteAppended(appended, line);
+        if (line?.what === 'in') noteOptOut(appended, line);
       }
     } finally {
       await reading.close();
@@ -213,7 +213,7 @@ export class CurrentLists {
     const bytes = read.subarray(0, read.lastIndexOf('\n') + 1);
     const lines = bytes.toString('utf8').split('\n').slice(0, -1).map(decodeOptOut);
     if (lines.includes(undefined)) return false;
-    for (const line of lines) if (line !== undefined) noteAppended(appended, line);
+    for (const line of lines) if (line !== undefined) noteOptOut(appended, line);
     if (lines.length > 0) this.version += 1;
     list.readBytes = readBytes + bytes.length;
     list.sha256 = hash.update(bytes).digest('hex');
@@ -228,15 +228,6 @@ export class CurrentLists {
       await file.close();
     }
   }
-}
-
-/** Who is on the list as it was read whole stays out. */
-function noteAppended(appended: Map<number, number>, { number: written, what, at }: OptOut): void {
-  const number = Number(written);
-  const atMs = Date.parse(at);
-  const outAt = appended.get(number) ?? Number.NEGATIVE_INFINITY;
-  if (what === 'out') appended.set(number, atMs > outAt ? atMs : outAt);
-  else if (atMs >= outAt) appended.delete(number);
 }
 
 type ListedStep = ReturnType<typeof listSteps>[number];
