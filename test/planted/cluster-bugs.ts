@@ -67,8 +67,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a password that is refused in mid-run ends it',
     file: 'src/cluster/postgres/explain-failure.ts',
-    find: "if (wasReached && refusal.code === 'bad-credentials'",
-    replace: "if (name === '' && refusal.code === 'bad-credentials'",
+    find: "? refusal.code === 'bad-credentials' && code !== NO_RIGHT",
+    replace: "? name === '' && refusal.code === 'bad-credentials' && code !== NO_RIGHT",
     tests: ['test/cluster/database-url.test.ts'],
   },
   {
