@@ -21,8 +21,8 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     file: 'src/people/open-people.ts',
     find: 'await notePeople(files, run, { nowMs, rows, findHad });',
     replace: 'if (rows.state.lastSentAt !== undefined) await notePeople(files, run, { nowMs, rows, findHad });',
-    tests: ['test/e2e/had-already.test.ts'],
-    title: 'a run whose process was killed counts with all that it has yet to send',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title: 'the same job in the same, unfinished has the same plan id, and writes to no one again',
   },
   {
     name: 'other runs learn whom a run sends to only as it begins, not as it resumes',
