@@ -89,11 +89,10 @@ export async function assertNotRefused(
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const { lastClose } = state;
   if (lastClose?.reason !== 'request-refused' || !plan.steps.some((planned) => hasWork(planned, state))) return;
-  const name = quoteWord(directory);
-  const first = findHeldBack(plan, state) === undefined ? '' : `\`volley abandon ${name}\` and then `;
+  const first = findHeldBack(plan, state) === undefined ? '' : `\`volley abandon ${quoteWord(directory)}\` and then `;
   throw new UserError('guard', `Cannot resume run ${plan.id}: ${lastClose.detail}`, {
     hint:
-      `Nothing more was sent. If you fixed the job file: ${first}\`volley retry ${name} --only unprocessed\`, with --job and the job file, plans the rest, ` +
-      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${name}\` sends the same requests again.`,
+      `Nothing more was sent. If you fixed the job file: ${first}\`volley retry ${quoteWord(directory)} --only unprocessed\`, with --job and the job file, plans the rest, ` +
+      `and --only rejected plans the rows that were refused. If the service was fixed: \`volley apply ${quoteWord(directory)}\` sends the same requests again.`,
   });
 }

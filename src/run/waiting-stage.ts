@@ -97,10 +97,9 @@ export function assertRestIsFree({ directory, plan }: { directory: string; plan:
   if (held === undefined) return;
   const { waiting, passed } = state.step(held.number).stage;
   const so = waiting === null ? `stage ${passed + 1} has not passed yet` : describeStage(waiting);
-  const name = quoteWord(directory);
   const advice =
     waiting === null
-      ? `\`volley apply ${name}\` resumes it, and \`volley abandon ${name}\` lets it go.`
+      ? `\`volley apply ${quoteWord(directory)}\` resumes it, and \`volley abandon ${quoteWord(directory)}\` lets it go.`
       : adviseOnWaiting(waiting, directory, plan);
   throw new UserError('guard', `Cannot retry what run ${plan.id} has not sent: step ${held.number}: ${so}`, {
     hint: `Nothing was changed. ${advice} What an abandoned run did not send can be retried.`,

@@ -66,6 +66,7 @@ test('every verb prints one JSON object with `state`, `exitCode` (the one that i
 
   // These go on until a signal, or need a database.
   await see('listen', '--port', '99999');
+  await see('console', '--port', '99999');
   await see('sandbox', '--port', '99999');
   await see('work', '--database-env', 'NONE');
   await see('cluster', 'status', '--database-env', 'NONE');

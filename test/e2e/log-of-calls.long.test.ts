@@ -67,7 +67,7 @@ const SAID: Readonly<Record<string, Said>> = {
 };
 
 /**
- * They read, or write a job file; listen, sandbox and work serve until a signal, and listen is below; work and cluster need a database, approve
+ * They read, or write a job file; listen, sandbox, console and work serve until a signal, and listen is below; work and cluster need a database, approve
  * and people opt-out a job of their own.
  */
 const OTHERS = [
@@ -80,6 +80,7 @@ const OTHERS = [
   'preview',
   'schema',
   'sandbox',
+  'console',
   'listen',
   'help',
   'work',

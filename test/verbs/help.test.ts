@@ -55,5 +55,5 @@ test.each([
   const error = await say(written).catch((thrown) => thrown);
 
   expect(error).toMatchObject({ name: 'UserError', code: 'bad-flag', hint });
-  expect(error.message).toContain('expected one of cluster, commands, events');
+  expect(error.message).toContain('expected one of cluster, commands, console, events');
 });
