@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { CampaignFolder } from './campaign.js';
-import { jobFileOf } from './campaign.js';
+import { EXIT } from '../report/exit-code.js';
+import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Started } from './commands.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import { refusedPage, type Wrong, wrongOf } from './pages/layout.js';
-import { checkPage, runPage } from './pages/sending-pages.js';
+import { beginningPage, checkPage, runPage } from './pages/sending-pages.js';
 import { type FoundRun, findRun } from './reading.js';
 
 /** From the check of a campaign to its report: it starts `volley plan` and `volley apply`, and shows what became of them. */
@@ -53,7 +53,7 @@ export class SendingDesk extends Desk {
     // A second click, a reload: it is on its way.
     if (run !== undefined && checked !== undefined && run.plan.id === checked.plan.id)
       return { to: `/c/${asked.name}/run` };
-    if (checked === undefined || checked.isStale || asked.fields.plan !== checked.planSha256) {
+    if (checked?.count === undefined || checked.isStale || asked.fields.plan !== checked.planSha256) {
       const page = await this.showCheck(asked, [
         { message: 'This is another plan now. Look at it, and type its number.' },
       ]);
@@ -93,9 +93,10 @@ export class SendingDesk extends Desk {
     const started = await this.commands.find(this.campaigns.stateOf(campaign.name), 'apply');
     const run = await findRun(campaign, this.context);
     const isStarting = started !== undefined && started.printed === undefined && run?.runner === undefined;
-    // What a run itself came to, its account says.
-    const isFault = started?.printed?.error && run === undefined;
-    return { run, isStarting, wrong: isFault && started.printed !== undefined ? wrongOf(started.printed) : [] };
+    // What a run itself came to, its account says; what refused it or stopped it, only this.
+    const { printed } = started ?? {};
+    const isFault = run === undefined || printed?.exitCode === EXIT.notStarted || printed?.exitCode === EXIT.stopped;
+    return { run, isStarting, wrong: printed !== undefined && isFault ? wrongOf(printed) : [] };
   }
 
   async showRun(asked: PageRequest): Promise<PageAnswer> {
@@ -103,8 +104,7 @@ export class SendingDesk extends Desk {
     const { run, isStarting, wrong } = await this.#running(campaign);
     const view = viewOf(asked, campaign);
     if (run === undefined && !isStarting && wrong.length === 0) return { to: `/c/${asked.name}/check` };
-    if (run === undefined && isStarting)
-      return { page: checkPage(view, { name: asked.name, isChecking: true, checked: undefined }) };
+    if (run === undefined && isStarting) return { page: beginningPage(view, asked.name) };
     if (run === undefined) return this.showCheck(asked, wrong);
     return {
       page: runPage(
@@ -116,9 +116,11 @@ export class SendingDesk extends Desk {
     };
   }
 
+  /** `beginning`: of the page that is shown until it has begun. */
   async lookAtRun(asked: PageRequest): Promise<PageAnswer> {
     const { run, isStarting } = await this.#running(await this.find(asked.name));
-    return { json: { isOver: !isStarting && run?.runner === undefined, said: run?.said ?? '' } };
+    const isOver = !isStarting && (run?.runner === undefined || asked.fields.beginning !== undefined);
+    return { json: { isOver, said: run?.said ?? 'Sending begins.' } };
   }
 
   /** One signal for each time that the lock was taken, after a look at who has it now. */

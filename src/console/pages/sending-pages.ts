@@ -35,7 +35,7 @@ export function checkPage(
     return renderPage(view, {
       title: 'Check',
       refreshes: true,
-      body: html`<h1>Check</h1><p class="lead" role="status" data-live="/c/${name}/check.json" data-key="said">The file is read and checked, every row. Nothing is sent.</p>`,
+      body: html`<h1>Check</h1><p class="lead" role="status" data-live="/c/${name}/check.json">The file is read and checked, every row. Nothing is sent.</p>`,
       command,
     });
   }
@@ -116,6 +116,16 @@ ${
 }`;
 }
 
+/** Of what was confirmed, until its first request leaves. */
+export function beginningPage(view: View, name: string): string {
+  return renderPage(view, {
+    title: 'Sending',
+    refreshes: true,
+    body: html`<h1>Sending</h1><p class="lead" role="status" data-live="/c/${name}/run.json?beginning=1">Sending begins.</p>`,
+    command: 'volley status job.yaml',
+  });
+}
+
 /** A run that has begun. */
 export interface ShownRun {
   readonly plan: Plan;
@@ -140,7 +150,7 @@ export function runPage(view: View, name: string, run: ShownRun, wrong: readonly
     refreshes: runner !== undefined,
     wrong,
     body: html`<h1>${runner === undefined ? 'Stopped' : 'Sending'}</h1>
-<p class="lead" role="status"${runner === undefined ? NOTHING : html` data-live="/c/${name}/run.json" data-key="said"`}>${run.said}</p>
+<p class="lead" role="status"${runner === undefined ? NOTHING : html` data-live="/c/${name}/run.json"`}>${run.said}</p>
 ${renderOutcomeBar(run.balance)}${stop}${runner === undefined ? renderGoOn(view, name, 'Go on') : NOTHING}
 <p class="dim">Run ${plan.id}. You may close this page; sending does not depend on it.</p>`,
     command,
