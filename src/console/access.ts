@@ -1,5 +1,6 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
+import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from '../storage/files.js';
 
@@ -83,7 +84,7 @@ export class Access {
     const own = (cookies ?? '').split('; ').find((each) => each.startsWith(`${name}=`));
     const value = own?.slice(name.length + 1) ?? '';
     if (value === '' || !(await this.#isFresh(this.#pathOf('sessions', value), SESSION_MS))) return undefined;
-    return { formToken: digest(`form ${value}`) };
+    return { formToken: sha256Of(`form ${value}`) };
   }
 
   async #create(kind: 'links' | 'sessions'): Promise<string> {
@@ -94,7 +95,7 @@ export class Access {
   }
 
   #pathOf(kind: 'links' | 'sessions', secret: string): string {
-    return join(this.#directory, kind, digest(secret));
+    return join(this.#directory, kind, sha256Of(secret));
   }
 
   async #isFresh(path: string, ms: number): Promise<boolean> {
@@ -104,14 +105,10 @@ export class Access {
 }
 
 export function isSame(given: unknown, expected: string): boolean {
-  return timingSafeEqual(Buffer.from(digest(String(given))), Buffer.from(digest(expected)));
+  return timingSafeEqual(Buffer.from(sha256Of(String(given))), Buffer.from(sha256Of(expected)));
 }
 
 /** `Max-Age` in seconds. The port is in the name: browsers send cookies of one port to all others of the host. */
 export function writeCookie(name: string, value: string): string {
   return `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_MS / 1000}`;
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

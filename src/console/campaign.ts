@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import { suggestName } from '../job/schema/written-job.js';
+import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
@@ -124,10 +124,6 @@ export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): str
   return join(directory, JOB_FILE);
 }
 
-export function nameFile(path: string): string {
-  return basename(path);
-}
-
 function readJob(text: string): CampaignJob {
   const document = parseDocument(text);
   const at = (...path: (string | number)[]) => document.getIn(path);
@@ -149,7 +145,7 @@ function readJob(text: string): CampaignJob {
   if (at('steps', 0, 'kind') !== 'sms') unknown.add('steps without SMS');
   const say = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   return {
-    sha256: createHash('sha256').update(text).digest('hex'),
+    sha256: sha256Of(text),
     text,
     isSandbox: at('service', 'sandbox') === true,
     files: [files ?? []].flat().map(String),

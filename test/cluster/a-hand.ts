@@ -1,4 +1,4 @@
-import type { EndEntry, Store, WorkingRun } from '../../src/cluster/store.js';
+import type { EndEntry, Store, TurnsAsked, WorkingRun } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import type { Workspace } from '../e2e/a-workspace.js';
@@ -56,4 +56,10 @@ export function tick(): Promise<void> {
 
 export async function untilSent(workspace: Pick<Workspace, 'destinations'>, rows: number): Promise<void> {
   while ((await workspace.destinations()).length < rows) await tick();
+}
+
+/** Turns that are asked of a lane at once, by a process that needs no slack. */
+export function askingFor(costsMs: readonly number[]): TurnsAsked {
+  const quiet = { slowed: false, succeeded: false, leastShare: 0.1, pauseMs: 0 };
+  return { costsMs, isUrgent: true, slackMs: 0, leadMs: 0, ...quiet };
 }

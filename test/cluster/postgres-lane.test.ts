@@ -5,6 +5,7 @@ import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.j
 import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
 import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { askingFor } from './a-hand.js';
 import { bookTurns, type LaneRow } from './memory/lane-rule.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -89,16 +90,7 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
 
 test('a new lane begins as the rule says, by the clock of the database', async () => {
   const store = await createPostgresStore({ url });
-  const asked = {
-    costsMs: [10],
-    isUrgent: true,
-    slackMs: 0,
-    leadMs: 0,
-    slowed: false,
-    succeeded: false,
-    leastShare: 0.1,
-    pauseMs: 0,
-  };
+  const asked = askingFor([10]);
   const { nowMs, inMs } = await store.book('new', asked);
   expect(inMs[0]).toBeGreaterThan(PERIOD_MS);
   expect(inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
@@ -110,16 +102,7 @@ test.each([4024, 100_000])(
   'a new lane whose first turn costs %d ms holds it as long: a limit below one a second',
   async (costMs) => {
     const store = await createPostgresStore({ url });
-    const asked = {
-      costsMs: [costMs],
-      isUrgent: false,
-      slackMs: 0,
-      leadMs: 0,
-      slowed: false,
-      succeeded: false,
-      leastShare: 0.1,
-      pauseMs: 0,
-    };
+    const asked = { ...askingFor([costMs]), isUrgent: false };
     const first = await store.book(`slow ${costMs}`, asked);
     expect(first.inMs).toEqual([]);
     expect(first.againInMs).toBeGreaterThan(costMs - HORIZON_MS);
@@ -147,16 +130,7 @@ test('a turn is booked without waiting for the disk, and nothing else is', async
     }
     return count;
   };
-  const asked = {
-    costsMs: [10],
-    isUrgent: true,
-    slackMs: 0,
-    leadMs: 0,
-    slowed: false,
-    succeeded: false,
-    leastShare: 0.1,
-    pauseMs: 0,
-  };
+  const asked = askingFor([10]);
   expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
   const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined });
   expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);

@@ -4,6 +4,7 @@ import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import { checkDurability, createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { LeadLost } from '../../src/cluster/store.js';
+import { askingFor } from './a-hand.js';
 import {
   aPart,
   aRun,
@@ -110,16 +111,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await worker.begin();
   await worker.end(SETTLED);
   await store.recover();
-  const ask = {
-    costsMs: [1],
-    isUrgent: true,
-    slackMs: 0,
-    leadMs: 0,
-    slowed: false,
-    succeeded: false,
-    leastShare: 0.1,
-    pauseMs: 0,
-  };
+  const ask = askingFor([1]);
   await store.book('lane', ask);
   await worker.store.checkIn('w', []);
   await store.noteTaken(lead, (await readNews(store, lead)).ended);

@@ -1,7 +1,8 @@
+import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
 import { html, NOTHING, renderTable } from '../../report/page/html.js';
-import { type CampaignFolder, nameFile } from '../campaign.js';
+import type { CampaignFolder } from '../campaign.js';
 import { renderField, renderForm, renderPage, type View, type Wrong } from './layout.js';
 
 /** How far a campaign is. */
@@ -69,7 +70,7 @@ export function filePage(
   const chosen =
     file === undefined
       ? NOTHING
-      : html`<p>Chosen: <b>${nameFile(file)}</b>. <a href="${at}/columns">Go on to its columns</a>, or choose another.</p>`;
+      : html`<p>Chosen: <b>${basename(file)}</b>. <a href="${at}/columns">Go on to its columns</a>, or choose another.</p>`;
   const before = uploaded.map((each) =>
     renderForm(
       view,
@@ -138,7 +139,7 @@ export function columnsPage(
     title: 'Columns',
     wrong,
     body: html`<h1>Which column has the phone numbers?</h1>
-<p>In the first ${countOf(rows, 'row')} of ${nameFile(file)}:</p>${evidence}
+<p>In the first ${countOf(rows, 'row')} of ${basename(file)}:</p>${evidence}
 ${renderForm(
   view,
   `/c/${name}/columns`,

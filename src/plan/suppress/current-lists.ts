@@ -93,12 +93,13 @@ export class CurrentLists {
 
   /** The list that has the number, as it is shown. */
   nameList({ step, number }: { readonly step: number; readonly number: number }): string | undefined {
-    for (const list of this.#watched.values()) {
-      if (list.step !== step) continue;
-      for (const form of [number, otherFormOf(number) ?? number])
-        if (list.appended.has(form) || list.numbers?.find(form) !== undefined) return list.file.shown;
-    }
-    return undefined;
+    const forms = [number, otherFormOf(number) ?? number];
+    const found = [...this.#watched.values()].find(
+      (list) =>
+        list.step === step &&
+        (forms.some((form) => list.appended.has(form)) || list.numbers?.find(number) !== undefined),
+    );
+    return found?.file.shown;
   }
 
   #gather(): ProblemList {

@@ -9,7 +9,7 @@ import { findNumbered } from '../../input/repeated-names.js';
 import type { Input, SuppressionLists } from '../../job/job.js';
 import { explainMissingColumn } from '../../normalize/explain-missing-column.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
-import { createNumberSet, type Digits, otherFormOf } from '../../normalize/number/number-set.js';
+import { createNumberSet, type Digits } from '../../normalize/number/number-set.js';
 import { describeNumbered } from '../columns/bind-columns.js';
 import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
@@ -50,8 +50,7 @@ export class Suppression {
 
   /** Why a row with this number is skipped; undefined where no list has it. It counts as found from then on. */
   find(e164: Digits): Skip | undefined {
-    const other = otherFormOf(Number(e164));
-    const index = this.#numbers.find(e164) ?? (other === undefined ? undefined : this.#numbers.find(other));
+    const index = this.#numbers.find(e164);
     this.#asked += 1;
     if (index === undefined) return undefined;
     this.#hits += 1;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { askingFor } from '../a-hand.js';
 import {
   aBegin,
   anEnd,
@@ -169,16 +170,7 @@ export function testNewLife(open: OpenCluster): void {
   test('in a new life a lane lets nothing pass for a period', async () => {
     const cluster = await open();
     const store = await cluster.connect();
-    const ask = {
-      costsMs: [10],
-      isUrgent: true,
-      slackMs: 0,
-      leadMs: 0,
-      slowed: false,
-      succeeded: false,
-      leastShare: 0.1,
-      pauseMs: 0,
-    };
+    const ask = askingFor([10]);
     const first = await store.book('lane', ask);
     await cluster.restart();
     const next = await store.book('lane', ask);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { askingFor } from '../a-hand.js';
 import {
   AGAIN,
   aBegin,
@@ -257,16 +258,7 @@ export function testWorking(open: OpenCluster): void {
   test('workers of one lane never get the same turn, and all learn of a slowdown and of a pause', async () => {
     const cluster = await open();
     const stores = await Promise.all(Array.from({ length: 4 }, () => cluster.connect()));
-    const ask = {
-      costsMs: [40, 40],
-      isUrgent: true,
-      slackMs: 0,
-      leadMs: 0,
-      slowed: false,
-      succeeded: false,
-      leastShare: 0.1,
-      pauseMs: 0,
-    };
+    const ask = askingFor([40, 40]);
     const booked = await Promise.all(stores.map((store) => store.book('lane', ask)));
     const turns = booked
       .flatMap(({ nowMs, inMs }) => inMs.map((turn) => nowMs + turn))
