@@ -1,3 +1,5 @@
+import { personOf } from './person.js';
+
 /**
  * A list of opt-outs that Volley writes: CSV in UTF-8 under this header, appended only. A number is in again only by a line behind all that say out, and as late.
  *
@@ -47,11 +49,11 @@ export function decodeOptOut(line: string): OptOut | undefined {
   return isWhole && (what === 'out' || what === 'in') ? { number, what, at, by, word } : undefined;
 }
 
-/** Of those who opted out, and when, in ms, what a line changes that stands behind all others. */
+/** Of those who opted out (`personOf`), and when, in ms, what a line changes that stands behind all others. */
 export function noteOptOut(outAt: Map<number, number>, { number: written, what, at }: OptOut): void {
-  const number = Number(written);
+  const person = personOf(Number(written));
   const atMs = Date.parse(at);
-  const lastMs = outAt.get(number) ?? Number.NEGATIVE_INFINITY;
-  if (what === 'out') outAt.set(number, atMs > lastMs ? atMs : lastMs);
-  else if (atMs >= lastMs) outAt.delete(number);
+  const lastMs = outAt.get(person) ?? Number.NEGATIVE_INFINITY;
+  if (what === 'out') outAt.set(person, atMs > lastMs ? atMs : lastMs);
+  else if (atMs >= lastMs) outAt.delete(person);
 }

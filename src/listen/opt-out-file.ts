@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
 import { decodeOptOut, encodeOptOut, OPT_OUT_HEADER, type OptOut } from '../domain/opt-out-line.js';
+import { personOf } from '../domain/person.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import { PathAppender } from '../storage/path-appender.js';
@@ -18,7 +19,7 @@ interface NewLine {
 interface ListOptions {
   readonly files: Files;
   readonly onFailure?: (error: Error) => void;
-  /** Another file is in the place of the list, and names `lost` numbers no more that opted out. */
+  /** Another file is in the place of the list, and names `lost` people no more who opted out. */
   readonly onReplaced?: (lost: number) => void;
 }
 
@@ -33,8 +34,8 @@ export class OptOutFile {
   readonly #commit: GroupCommit<NewLine>;
   readonly #underWay = new Map<string, Promise<void>>();
   #known = new KeySet();
-  /** When a number last opted out. */
-  #outAt = new Map<string, string>();
+  /** When a person last opted out. */
+  #outAt = new Map<number, string>();
   /** Behind a piece of a line that was never acknowledged: it stays, and plans are refused until a person has looked. */
   #before = '';
 
@@ -72,7 +73,7 @@ export class OptOutFile {
     const file = await files.openAppend(this.#path);
     // A killed process may have written lines without a sync; as known ones they will be acknowledged.
     await file.sync();
-    const lost = [...this.#outAt.keys()].filter((number) => !outAt.has(number)).length;
+    const lost = [...this.#outAt.keys()].filter((person) => !outAt.has(person)).length;
     if (lost > 0) onReplaced?.(lost);
     this.#known = known;
     this.#outAt = outAt;
@@ -85,8 +86,9 @@ export class OptOutFile {
    * counts for nothing where they opted out after it: it may be delivered late.
    */
   async add(optOut: OptOut): Promise<'written' | 'known'> {
-    const { by, number, what } = optOut;
-    const outAt = this.#outAt.get(number) ?? '';
+    const { by, what } = optOut;
+    const person = personOf(Number(optOut.number));
+    const outAt = this.#outAt.get(person) ?? '';
     // A person's word counts now, also where the clock that the last line goes by was ahead.
     const at = what === 'in' && !isOfEvent(by) && outAt > optOut.at ? outAt : optOut.at;
     if (isOfEvent(by)) {
@@ -100,7 +102,7 @@ export class OptOutFile {
     try {
       await appending;
       this.#known.add(by);
-      if (what === 'out') this.#outAt.set(number, at);
+      if (what === 'out') this.#outAt.set(person, at);
     } finally {
       this.#underWay.delete(by);
     }
@@ -126,7 +128,7 @@ function isOfEvent(by: string): boolean {
 
 async function readList(path: string, files: Files) {
   const known = new KeySet();
-  const outAt = new Map<string, string>();
+  const outAt = new Map<number, string>();
   const file = await files.openRead(path);
   try {
     const header = await file.read(0, OPT_OUT_HEADER.length);
@@ -134,7 +136,7 @@ async function readList(path: string, files: Files) {
     const end = await file.read(file.bytes - 1, 1);
     for await (const { bytes } of splitLines(file)) {
       const line = decodeOptOut(bytes.toString('utf8'));
-      if (line?.what === 'out') outAt.set(line.number, line.at);
+      if (line?.what === 'out') outAt.set(personOf(Number(line.number)), line.at);
       if (line !== undefined && isOfEvent(line.by)) known.add(line.by);
     }
     return { known, outAt, isTorn: end[0] !== LINE_BREAK };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { personOf } from '../domain/person.js';
 import type { Job } from '../job/job.js';
-import { personOf } from '../normalize/number/number-set.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
 import type { Files } from '../storage/files.js';

@@ -1,4 +1,5 @@
-import { createNumberSet, personOf } from '../normalize/number/number-set.js';
+import { personOf } from '../domain/person.js';
+import { createNumberSet } from '../normalize/number/number-set.js';
 
 /** Number and text share a key of 15 digits at most: of a million messages two that differ are taken for one with a chance of 1 in 1,000. */
 const KEYS = 999_999_999_999_989;

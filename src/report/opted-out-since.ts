@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../domain/opt-out-line.js';
+import { personOf } from '../domain/person.js';
 import { namesOfOptOuts } from '../job/resolve-job.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import { chooseLists } from '../plan/suppress/list-suppression.js';
@@ -23,14 +24,14 @@ export async function countOptedOutSince(
   const found = new Set<number>();
   for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
     for await (const { index, row } of readPlannedRows(files, directory, planned)) {
-      const number = Number(row.facts[0]);
-      if (out.has(number) && rows.isAccepted(planned.number, index)) found.add(number);
+      const person = personOf(Number(row.facts[0]));
+      if (out.has(person) && rows.isAccepted(planned.number, index)) found.add(person);
     }
   }
   return found.size;
 }
 
-/** Numbers that one of the lists has, by a line that says out since a moment. */
+/** People whom one of the lists has, by a line that says out since a moment. */
 async function readOptedOut(files: Files, paths: readonly string[], sinceMs: number): Promise<Set<number>> {
   const out = new Set<number>();
   let isOwn = false;
@@ -50,7 +51,7 @@ async function readOptedOut(files: Files, paths: readonly string[], sinceMs: num
     } finally {
       await file.close();
     }
-    for (const number of outAt.keys()) out.add(number);
+    for (const person of outAt.keys()) out.add(person);
   }
   if (!isOwn) throw new Error(`${paths.join(', ')}: no list that Volley writes`);
   return out;

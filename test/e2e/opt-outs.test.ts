@@ -58,6 +58,23 @@ describe.concurrent('opt-outs of a job', () => {
     expect(await workspace.destinations()).toEqual(['+5491123456780']);
   });
 
+  test('name a line in Argentina by one form, and its person opts in by the other', async () => {
+    const [mobile, calls] = ['+5491123456789', '+541123456789'];
+    const said = (number: string, what: string, day: number) =>
+      `${number},${what},2099-01-0${day}T00:00:00.000Z,ann,\n`;
+    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${said(calls, 'out', 1)}` });
+    workspace.write('people.csv', `name,mobile\nAna,${mobile}\n`);
+    await workspace.volley('people', 'opt-in', 'job.yaml', mobile);
+    const { summary } = await workspace.run();
+    expect(await workspace.destinations()).toEqual([mobile]);
+    const countSince = async () =>
+      JSON.parse((await workspace.volley('report', summary.directory)).stdout).optedOutSince;
+    workspace.append('opt-outs.csv', said(calls, 'out', 2));
+    expect(await countSince()).toBe(1);
+    workspace.append('opt-outs.csv', said(mobile, 'in', 3));
+    expect(await countSince()).toBe(0);
+  });
+
   test('may have no line yet', async () => {
     const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
     expect((await workspace.run()).code).toBe(0);

@@ -1,4 +1,5 @@
 import { InternalError } from '../../domain/errors.js';
+import { personOf } from '../../domain/person.js';
 
 /** Numbers of a step with the row each was first seen in: duplicates, and suppression lists. */
 export interface NumberSet {
@@ -22,7 +23,7 @@ const DIGIT_0 = 48;
 /**
  * Open addressing on typed arrays, 12 bytes a slot, 18 to 36 bytes a key: a Set of strings takes 80 and ends at 16.7 million.
  * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164. Both forms of
- * a line (`otherFormOf`) are one number.
+ * a line (`personOf`) are one number.
  */
 export function createNumberSet(): NumberSet {
   const segments = Array.from({ length: SEGMENTS }, () => new Segment());
@@ -123,23 +124,3 @@ function checkKey(key: number, isE164: boolean): number {
   if (!isE164) throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
   return personOf(key);
 }
-
-/** The same for both forms of a line: one person has it. */
-export function personOf(digits: number): number {
-  return Math.max(digits, otherFormOf(digits) ?? 0);
-}
-
-/** Of a line in Argentina or Mexico the form for calls and the older one for mobiles, each from the other: both reach it. */
-export function otherFormOf(digits: number): number | undefined {
-  for (const [country, mobile] of TWO_FORMS) {
-    if (digits >= country && digits < country + TEN_DIGITS) return mobile + digits - country;
-    if (digits >= mobile && digits < mobile + TEN_DIGITS) return country + digits - mobile;
-  }
-  return undefined;
-}
-
-const TEN_DIGITS = 1e10;
-const TWO_FORMS = [
-  [54 * TEN_DIGITS, 549 * TEN_DIGITS],
-  [52 * TEN_DIGITS, 521 * TEN_DIGITS],
-] as const;

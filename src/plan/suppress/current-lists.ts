@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { UserError } from '../../domain/errors.js';
 import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
+import { personOf } from '../../domain/person.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
-import { createNumberSet, type NumberSet, otherFormOf } from '../../normalize/number/number-set.js';
+import { createNumberSet, type NumberSet } from '../../normalize/number/number-set.js';
 import type { FileFacts, Files } from '../../storage/files.js';
 import { coalesce } from '../../storage/group-commit.js';
 import { splitLines } from '../../storage/split-lines.js';
@@ -93,11 +94,9 @@ export class CurrentLists {
 
   /** The list that has the number, as it is shown. */
   nameList({ step, number }: { readonly step: number; readonly number: number }): string | undefined {
-    const forms = [number, otherFormOf(number) ?? number];
+    const person = personOf(number);
     const found = [...this.#watched.values()].find(
-      (list) =>
-        list.step === step &&
-        (forms.some((form) => list.appended.has(form)) || list.numbers?.find(number) !== undefined),
+      (list) => list.step === step && (list.appended.has(person) || list.numbers?.find(number) !== undefined),
     );
     return found?.file.shown;
   }

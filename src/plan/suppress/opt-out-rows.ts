@@ -1,4 +1,5 @@
 import { OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
+import { personOf } from '../../domain/person.js';
 import type { Cell } from '../../domain/row.js';
 import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
@@ -10,7 +11,7 @@ import type { SuppressionColumn } from './suppression-columns.js';
  * all that say out, and is as late as they are. What cannot be read is a problem.
  */
 export class OptOutRows {
-  /** When a number last opted out, in ms. */
+  /** When a person last opted out, in ms. */
   readonly #outAt = new Map<number, number>();
   readonly #isOut = new Map<number, boolean>();
   readonly #columns: readonly number[];
@@ -31,17 +32,17 @@ export class OptOutRows {
       problems.add({ where, message: 'column "what" says neither out nor in, expected one of them' });
     } else if (said === 'in' && Number.isNaN(atMs)) {
       problems.add({ where, message: 'column "at" of a row that says in holds no time, expected when it was' });
-    } else this.#take(Number(number.e164), said, atMs);
+    } else this.#take(personOf(Number(number.e164)), said, atMs);
   }
 
-  #take(number: number, said: 'out' | 'in', atMs: number): void {
-    const outAt = this.#outAt.get(number) ?? Number.NEGATIVE_INFINITY;
-    if (said === 'out' && atMs > outAt) this.#outAt.set(number, atMs);
-    this.#isOut.set(number, said === 'out' || atMs < outAt);
+  #take(person: number, said: 'out' | 'in', atMs: number): void {
+    const outAt = this.#outAt.get(person) ?? Number.NEGATIVE_INFINITY;
+    if (said === 'out' && atMs > outAt) this.#outAt.set(person, atMs);
+    this.#isOut.set(person, said === 'out' || atMs < outAt);
   }
 
   get column(): SuppressionColumn {
-    const international = [...this.#isOut].flatMap(([number, isOut]) => (isOut ? [number] : []));
+    const international = [...this.#isOut].flatMap(([person, isOut]) => (isOut ? [person] : []));
     const none = { national: [], unreadable: 0, damaged: 0, withoutCountry: 0, places: [] };
     return { name: OPT_OUT_COLUMNS[0], international, ...none };
   }
