@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from '../storage/files.js';
+import type { Team, User } from './team.js';
 
 const SESSION_MS = 12 * 3_600_000;
 const LINK_MS = 10 * 60_000;
@@ -26,38 +27,51 @@ export interface AskedRequest {
 }
 
 /**
- * Why a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. `host`: the only
- * one it answers to: a foreign name that was made to lead here (DNS rebinding) sends no Origin with a GET.
+ * Why a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. It answers to the
+ * host of `origin` alone: a foreign name that was made to lead here (DNS rebinding) sends no Origin with a GET.
  */
 export function refuseForeign(
   { method, headers }: AskedRequest,
-  host: string,
+  origin: string,
 ): [status: number, why: string] | undefined {
-  if (headers.host !== host) return [421, `This console answers to http://${host} alone.`];
+  if (headers.host !== new URL(origin).host) return [421, `This console answers to ${origin} alone.`];
   if (method === 'GET' || method === 'HEAD') return undefined;
   const site = headers['sec-fetch-site'];
-  if (headers.origin === `http://${host}` && (site === undefined || site === 'same-origin')) return undefined;
+  if (headers.origin === origin && (site === undefined || site === 'same-origin')) return undefined;
   return [403, 'The request does not come from a page of this console. Nothing was done.'];
 }
 
 export interface Visit {
   /** Stands in every form. */
   readonly formToken: string;
+  /** Undefined where one person uses the console: who opened its link. */
+  readonly user: User | undefined;
+  /** By a name and a password: it can be ended here. */
+  readonly isSignedIn: boolean;
 }
 
+export const NO_VISIT: Visit = { formToken: '', user: undefined, isSignedIn: false };
+
 /**
- * Who may use a console: the one who opens a link, which holds 32 random bytes and works once, within ten minutes. The browser then has a
- * cookie for twelve hours. Links and sessions are files that are named by a digest, so that no file here opens anything.
+ * Who may use a console: the one who opens a link, which holds 32 random bytes and works once, within ten minutes; or those of a team. The
+ * browser then has a cookie for twelve hours. Links and sessions are files that are named by a digest, so that no file here opens anything.
  */
 export class Access {
   readonly #directory: string;
   readonly #files: Files;
   readonly #clock: Clock;
+  readonly #team: Team | undefined;
+  /** Of forms where no session has one. */
+  readonly #secret = randomBytes(32).toString('base64url');
 
-  constructor(directory: string, { files, clock }: { readonly files: Files; readonly clock: Clock }) {
+  constructor(
+    directory: string,
+    { files, clock, team }: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined },
+  ) {
     this.#directory = directory;
     this.#files = files;
     this.#clock = clock;
+    this.#team = team;
   }
 
   async createLink(): Promise<string> {
@@ -79,18 +93,41 @@ export class Access {
     return this.#create('sessions');
   }
 
-  /** `cookies`: the header; `name`: of our own. */
-  async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
-    const own = (cookies ?? '').split('; ').find((each) => each.startsWith(`${name}=`));
-    const value = own?.slice(name.length + 1) ?? '';
-    if (value === '' || !(await this.#isFresh(this.#pathOf('sessions', value), SESSION_MS))) return undefined;
-    return { formToken: sha256Of(`form ${value}`) };
+  /** The cookie's value for a person of the team; undefined for another password. */
+  async signIn(name: string, password: string): Promise<string | undefined> {
+    const member = await this.#team?.check(name, password);
+    return member === undefined ? undefined : this.#create('sessions', JSON.stringify([member.name, member.digest]));
   }
 
-  async #create(kind: 'links' | 'sessions'): Promise<string> {
+  async signOut(cookies: string | undefined, name: string): Promise<void> {
+    const value = readCookie(cookies, name);
+    if (value !== '') await this.#files.remove(this.#pathOf('sessions', value));
+  }
+
+  /** Whom a proxy in front of the console names, if that is a person of the team. */
+  async trust(name: string): Promise<Visit | undefined> {
+    const user = await this.#team?.find(name);
+    return user === undefined
+      ? undefined
+      : { user, formToken: sha256Of(`form ${this.#secret} ${user.name}`), isSignedIn: false };
+  }
+
+  /** `cookies`: the header; `name`: of our own. */
+  async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
+    const value = readCookie(cookies, name);
+    const path = this.#pathOf('sessions', value);
+    if (value === '' || !(await this.#isFresh(path, SESSION_MS))) return undefined;
+    const formToken = sha256Of(`form ${value}`);
+    if (this.#team === undefined) return { ...NO_VISIT, formToken };
+    const [member = '', digest = ''] = JSON.parse((await this.#files.readText(path)) || '[]');
+    const user = await this.#team.find(member);
+    return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
+  }
+
+  async #create(kind: 'links' | 'sessions', about = ''): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     await this.#files.makeDirectory(join(this.#directory, kind));
-    await this.#files.writeWhole(this.#pathOf(kind, secret), '');
+    await this.#files.writeWhole(this.#pathOf(kind, secret), about);
     return secret;
   }
 
@@ -109,6 +146,20 @@ export function isSame(given: unknown, expected: string): boolean {
 }
 
 /** `Max-Age` in seconds. The port is in the name: browsers send cookies of one port to all others of the host. */
-export function writeCookie(name: string, value: string): string {
-  return `${name}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${SESSION_MS / 1000}`;
+export function writeCookie(origin: string, value: string, maxAgeS = SESSION_MS / 1000): string {
+  const safe = isHttps(origin) ? 'Secure; SameSite=Lax' : 'SameSite=Strict';
+  return `${nameCookie(origin)}=${value}; HttpOnly; ${safe}; Path=/; Max-Age=${maxAgeS}`;
+}
+
+export function nameCookie(origin: string): string {
+  return isHttps(origin) ? '__Host-volley' : `volley-${new URL(origin).port}`;
+}
+
+function isHttps(origin: string): boolean {
+  return origin.startsWith('https://');
+}
+
+function readCookie(cookies: string | undefined, name: string): string {
+  const own = (cookies ?? '').split('; ').find((each) => each.startsWith(`${name}=`));
+  return own?.slice(name.length + 1) ?? '';
 }

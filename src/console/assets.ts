@@ -11,6 +11,8 @@ main:focus{outline:0}
 header{border-bottom:1px solid var(--line)}
 nav{max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
 .brand{font-weight:700;margin-right:1rem}
+.visitor{float:right;color:var(--dim)}
+.visitor form{display:inline;margin-left:.5rem}
 .banner{margin:0;padding:.4rem 1rem;text-align:center;background:var(--soft);border-top:1px solid var(--line)}
 .banner.live{background:#8f1d12;color:#fff;border-color:#8f1d12}
 .wrong{border:3px solid var(--rejected);padding:.25rem 1rem .75rem;margin:0 0 1.5rem}

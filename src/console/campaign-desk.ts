@@ -26,7 +26,7 @@ export class CampaignDesk extends Desk {
   async showHome(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const names = await this.campaigns.list();
     const entries = await Promise.all(names.map((name) => this.#describe(name)));
-    return { status: wrong.length > 0 ? 422 : 200, page: homePage({ formToken: asked.formToken }, entries, wrong) };
+    return { status: wrong.length > 0 ? 422 : 200, page: homePage(asked, entries, wrong) };
   }
 
   async #describe(name: string): Promise<Entry> {
@@ -147,7 +147,7 @@ export class CampaignDesk extends Desk {
     if ((await this.files.stat(file))?.isFile !== true)
       return this.showFile(asked, [{ message: `There is no file ${file}`, field }]);
     await this.campaigns.choose(asked.name, file);
-    const printed = await this.#guess({ ...campaign, file }, []);
+    const printed = await this.#guess(asked, { ...campaign, file }, []);
     // Which column, or which country, is asked on the next page; any other fault is the file's.
     if (printed.exitCode !== 0 && printed.error?.message.startsWith('Cannot choose') !== true)
       return this.showFile(asked, wrongOf(printed, field));
@@ -155,16 +155,11 @@ export class CampaignDesk extends Desk {
   }
 
   /** Writes the job of a campaign by `volley init`. */
-  async #guess(campaign: CampaignFolder, flags: readonly string[]): Promise<Printed> {
+  async #guess(asked: PageRequest, campaign: CampaignFolder, flags: readonly string[]): Promise<Printed> {
     const next = join(campaign.directory, 'next.yaml');
     await this.files.remove(next);
-    const printed = await this.commands.run(campaign.directory, [
-      'init',
-      campaign.file ?? '',
-      '--output',
-      next,
-      ...flags,
-    ]);
+    const args = ['init', campaign.file ?? '', '--output', next, ...flags];
+    const printed = await this.commands.run({ actor: asked.user, directory: campaign.directory, args });
     if (printed.exitCode === 0) await this.campaigns.takeOver(campaign, next);
     return printed;
   }
@@ -188,7 +183,7 @@ export class CampaignDesk extends Desk {
     );
     if (!destination)
       return this.showColumns(asked, [{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
-    const printed = await this.#guess(campaign, [
+    const printed = await this.#guess(asked, campaign, [
       `--destination=${destination}`,
       ...(country ? [`--country=${country}`] : []),
     ]);
@@ -210,14 +205,8 @@ export class CampaignDesk extends Desk {
     const shown = asked.fields.show === 'longest' || asked.fields.show === 'random' ? asked.fields.show : '';
     const choice =
       shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
-    const printed = await this.commands.run(campaign.directory, [
-      'preview',
-      jobFileOf(campaign),
-      '--count',
-      `${SHOWN_ROWS}`,
-      '--show-numbers',
-      ...choice,
-    ]);
+    const args = ['preview', jobFileOf(campaign), '--count', `${SHOWN_ROWS}`, '--show-numbers', ...choice];
+    const printed = await this.commands.run({ actor: asked.user, directory: campaign.directory, args });
     const bubbles = printed.exitCode === 0 ? (printed.rows as readonly PreviewRow[]).map(readBubble) : [];
     const all = [...wrong, ...wrongOf(printed, 'message')];
     const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;

@@ -20,6 +20,8 @@ export interface CampaignJob {
   readonly sha256: string;
   readonly text: string;
   readonly isSandbox: boolean;
+  /** Of another person, before it is sent. */
+  readonly asksApproval: boolean;
   readonly files: readonly string[];
   readonly destination: string;
   readonly country: string;
@@ -31,7 +33,7 @@ export interface CampaignJob {
 
 const JOB_FILE = 'job.yaml';
 const KNOWN = new Set([
-  ...['name', 'service', 'sameText', 'steps', 'optOuts'],
+  ...['name', 'service', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
   ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template', 'steps.suppress'],
   ...[
     'steps.input.files',
@@ -148,6 +150,7 @@ function readJob(text: string): CampaignJob {
     sha256: sha256Of(text),
     text,
     isSandbox: at('service', 'sandbox') === true,
+    asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
     files: [files ?? []].flat().map(String),
     destination: say(at('steps', 0, 'destination')),
     country: say(at('steps', 0, 'input', 'country')),

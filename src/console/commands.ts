@@ -36,7 +36,11 @@ interface StartedFile {
   readonly jobSha256: string;
 }
 
+/** Who wants it done: undefined for the user of the machine. */
+type Actor = { readonly name: string } | undefined;
+
 interface CommandToStart {
+  readonly actor: Actor;
   readonly directory: string;
   readonly args: readonly string[];
   readonly jobSha256: string;
@@ -58,8 +62,8 @@ export class Commands {
   }
 
   /** Of one that takes a moment and sends nothing. */
-  run(directory: string, args: readonly string[]): Promise<Printed> {
-    const child = this.#spawn(directory, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  run({ actor, directory, args }: Omit<CommandToStart, 'jobSha256'>): Promise<Printed> {
+    const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
     return new Promise((resolve, reject) => {
       const chunks: Buffer[] = [];
       child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -78,14 +82,15 @@ export class Commands {
     return starting;
   }
 
-  async #start(path: string, verb: string, { directory, args, jobSha256 }: CommandToStart): Promise<void> {
+  async #start(path: string, verb: string, { actor, directory, args, jobSha256 }: CommandToStart): Promise<void> {
     const before = await this.find(dirname(path), verb);
     if (before !== undefined && before.printed === undefined) return;
     await this.#env.files.makeDirectory(dirname(path));
     const out = await open(`${path}.out`, 'w', 0o600);
     const log = await open(`${path}.log`, 'w', 0o600);
     try {
-      const child = this.#spawn(directory, [verb, ...args], { stdio: ['ignore', out.fd, log.fd], detached: true });
+      const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
+      const child = this.#spawn([verb, ...args], options, actor);
       await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
       child.unref();
       await this.#env.files.writeWhole(
@@ -108,8 +113,9 @@ export class Commands {
     return { jobSha256, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };
   }
 
-  #spawn(directory: string, args: readonly string[], options: SpawnOptions) {
-    return spawn(process.execPath, [this.#cli, ...args, '--json'], { cwd: directory, ...options });
+  #spawn(args: readonly string[], options: SpawnOptions, actor: Actor) {
+    const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
+    return spawn(process.execPath, [this.#cli, ...args, '--json'], { ...options, env });
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
+import type { Visit } from './access.js';
 import { type CampaignFolder, Campaigns } from './campaign.js';
 import { Commands, type Started } from './commands.js';
 import type { View } from './pages/layout.js';
@@ -12,8 +13,7 @@ import { readChecked } from './reading.js';
 export type FormFields = Readonly<Record<string, unknown>>;
 
 /** A page or a form that was asked for. */
-export interface PageRequest {
-  readonly formToken: string;
+export interface PageRequest extends Visit {
   /** Of the path. */
   readonly name: string;
   readonly output: string;
@@ -65,6 +65,6 @@ export class Desk {
   }
 }
 
-export function viewOf({ formToken }: PageRequest, { name, job }: CampaignFolder): View {
-  return { formToken, campaign: { name, isSandbox: job?.isSandbox ?? true } };
+export function viewOf({ formToken, user, isSignedIn }: PageRequest, { name, job }: CampaignFolder): View {
+  return { formToken, user, isSignedIn, campaign: { name, isSandbox: job?.isSandbox ?? true } };
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Context } from '../command/context.js';
 import { lockDepsOf } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
@@ -11,7 +11,9 @@ import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
-import { digestPlanOf, JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { readApprovals } from '../registry/approvals.js';
+import { readRegistry } from '../registry/open-registry.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import { PAGE_FILE, readSummary } from '../report/write-report.js';
@@ -57,7 +59,16 @@ export async function readChecked(
   const toSend = countToSend(plan, state);
   const facts =
     toSend.parts.length === 0 ? [] : listSendingFacts(plan, toSend, { settings: plan.job, nowMs: clock.now() });
-  return { plan, planSha256: await digestPlanOf(files, directory), count: toSend.parts[0]?.count, facts, isStale };
+  const approvals = await readApprovals(files, { directory, plan }, await readRegistry(files, dirname(directory)));
+  return {
+    directory,
+    plan,
+    approvals,
+    planSha256: approvals.planSha256,
+    count: toSend.parts[0]?.count,
+    facts,
+    isStale,
+  };
 }
 
 /** A run that has begun, with its directory. */

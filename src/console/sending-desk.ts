@@ -4,7 +4,7 @@ import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Started } from './commands.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import { refusedPage, type Wrong, wrongOf } from './pages/layout.js';
-import { beginningPage, checkPage, runPage } from './pages/sending-pages.js';
+import { beginningPage, type Checked, checkPage, runPage, whatNext } from './pages/sending-pages.js';
 import { type FoundRun, findRun } from './reading.js';
 
 /** From the check of a campaign to its report: it starts `volley plan` and `volley apply`, and shows what became of them. */
@@ -38,7 +38,9 @@ export class SendingDesk extends Desk {
     const campaign = await this.find(asked.name);
     if (campaign.job === undefined) return { to: `/c/${asked.name}/columns` };
     const { directory, job } = campaign;
+    if (asked.user !== undefined && !job.isSandbox && !job.asksApproval) return this.showCheck(asked, [ALONE]);
     await this.commands.start(this.campaigns.stateOf(asked.name), 'plan', {
+      actor: asked.user,
       directory,
       args: [jobFileOf(campaign)],
       jobSha256: job.sha256,
@@ -64,7 +66,19 @@ export class SendingDesk extends Desk {
       return this.showCheck(asked, [
         { message: `Type ${checked.count} to send: this is how many get it`, field: 'count' },
       ]);
-    return this.#apply(asked, campaign, checked.plan.id);
+    return (await this.#approve(asked, campaign, checked)) ?? this.#apply(asked, campaign, checked.plan.id);
+  }
+
+  /** Undefined once the plan may be sent. */
+  async #approve(asked: PageRequest, { directory }: CampaignFolder, checked: Checked): Promise<PageAnswer | undefined> {
+    const next = whatNext(asked, checked);
+    if (next === 'send') return undefined;
+    if (next === 'ask')
+      return { ...(await this.showCheck(asked, [{ message: 'Another person approves this plan' }])), status: 403 };
+    const args = ['approve', checked.directory, '--confirm', checked.planSha256];
+    const printed = await this.commands.run({ actor: asked.user, directory, args });
+    if (printed.exitCode !== 0) return this.showCheck(asked, wrongOf(printed));
+    return printed.state === 'approved' ? undefined : { to: `/c/${asked.name}/check` };
   }
 
   async goOn(asked: PageRequest): Promise<PageAnswer> {
@@ -79,6 +93,7 @@ export class SendingDesk extends Desk {
       directory ?? String((await this.commands.find(this.campaigns.stateOf(asked.name), 'plan'))?.printed?.directory);
     const args = [run, '--confirm', plan];
     await this.commands.start(this.campaigns.stateOf(asked.name), 'apply', {
+      actor: asked.user,
       directory: campaign.directory,
       args,
       jobSha256: campaign.job?.sha256 ?? '',
@@ -140,6 +155,12 @@ export class SendingDesk extends Desk {
     return { file: { path: join(run.directory, asked.output), name: asked.output } };
   }
 }
+
+/** Where several people share a console. */
+const ALONE: Wrong = {
+  message: 'This campaign is live, and asks for no approval by another person',
+  hint: 'Put `guards: { requireApproval: 1 }` into its job.yaml, and check it again.',
+};
 
 function notFound(): PageAnswer {
   return { status: 404, page: refusedPage('Not found', 'There is no such file of this run.') };

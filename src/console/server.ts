@@ -4,12 +4,22 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
 import { PAGE_FILE } from '../report/write-report.js';
-import { Access, isSame, refuseForeign, SAFE_HEADERS, type Visit, writeCookie } from './access.js';
+import {
+  Access,
+  isSame,
+  NO_VISIT,
+  nameCookie,
+  refuseForeign,
+  SAFE_HEADERS,
+  type Visit,
+  writeCookie,
+} from './access.js';
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { CampaignDesk } from './campaign-desk.js';
 import type { FormFields, PageAnswer, PageRequest } from './desk.js';
-import { refusedPage } from './pages/layout.js';
+import { refusedPage, signInPage } from './pages/layout.js';
 import { SendingDesk } from './sending-desk.js';
+import { may, type Role, type Team } from './team.js';
 import { SLICE_BYTES } from './uploads.js';
 
 /** Of a form without a script, which has the whole file in one piece. */
@@ -21,6 +31,13 @@ export interface ConsoleOptions {
   readonly port: number;
   /** The program, which does the work. */
   readonly cli: string;
+  readonly host: string;
+  /** As browsers see it, where a proxy is in front; else that of the port. */
+  readonly origin: string | undefined;
+  /** Undefined where one person uses it, by a link. */
+  readonly team: Team | undefined;
+  /** Of a proxy that knows who asks. */
+  readonly userHeader: string | undefined;
 }
 
 export interface RunningConsole {
@@ -28,13 +45,13 @@ export interface RunningConsole {
   readonly close: () => Promise<void>;
 }
 
-/** Serves the pages on this machine alone. Every request is checked before it is routed; one without a session gets no page. */
+/** Serves the pages. Every request is checked before it is routed; one without a session gets no page. */
 export async function startConsole(
-  { directory, port, cli }: ConsoleOptions,
+  { directory, port, cli, host, team, ...given }: ConsoleOptions,
   context: Context,
 ): Promise<RunningConsole> {
   const { env } = context;
-  const access = new Access(join(directory, '.console'), env);
+  const access = new Access(join(directory, '.console'), { ...env, team });
   const desk = new CampaignDesk({ directory, cli }, context);
   const sending = new SendingDesk({ directory, cli }, context);
   const app = fastify({
@@ -43,25 +60,32 @@ export async function startConsole(
     routerOptions: { maxParamLength: 300 },
   });
   const sessions = new WeakMap<object, Visit>();
-  let own = { host: '', cookie: '' };
+  const userHeader = given.userHeader?.toLowerCase();
+  let origin = given.origin ?? '';
 
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SAFE_HEADERS);
-    const refused = refuseForeign({ method: request.method, headers: request.headers }, own.host);
+    const refused = refuseForeign({ method: request.method, headers: request.headers }, origin);
     if (refused !== undefined) return refuse(reply, refused[0], 'Refused', refused[1]);
     const path = request.url.replace(/\?.*/s, '');
     if (path.startsWith('/assets/') || path === '/enter') return undefined;
-    const session = await access.find(request.headers.cookie, own.cookie);
-    if (session === undefined)
+    const session =
+      userHeader === undefined
+        ? await access.find(request.headers.cookie, nameCookie(origin))
+        : await access.trust(String(request.headers[userHeader] ?? ''));
+    if (session !== undefined) sessions.set(request, session);
+    else if (userHeader !== undefined)
+      return refuse(reply, 403, 'You are not among the users', 'Who keeps the users of this console can add you.');
+    else if (team !== undefined) return reply.redirect('/enter', 303);
+    else
       return refuse(
         reply,
         401,
         'Open this console by its link',
         'This browser is not known here, or was for twelve hours. The command `volley console --link` prints a link for it.',
       );
-    sessions.set(request, session);
     return undefined;
   });
   app.setErrorHandler(async (error, _request, reply) => {
@@ -84,24 +108,33 @@ export async function startConsole(
 
   app.get('/assets/console.css', (_, reply) => reply.type('text/css; charset=utf-8').send(CONSOLE_STYLE));
   app.get('/assets/console.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(CONSOLE_SCRIPT));
+  const letIn = (reply: FastifyReply, value: string) =>
+    reply.header('set-cookie', writeCookie(origin, value)).redirect('/', 303);
   app.get('/enter', async (request, reply) => {
+    if (team !== undefined) return sendPage(reply, { page: signInPage() });
     const value = await access.enter(String((request.query as FormFields).link ?? ''));
-    if (value === undefined)
-      return refuse(
-        reply,
-        403,
-        'This link was used',
-        'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
-      );
-    return reply.header('set-cookie', writeCookie(own.cookie, value)).redirect('/', 303);
+    if (value !== undefined) return letIn(reply, value);
+    return refuse(
+      reply,
+      403,
+      'This link was used',
+      'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
+    );
+  });
+  app.post('/enter', async (request, reply) => {
+    const { name, password } = await readForm(request);
+    const value = await access.signIn(String(name ?? ''), String(password ?? ''));
+    return value === undefined
+      ? sendPage(reply, { status: 422, page: signInPage(String(name ?? '')) })
+      : letIn(reply, value);
   });
 
-  const sessionOf = (request: FastifyRequest) => sessions.get(request) ?? { formToken: '' };
+  const sessionOf = (request: FastifyRequest) => sessions.get(request) ?? NO_VISIT;
   const onPage = (path: string, show: (asked: PageRequest) => Promise<PageAnswer>) =>
     app.get(path, async (request, reply) =>
       sendPage(reply, await show(readAsked(request, request.query as FormFields, sessionOf(request)))),
     );
-  const onForm = (path: string, act: (asked: PageRequest) => Promise<PageAnswer>) =>
+  const onForm = (path: string, act: (asked: PageRequest) => Promise<PageAnswer>, role: Role = 'author') =>
     app.post(path, async (request, reply) => {
       const fields = await readForm(request);
       const session = sessionOf(request);
@@ -112,7 +145,8 @@ export async function startConsole(
           'This form is of another visit',
           'Nothing was done. Go back, load the page again, and do it once more.',
         );
-      return sendPage(reply, await act(readAsked(request, fields, session)));
+      const refused = refuseRole(session, role);
+      return sendPage(reply, refused ?? (await act(readAsked(request, fields, session))));
     });
 
   onPage('/', (asked) => desk.showHome(asked));
@@ -139,22 +173,33 @@ export async function startConsole(
     const session = sessionOf(request);
     if (!isSame(request.headers['x-volley-token'], session.formToken))
       return sendPage(reply, { status: 403, json: { said: 'This page is of another visit. Load it again.' } });
-    return sendPage(
-      reply,
-      await desk.takeSlice(readAsked(request, request.query as FormFields, session), request.body as Buffer),
-    );
+    const refused = refuseRole(session, 'author');
+    const asked = readAsked(request, request.query as FormFields, session);
+    return sendPage(reply, refused ?? (await desk.takeSlice(asked, request.body as Buffer)));
+  });
+  app.post('/leave', async (request, reply) => {
+    const { token } = await readForm(request);
+    if (isSame(token, sessionOf(request).formToken)) await access.signOut(request.headers.cookie, nameCookie(origin));
+    return reply.header('set-cookie', writeCookie(origin, '', 0)).redirect('/enter', 303);
   });
 
-  await app.listen({ host: '127.0.0.1', port });
+  await app.listen({ host, port });
   const address = app.server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
-  own = { host: `127.0.0.1:${bound}`, cookie: `volley-${bound}` };
-  return { origin: `http://${own.host}`, close: () => app.close() };
+  origin = given.origin ?? `http://127.0.0.1:${bound}`;
+  return { origin, close: () => app.close() };
 }
 
-function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, { formToken }: Visit): PageRequest {
+/** Undefined where the person may do it. */
+function refuseRole({ user }: Visit, role: Role): PageAnswer | undefined {
+  if (may(user, role)) return undefined;
+  const said = `You are ${user?.role} here; this takes ${role === 'author' ? 'an author' : 'an approver'}. Nothing was done.`;
+  return { status: 403, page: refusedPage('This is for others', said) };
+}
+
+function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, visit: Visit): PageRequest {
   const { name = '', output = '' } = request.params as Readonly<Record<string, string>>;
-  return { formToken, name, output, fields, ...(isUpload(file) ? { file } : {}) };
+  return { ...visit, name, output, fields, ...(isUpload(file) ? { file } : {}) };
 }
 
 function isUpload(value: unknown): value is NonNullable<PageRequest['file']> {

@@ -4,9 +4,12 @@ import { placeDiskErrors } from '../command/disk-error.js';
 import { endOnSignal } from '../command/signals.js';
 import { Access } from '../console/access.js';
 import { startConsole } from '../console/server.js';
+import { ROLES, Team, type User } from '../console/team.js';
 import { UserError } from '../domain/errors.js';
-import { json, port, text, yes } from './flags.js';
+import { json, port, readAs, text, yes } from './flags.js';
 import { defineVerb } from './verb.js';
+
+const LOOPBACK = '127.0.0.1';
 
 /** `volley console`: campaigns from a file to the report in a browser, on this machine, until a signal. Its first line says the link that opens it. */
 export const console = defineVerb({
@@ -15,9 +18,35 @@ export const console = defineVerb({
     directory: { ...text('Directory that has the campaigns, in campaigns/'), default: '.' },
     port: port(4020),
     link: yes('Print a new link for a console that is running on the directory, and end'),
+    users: text('File of the people who share the console, and what each may do'),
+    add: {
+      ...text('Add a person to --users, or make another password for one: print it, and end'),
+      implies: ['users', 'role'],
+    },
+    role: { ...text('What the person may do'), choices: ROLES, implies: 'add' },
+    host: {
+      ...text('Address to listen on; one that is not of this machine alone takes --users and --origin'),
+      default: LOOPBACK,
+    },
+    origin: {
+      ...readAs(
+        'What browsers see, where a proxy is in front',
+        'https:// and a name, such as https://volley.example.com',
+        readOrigin,
+      ),
+      implies: 'users',
+    },
+    'user-header': {
+      ...text('Header in which the proxy names who asks, such as X-Forwarded-User, in the place of passwords'),
+      implies: 'origin',
+    },
     json,
   },
-  examples: [['', 'then open the link that it prints']],
+  examples: [
+    ['', 'then open the link that it prints'],
+    ['--users users.csv --add Anna --role approver', ''],
+    ['--users users.csv --host 0.0.0.0 --origin https://volley.example.com', ''],
+  ],
   names: ({ directory }) => ({ directory }),
   run: (flags, context) => {
     const directory = resolve(flags.directory);
@@ -36,10 +65,15 @@ export const console = defineVerb({
         return { json: { link }, text: `${link}\n`, reason: 'made a link' };
       });
     }
+    const team = flags.users === undefined ? undefined : new Team(resolve(flags.users), env.files);
+    if (team !== undefined && flags.add !== undefined && flags.role !== undefined)
+      return addToTeam(team, { name: flags.add, role: flags.role });
+    assertSafe(flags);
     return endOnSignal(context, () =>
       placeDiskErrors(directory, async () => {
+        await team?.assertTwoApprove();
         const cli = process.argv[1] ?? '';
-        const { origin, close } = await startConsole({ directory, port: flags.port, cli }, context).catch((error) => {
+        const { origin, close } = await startConsole({ ...flags, directory, cli, team }, context).catch((error) => {
           throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
             ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
                 hint: 'Is one running? volley console --link opens it. Else give another --port.',
@@ -50,9 +84,13 @@ export const console = defineVerb({
           await env.files.makeDirectory(own);
           await env.files.writeWhole(join(own, 'origin'), origin);
           name({ origin });
-          const link = await linkTo(origin);
+          const link = team === undefined ? await linkTo(origin) : origin;
           const isJson = flags.json ?? !screen.isTerminal;
-          const said = `Open this link in a browser; it works once, within ten minutes:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
+          const open =
+            team === undefined
+              ? 'Open this link in a browser; it works once, within ten minutes'
+              : 'Its people open it at';
+          const said = `${open}:\n  ${link}\nCampaigns are in ${join(directory, 'campaigns')}. Ctrl-C ends the console; what it started to send goes on.\n`;
           await terminal.writeStdout(
             isJson ? `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, link })}\n` : said,
           );
@@ -68,3 +106,24 @@ export const console = defineVerb({
     );
   },
 });
+
+async function addToTeam(team: Team, user: User) {
+  const password = await placeDiskErrors('.', () => team.add(user));
+  return {
+    json: { ...user, password },
+    text: `${user.name} is ${user.role}, and enters with this password, which is shown only now:\n  ${password}\n`,
+    reason: 'added a person',
+  };
+}
+
+function readOrigin(given: string): string | undefined {
+  return URL.canParse(given) && new URL(given).protocol === 'https:' ? new URL(given).origin : undefined;
+}
+
+/** Who is not on this machine comes by https and by name; no flag switches that off. */
+function assertSafe({ host, users, origin }: { host: string; users: string | undefined; origin: string | undefined }) {
+  if (host === LOOPBACK || (users !== undefined && origin !== undefined)) return;
+  throw new UserError('bad-flag', `Cannot listen on ${host}: others reach it, expected --users and --origin with it`, {
+    hint: 'For yourself alone leave --host out.',
+  });
+}

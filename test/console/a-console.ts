@@ -26,9 +26,9 @@ export class AConsole {
     this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'console-')));
   }
 
-  /** Opened by its link. */
-  async start(): Promise<void> {
-    this.#running = this.run('--port', '0');
+  /** Opened by its link, or by its users. */
+  async start(...flags: string[]): Promise<void> {
+    this.#running = this.run('--port', '0', ...flags);
     const first = await this.#running.firstLine();
     ({ origin: this.origin, link: this.link } = JSON.parse(first));
   }
@@ -40,7 +40,15 @@ export class AConsole {
   }
 
   async enter(): Promise<Answer> {
-    const answer = await this.ask(this.link.slice(this.origin.length));
+    return this.#let(await this.ask(this.link.slice(this.origin.length)));
+  }
+
+  /** From now on it is this person who asks. */
+  async signIn(name: string, password: string): Promise<Answer> {
+    return this.#let(await this.ask('/enter', { fields: { name, password } }));
+  }
+
+  async #let(answer: Answer): Promise<Answer> {
     this.#cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
     this.#token = fieldOf(await this.ask('/'), 'token');
     return answer;

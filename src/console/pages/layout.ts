@@ -1,9 +1,9 @@
 import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { NO_VISIT, type Visit } from '../access.js';
 import type { Printed } from '../commands.js';
 
 /** Who looks at a page, and what it is about. */
-export interface View {
-  readonly formToken: string;
+export interface View extends Visit {
   /** Undefined on pages about no campaign. */
   readonly campaign?: { readonly name: string; readonly isSandbox: boolean } | undefined;
 }
@@ -26,7 +26,7 @@ interface PageParts {
 }
 
 export function renderPage(
-  { campaign }: Pick<View, 'campaign'>,
+  { campaign, ...visit }: View,
   { title, body, wrong = [], command, refreshes = false }: PageParts,
 ): string {
   const banner =
@@ -47,7 +47,7 @@ ${refreshes ? html`<noscript><meta http-equiv="refresh" content="3"></noscript>`
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="/c/${campaign.name}">${campaign.name}</a>`}</nav>${banner}</header>
+<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="/c/${campaign.name}">${campaign.name}</a>`}${renderVisitor(visit)}</nav>${banner}</header>
 <main id="main" tabindex="-1">
 ${renderWrong(wrong)}${body}
 ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
@@ -104,10 +104,29 @@ export function renderField({
 `;
 }
 
+function renderVisitor({ user, isSignedIn, formToken }: Visit): Html {
+  if (user === undefined) return NOTHING;
+  const leave = html`<form method="post" action="/leave"><input type="hidden" name="token" value="${formToken}"><button class="quiet">Sign out</button></form>`;
+  return html`<span class="visitor">${user.name}, ${user.role}${isSignedIn ? leave : NOTHING}</span>`;
+}
+
+/** `name`: as it was given with a password that is not its own. */
+export function signInPage(name?: string): string {
+  const wrong =
+    name === undefined ? [] : [{ message: 'This is not the name and password of one of its users', field: 'password' }];
+  const password = html` type="password" autocomplete="current-password"`;
+  const fields = html`${renderField({ id: 'name', label: 'Name', value: name ?? '', attributes: html` autocomplete="username"` })}${renderField({ id: 'password', label: 'Password', value: '', attributes: password })}<button>Sign in</button>`;
+  return renderPage(NO_VISIT, {
+    title: 'Sign in',
+    wrong,
+    body: html`<h1>Sign in</h1>${renderForm(NO_VISIT, '/enter', fields)}`,
+  });
+}
+
 /** What stands for a page that is not shown. */
 export function refusedPage(title: string, said: string): string {
-  return renderPage(
-    {},
-    { title, body: html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>` },
-  );
+  return renderPage(NO_VISIT, {
+    title,
+    body: html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>`,
+  });
 }

@@ -1,6 +1,8 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
+import { foldPerson } from '../../job/schema/approvers.js';
 import type { Plan } from '../../plan/format/plan-file.js';
+import { type Approvals, listApproveFlags } from '../../registry/approvals.js';
 import { describeHad, explainReason, listOmitted, nameStage } from '../../report/account.js';
 import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
 import { renderFunnel } from '../../report/page/funnel-section.js';
@@ -12,7 +14,9 @@ import { renderForm, renderPage, type View, type Wrong } from './layout.js';
 
 /** A plan, as a person confirms it. */
 export interface Checked {
+  readonly directory: string;
   readonly plan: Plan;
+  readonly approvals: Approvals;
   /** Of plan.json: what is confirmed is what leaves. */
   readonly planSha256: string;
   /** What is typed to send; undefined where nothing is left to send. */
@@ -61,10 +65,34 @@ ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
   });
 }
 
-function renderSend(view: View, name: string, { count = 0, planSha256 }: Checked, wrong: readonly Wrong[]): Html {
+function renderSend(view: View, name: string, checked: Checked, wrong: readonly Wrong[]): Html {
+  const { count = 0, planSha256, directory, plan, approvals } = checked;
+  const { given, required } = approvals;
+  const names = given.filter(({ fault }) => fault === null).map((each) => each.name);
+  const approved = names.length === 0 ? NOTHING : html`<p>Approved by ${names.join(' and ')}.</p>`;
   const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
-  const field = html`<input type="hidden" name="plan" value="${planSha256}"><p class="field"><label for="count">Type ${count} to send</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p><button>Send</button>`;
-  return html`<h2>Send</h2>${renderForm(view, `/c/${name}/send`, field)}`;
+  const field = (does: string) =>
+    html`<input type="hidden" name="plan" value="${planSha256}"><p class="field"><label for="count">Type ${count} to ${does.toLowerCase()}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p><button>${does}</button>`;
+  const form = (does: string) => renderForm(view, `/c/${name}/send`, field(does));
+  switch (whatNext(view, checked)) {
+    case 'send':
+      return html`<h2>Send</h2>${approved}${form('Send')}`;
+    case 'approve':
+      return html`<h2>Approve</h2><p>${plan.plannedBy} checked this campaign. What you approve is sent, byte for byte.</p>${approved}${form(names.length + 1 < required ? 'Approve' : 'Approve and send')}`;
+    case 'ask':
+      return html`<h2>Ask for approval</h2>${approved}<p>${plan.plannedBy} checked this campaign, so ${required === 1 ? 'another person approves' : `${required} others approve`} it before it is sent. Give them the address of this page${view.user === undefined ? html`, or the command <code>volley approve ${directory} ${listApproveFlags(plan, planSha256).join(' ')}</code>` : NOTHING}.</p>`;
+  }
+}
+
+/** What the person who looks at a plan can do with it. */
+export function whatNext(
+  { user }: Pick<View, 'user'>,
+  { plan, approvals }: Pick<Checked, 'plan' | 'approvals'>,
+): 'send' | 'approve' | 'ask' {
+  if (approvals.count >= approvals.required) return 'send';
+  const isOwn = user !== undefined && foldPerson(user.name) === foldPerson(plan.plannedBy);
+  // Where approvals are signed, the key is the approver's alone.
+  return user?.role === 'approver' && !isOwn && plan.job.approvers === undefined ? 'approve' : 'ask';
 }
 
 function renderStep(step: Plan['steps'][number], plan: Plan): Html {

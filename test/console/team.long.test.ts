@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256Of } from '../../src/plan/format/sealed-json.js';
+import { numbersOf, people } from '../e2e/a-job.js';
+import { readFailure } from '../e2e/failure.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+
+describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole();
+  const users = join(console.directory, 'users.csv');
+  const passwords: Record<string, string> = {};
+
+  async function add(name: string, role: string) {
+    const { stdout } = await console.run('--users', users, '--add', name, '--role', role, '--json').ended;
+    passwords[name] = JSON.parse(stdout).password;
+  }
+
+  const be = (name: string) => console.signIn(name, passwords[name] ?? '');
+
+  /** A campaign that waits for approval, checked by who asks. */
+  async function aWaitingCampaign(name: string) {
+    await console.aCampaign(name, people(3));
+    const path = join(console.directory, 'campaigns', name, 'job.yaml');
+    writeFileSync(path, `${readFileSync(path, 'utf8')}\nguards: { requireApproval: 1 }\n`);
+    return console.check(name);
+  }
+
+  beforeAll(async () => {
+    await add('Vera', 'viewer');
+    await add('Anna', 'author');
+    await add('Bob', 'approver');
+    const { error } = readFailure(await console.run('--users', users).ended);
+    expect(error.message).toContain('has 1 person who approves, expected 2');
+    await add('Cy', 'approver');
+    await console.start('--users', users);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  test('lets in by name and password alone, until these change or the person leaves', async () => {
+    expect(await console.ask('/')).toMatchObject({ status: 303, to: '/enter' });
+    expect((await console.signIn('Anna', passwords.Bob ?? '')).status).toBe(422);
+    expect((await console.signIn('Anna', '')).status).toBe(422);
+    expect((await console.ask('/enter?link=x')).status).toBe(200);
+    expect(await be('anna')).toMatchObject({ status: 422 });
+    expect(await console.signIn('anna', passwords.Anna ?? '')).toMatchObject({ status: 303, to: '/' });
+    expect((await console.ask('/')).text).toContain('Anna, author');
+    await add('Anna', 'author');
+    expect((await console.ask('/')).to).toBe('/enter');
+    await be('Anna');
+    expect((await console.post('/leave')).to).toBe('/enter');
+    expect((await console.ask('/')).to).toBe('/enter');
+    expect(readFileSync(users, 'utf8')).not.toContain(passwords.Anna);
+  });
+
+  test('shows all to a viewer, and does nothing for one', async () => {
+    await be('Vera');
+    expect((await console.ask('/')).status).toBe(200);
+    for (const path of ['/new', '/c/x/file', '/c/x/upload', '/c/x/check', '/c/x/send', '/c/x/stop', '/c/x/go-on']) {
+      const answer = await console.post(path, { name: 'of-vera' });
+      expect([path, answer.status, textOf(answer)]).toEqual([
+        path,
+        403,
+        expect.stringContaining('You are viewer here'),
+      ]);
+    }
+  });
+
+  test('sends what one person checked once another approved it, and each message once', async () => {
+    await be('Anna');
+    const { plan, ...checked } = await aWaitingCampaign('shared');
+    expect(textOf(checked)).toContain('Anna checked this campaign, so another person approves it');
+    expect(plan).toBe('');
+    const { directory } = JSON.parse(readFileSync(join(console.directory, '.console', 'shared', 'plan.out'), 'utf8'));
+    const digest = sha256Of(readFileSync(join(directory, 'plan.json'), 'utf8'));
+    const press = () => console.post('/c/shared/send', { plan: digest, count: '3' });
+    expect((await press()).status).toBe(403);
+
+    await be('Bob');
+    expect(textOf(await console.ask('/c/shared/check'))).toContain('Type 3 to approve and send');
+    const presses = await Promise.all([press(), press()]);
+    expect(presses.map(({ to }) => to)).toEqual(['/c/shared/run', '/c/shared/run']);
+    await console.ended('shared');
+    expect(console.sent('shared')).toEqual(numbersOf(3));
+  });
+
+  test('refuses an approver what they checked themselves, and what was changed since they looked', async () => {
+    await be('Bob');
+    expect(textOf(await aWaitingCampaign('own'))).toContain('another person approves it');
+
+    await be('Cy');
+    const plan = fieldOf(await console.ask('/c/own/check'), 'plan');
+    expect(plan).toHaveLength(64);
+    await be('Anna');
+    const { sha256 } = await console.messageForm('own');
+    await console.post('/c/own/message', { sha256, sender: 'LADEN', message: 'Another text' });
+    await console.check('own');
+    await be('Cy');
+    expect((await console.post('/c/own/send', { plan, count: '3' })).status).toBe(409);
+    expect(() => console.sent('own')).toThrow();
+  });
+});
+
+test.each([
+  ['others reach it, and it has no users', ['--host', '0.0.0.0'], '--users and --origin'],
+  ['its people would come without https', ['--users', 'u.csv', '--origin', 'http://x.example'], 'https://'],
+])('a console is not started where %s', async (_why, flags, said) => {
+  const { error, exitCode } = readFailure(await new AConsole().run(...flags).ended);
+  expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
+});
