@@ -11,6 +11,7 @@ import { type FoundRun, findRun } from './reading.js';
 export class SendingDesk extends Desk {
   /** Locks whose process was asked to stop: a second signal would not wait for what is in flight. */
   readonly #stopped = new Set<string>();
+  readonly #sending = new Map<string, Promise<PageAnswer>>();
 
   async showCheck(asked: PageRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
@@ -48,7 +49,19 @@ export class SendingDesk extends Desk {
     return { to: `/c/${asked.name}/check` };
   }
 
+  /** Of several presses at once the first does it, and all lead where it does. */
   async send(asked: PageRequest): Promise<PageAnswer> {
+    const under = this.#sending.get(asked.name);
+    if (under !== undefined) {
+      await under.catch(() => {});
+      return { to: `/c/${asked.name}/run` };
+    }
+    const sending = this.#send(asked).finally(() => this.#sending.delete(asked.name));
+    this.#sending.set(asked.name, sending);
+    return sending;
+  }
+
+  async #send(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
     const { checked } = await this.checked(campaign);
     const run = await findRun(campaign, this.context);

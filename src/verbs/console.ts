@@ -124,6 +124,6 @@ function readOrigin(given: string): string | undefined {
 function assertSafe({ host, users, origin }: { host: string; users: string | undefined; origin: string | undefined }) {
   if (host === LOOPBACK || (users !== undefined && origin !== undefined)) return;
   throw new UserError('bad-flag', `Cannot listen on ${host}: others reach it, expected --users and --origin with it`, {
-    hint: 'For yourself alone leave --host out.',
+    hint: 'For yourself alone, give no --host.',
   });
 }
