@@ -35,6 +35,10 @@ button.quiet{background:transparent;color:var(--action);font-weight:400;padding:
 .phone{max-width:26rem;margin:.75rem 0}
 .phone blockquote{border:0;border-radius:12px;margin:.25rem 0}
 .inserts button{margin-right:.25rem}
+.column{border:1px solid var(--line);border-radius:4px;margin:.5rem 0;padding:.4rem .75rem;overflow-wrap:anywhere}
+.column summary{cursor:pointer}
+label.tick{font-weight:400;padding:.2rem 0}
+input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;margin:0 .4rem 0 0;vertical-align:middle}
 footer{overflow-wrap:anywhere}
 `;
 
@@ -74,6 +78,16 @@ if (live) {
     setTimeout(look, wait);
   };
   setTimeout(look, wait);
+}
+const counted = document.querySelector('form[data-count]');
+if (counted) {
+  let asked = 0;
+  counted.addEventListener('change', async () => {
+    const own = ++asked;
+    const answer = await fetch(counted.dataset.count, { method: 'POST', body: new URLSearchParams(new FormData(counted)) });
+    const { said } = await answer.json();
+    if (own === asked) counted.querySelector('[data-counted]').textContent = said;
+  });
 }
 const upload = document.querySelector('form[data-slices]');
 if (upload) upload.addEventListener('submit', async (event) => {

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import { describeWho } from './audience.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Printed } from './commands.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
@@ -60,6 +61,7 @@ export class CampaignDesk extends Desk {
     const { checked } = await this.checked(campaign);
     const done = (isDone: boolean, why: string) => (isDone ? 'Completed' : why);
     const hasJob = job !== undefined;
+    const needs = 'Cannot start yet: choose the column of the numbers';
     const tasks: Task[] = [
       { title: 'File', path: 'file', state: done(file !== undefined || hasJob, 'Not started'), isOpen: true },
       {
@@ -71,16 +73,14 @@ export class CampaignDesk extends Desk {
       {
         title: 'Message',
         path: 'message',
-        state: done(hasJob, 'Cannot start yet: choose the column of the numbers'),
+        state: done(hasJob, needs),
         isOpen: hasJob,
       },
+      { title: 'Who', path: 'who', state: job === undefined ? needs : describeWho(job), isOpen: hasJob },
       {
         title: 'Check',
         path: 'check',
-        state: done(
-          checked?.isStale === false,
-          hasJob ? 'Not started' : 'Cannot start yet: choose the column of the numbers',
-        ),
+        state: done(checked?.isStale === false, hasJob ? 'Not started' : needs),
         isOpen: hasJob,
       },
       {
@@ -228,7 +228,10 @@ export class CampaignDesk extends Desk {
       const theirs = `The campaign was changed meanwhile. It now says: “${campaign.job.message}”. Yours is below; save it again to put it in its place.`;
       return { ...(await this.showMessage(asked, [{ message: theirs, field: 'message' }])), status: 409 };
     }
-    await this.campaigns.write(campaign, { sender: sender ?? '', message });
+    await this.campaigns.edit(campaign, (document) => {
+      document.setIn(['steps', 0, 'template', 'source'], sender ?? '');
+      document.setIn(['steps', 0, 'template', 'text'], message);
+    });
     return { to: `/c/${asked.name}/message#messages` };
   }
 }

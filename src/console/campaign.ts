@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path';
-import { isMap, isSeq, parseDocument } from 'yaml';
+import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
+import { type Ticked, toTicks } from './audience.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
 export interface CampaignFolder {
@@ -27,14 +28,21 @@ export interface CampaignJob {
   readonly country: string;
   readonly sender: string;
   readonly message: string;
+  /** Who gets it, column by column; everyone where there is none. */
+  readonly ticked: readonly Ticked[];
+  /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
+  readonly lists: readonly string[];
+  readonly optOuts: string;
   /** Keys that the forms do not know: then they show the job, and change nothing of it. */
   readonly unknown: readonly string[];
 }
 
 const JOB_FILE = 'job.yaml';
+/** Keys that have maps of which the forms show what they need. */
+const WHOLE = new Set(['service', 'steps.suppress', 'steps.input.where']);
 const KNOWN = new Set([
-  ...['name', 'service', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
-  ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template', 'steps.suppress'],
+  ...['name', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
+  ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template'],
   ...[
     'steps.input.files',
     'steps.input.country',
@@ -111,13 +119,9 @@ export class Campaigns {
   }
 
   /** Comments and all other keys stay. */
-  async write(
-    { directory, job }: CampaignFolder,
-    changed: { readonly sender: string; readonly message: string },
-  ): Promise<void> {
+  async edit({ directory, job }: CampaignFolder, change: (document: Document) => void): Promise<void> {
     const document = parseDocument(job?.text ?? '');
-    document.setIn(['steps', 0, 'template', 'source'], changed.sender);
-    document.setIn(['steps', 0, 'template', 'text'], changed.message);
+    change(document);
     await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
   }
 }
@@ -129,14 +133,15 @@ export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): str
 function readJob(text: string): CampaignJob {
   const document = parseDocument(text);
   const at = (...path: (string | number)[]) => document.getIn(path);
-  const files = document.toJS()?.steps?.[0]?.input?.files;
-  const unknown = new Set<string>();
+  const { input, suppress } = document.toJS()?.steps?.[0] ?? {};
+  const ticked = toTicks(input?.where);
+  const unknown = new Set<string>(ticked === undefined ? ['steps.input.where'] : []);
   const visit = (node: unknown, path: string) => {
     if (isSeq(node)) for (const item of node.items) visit(item, path);
     if (!isMap(node)) return;
     for (const { key, value } of node.items) {
       const name = path === '' ? String(key) : `${path}.${key}`;
-      if (name === 'service' || name.startsWith('steps.suppress')) continue;
+      if (WHOLE.has(name)) continue;
       if (KNOWN.has(name)) visit(value, name);
       else unknown.add(name);
     }
@@ -151,11 +156,14 @@ function readJob(text: string): CampaignJob {
     text,
     isSandbox: at('service', 'sandbox') === true,
     asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
-    files: [files ?? []].flat().map(String),
+    files: [input?.files ?? []].flat().map(String),
     destination: say(at('steps', 0, 'destination')),
     country: say(at('steps', 0, 'input', 'country')),
     sender: say(at('steps', 0, 'template', 'source')),
     message: say(at('steps', 0, 'template', 'text')),
+    ticked: ticked ?? [],
+    lists: [suppress ?? []].flat().map(({ files }) => [files].flat().join(', ')),
+    optOuts: say(document.get('optOuts')),
     unknown: [...unknown],
   };
 }

@@ -3,8 +3,9 @@ import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
-import { type CampaignFolder, Campaigns } from './campaign.js';
-import { Commands, type Started } from './commands.js';
+import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
+import { Commands, type Printed, type Started } from './commands.js';
+import { handWrittenPage } from './pages/campaign-pages.js';
 import type { View } from './pages/layout.js';
 import type { Checked } from './pages/sending-pages.js';
 import { readChecked } from './reading.js';
@@ -49,6 +50,22 @@ export class Desk {
     const campaign = await this.campaigns.find(name);
     if (campaign === undefined) throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
     return campaign;
+  }
+
+  /** A campaign whose job the forms know whole; else the page that stands for its form. */
+  protected async openForm(
+    asked: PageRequest,
+  ): Promise<{ campaign: CampaignFolder; job: CampaignJob } | { page: PageAnswer }> {
+    const campaign = await this.find(asked.name);
+    const { job } = campaign;
+    if (job === undefined) return { page: { to: `/c/${asked.name}/columns` } };
+    if (job.unknown.length > 0) return { page: { page: handWrittenPage(viewOf(asked, campaign), campaign) } };
+    return { campaign, job };
+  }
+
+  /** What `volley check` says of the job as it stands. */
+  protected checkJob({ user: actor }: PageRequest, campaign: CampaignFolder): Promise<Printed> {
+    return this.commands.run({ actor, directory: campaign.directory, args: ['check', jobFileOf(campaign)] });
   }
 
   /** The plan of the last check, unless that is still under way or found something wrong. */

@@ -15,6 +15,7 @@ import {
   writeCookie,
 } from './access.js';
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
+import { AudienceDesk } from './audience-desk.js';
 import { CampaignDesk } from './campaign-desk.js';
 import type { FormFields, PageAnswer, PageRequest } from './desk.js';
 import { refusedPage, signInPage } from './pages/layout.js';
@@ -53,6 +54,7 @@ export async function startConsole(
   const { env } = context;
   const access = new Access(join(directory, '.console'), { ...env, team });
   const desk = new CampaignDesk({ directory, cli }, context);
+  const audience = new AudienceDesk({ directory, cli }, context);
   const sending = new SendingDesk({ directory, cli }, context);
   const app = fastify({
     bodyLimit: MOST_FORM_BYTES,
@@ -159,6 +161,9 @@ export async function startConsole(
   onForm('/c/:name/columns', (asked) => desk.chooseColumn(asked));
   onPage('/c/:name/message', (asked) => desk.showMessage(asked));
   onForm('/c/:name/message', (asked) => desk.writeMessage(asked));
+  onPage('/c/:name/who', (asked) => audience.showWho(asked));
+  onForm('/c/:name/who', (asked) => audience.write(asked));
+  onForm('/c/:name/who.json', (asked) => audience.count(asked));
   onPage('/c/:name/check', (asked) => sending.showCheck(asked));
   onPage('/c/:name/check.json', (asked) => sending.lookAtCheck(asked));
   onForm('/c/:name/check', (asked) => sending.check(asked));

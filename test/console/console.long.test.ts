@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numbersOf, people } from '../e2e/a-job.js';
-import { AConsole, textOf } from './a-console.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const PEOPLE = `${people(3)}Nobody,n/a\n`;
@@ -66,6 +66,38 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(results.headers.get('content-disposition')).toBe('attachment; filename="1-sms.results.csv"');
     expect((await console.ask('/c/sale/out/plan.json')).status).toBe(404);
     expect((await console.ask('/c/sale/out/..%2F..%2Fjob.yaml')).status).toBe(404);
+  });
+
+  test('writes only to people with a value that was ticked, and to no one on a list', async () => {
+    const rows = ['A,+6591234001,yes', 'B,+6591234002,no', 'C,+6591234003,yes', 'D,+6591234004,'];
+    await console.aCampaign('who', `name,mobile,agreed\n${rows.join('\n')}\n`);
+    const shown = await console.ask('/c/who/who');
+    expect(textOf(shown)).toContain('No one is excluded. Is that right?');
+    const sha256 = fieldOf(shown, 'sha256');
+    const path = console.write('stop.csv', 'phone\n+6591234003\n');
+    const tick = { '["agreed","yes"]': 'on' };
+    const counted = await console.post('/c/who/who.json', tick);
+    expect(JSON.parse(counted.text).said).toBe('In: 2 of the first 4 rows. agreed: yes leaves 2.');
+    const mixed = await console.post('/c/who/who', { sha256, ...tick, '["agreed",""]': 'on' });
+    expect([mixed.status, textOf(mixed)]).toEqual([422, expect.stringContaining('tick blank alone')]);
+    const lost = await console.post('/c/who/who', { sha256, path: '/nowhere.csv' });
+    expect([lost.status, textOf(lost)]).toEqual([422, expect.stringContaining('no file /nowhere.csv')]);
+
+    expect((await console.post('/c/who/who', { sha256, ...tick, path })).to).toBe('/c/who/who');
+    const saved = await console.ask('/c/who/who');
+    expect(textOf(saved)).toContain('1 read in column phone · 1 found among the first recipients');
+    const stale = await console.post('/c/who/who', { sha256 });
+    expect([stale.status, textOf(stale)]).toEqual([409, expect.stringContaining('It now goes to: agreed: yes')]);
+
+    const checked = await console.check('who');
+    await console.post('/c/who/send', { plan: checked.plan, count: '1' });
+    await console.ended('who');
+    expect(console.sent('who')).toEqual(['+6591234001']);
+    const bare = await console.post('/c/who/who', { sha256: fieldOf(saved, 'sha256'), next: '1' });
+    expect(bare.to).toBe('/c/who/check');
+    expect(readFileSync(join(console.directory, 'campaigns/who/job.yaml'), 'utf8')).not.toMatch(
+      /^ +(where|suppress):/m,
+    );
   });
 
   test('notices two who edit, and a check that the campaign was changed after', async () => {

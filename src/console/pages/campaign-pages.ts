@@ -208,7 +208,7 @@ ${renderForm(
 ${renderField({ id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
 <p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${bad('message') ? html` aria-invalid="true"` : NOTHING}>${html`
 `}${written.message}</textarea></p>
-<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <a class="next" href="/c/${name}/check">Go on to the check</a>`,
+<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <a class="next" href="/c/${name}/who">Go on to who gets it</a>`,
 )}
 <h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${cards}`,
     command: 'volley preview job.yaml --longest',

@@ -1,0 +1,158 @@
+import { countOf, format } from '../domain/count-of.js';
+import { cellsOf } from '../domain/row.js';
+import type { Where } from '../domain/where.js';
+import { bindWhere } from '../filter/bind-where.js';
+import { describeCondition } from '../filter/describe-condition.js';
+import { foldText } from '../filter/read-cell.js';
+import type { SampledRows } from '../guess/sampled-rows.js';
+import { findColumn } from '../input/own-columns.js';
+import { writtenWhere } from '../job/schema/written-where.js';
+
+/** Values of one column of which a row has one to take part; '' is a blank cell. */
+export interface Ticked {
+  readonly column: string;
+  readonly values: readonly string[];
+}
+
+/** A column of which values can be ticked. */
+export interface TickableColumn {
+  readonly column: string;
+  readonly values: readonly { readonly value: string; readonly rows: number; readonly isTicked: boolean }[];
+}
+
+/** A column of more is named in the job file. */
+const MOST_VALUES = 30;
+/** Of a column with so few, each may stand in one row alone. */
+const FEW_VALUES = 8;
+const MOST_LENGTH = 60;
+
+/** A `where` as ticks; undefined where it says what no tick does. */
+export function toTicks(written: unknown): Ticked[] | undefined {
+  if (written === undefined) return [];
+  const read = writtenWhere.safeParse(written);
+  if (!read.success || read.data.length > 1) return undefined;
+  const ticked = (read.data[0] ?? []).map(({ column, tests: [test, ...more] }): Ticked | undefined => {
+    if (more.length > 0) return undefined;
+    if (test?.op === 'blank') return { column, values: [''] };
+    if (test?.op !== 'equals' || 'as' in test || test.exact || test.format !== undefined) return undefined;
+    const values = test.values.filter((value) => typeof value === 'string');
+    return values.length < test.values.length ? undefined : { column, values };
+  });
+  return ticked.every((each) => each !== undefined) ? ticked : undefined;
+}
+
+/** As a person writes it in a job. */
+export function toWrittenWhere(ticked: readonly Ticked[]): Readonly<Record<string, unknown>> {
+  const write = (values: readonly string[]) => {
+    if (values[0] === '') return 'blank';
+    const written = values.length === 1 ? values[0] : values;
+    return values.some((value) => value === 'blank' || value === 'present') ? { equals: written } : written;
+  };
+  return Object.fromEntries(ticked.map(({ column, values }) => [column, write(values)]));
+}
+
+/** The name of a tick in the form. */
+export function nameTick(column: string, value: string): string {
+  return JSON.stringify([column, value]);
+}
+
+/** What was ticked in a form, in its order. */
+export function readTicks(fields: object): Ticked[] {
+  const found = new Map<string, string[]>();
+  for (const name of Object.keys(fields).filter((each) => each.startsWith('["'))) {
+    const [column, value] = JSON.parse(name);
+    found.set(String(column), [...(found.get(String(column)) ?? []), String(value)]);
+  }
+  return [...found].map(([column, values]) => ({ column, values }));
+}
+
+/** What is to be ticked otherwise: a `where` has blank cells alone, or values alone. */
+export function findMixed(ticked: readonly Ticked[]): Ticked | undefined {
+  return ticked.find(({ values }) => values.length > 1 && values.includes(''));
+}
+
+function describeTicks(ticked: readonly Ticked[]): string {
+  return toWhere(ticked).map(describeCondition).join(', ');
+}
+
+function toWhere(ticked: readonly Ticked[]): Where[number] {
+  return ticked.map(({ column, values }) => ({
+    column,
+    tests: [values[0] === '' ? { op: 'blank' } : { op: 'equals', values, exact: false }],
+  }));
+}
+
+/** In a few words, for the list of tasks. */
+export function describeWho({
+  ticked,
+  lists,
+  optOuts,
+}: {
+  ticked: readonly Ticked[];
+  lists: readonly string[];
+  optOuts: string;
+}): string {
+  const excluded = lists.length + (optOuts === '' ? 0 : 1);
+  const who = ticked.length === 0 ? 'Everyone in the file' : describeTicks(ticked);
+  return `${who}, ${excluded === 0 ? 'no one is excluded' : `without those on ${countOf(excluded, 'list')}`}`;
+}
+
+/** Columns with few values, as texts are compared, and those that are ticked. `numbers`: the column of the numbers. */
+export function listTickable(
+  { columns, rows }: SampledRows,
+  ticked: readonly Ticked[],
+  numbers: string,
+): TickableColumn[] {
+  const indexOf = (column: string) => findColumn(columns, column)?.index;
+  const listed = columns.flatMap((column, at): TickableColumn[] => {
+    const own = ticked.find((each) => indexOf(each.column) === at);
+    const found = countValues(rows, at);
+    const isFew = found !== undefined && (found.length <= FEW_VALUES || found.length * 2 <= rows.length);
+    if (own === undefined && (!isFew || found.length < 2 || indexOf(numbers) === at)) return [];
+    return [tickColumn(own ?? { column, values: [] }, isFew ? found : [])];
+  });
+  const missing = ticked.filter(({ column }) => indexOf(column) === undefined);
+  return [...listed, ...missing.map((own) => tickColumn(own, []))];
+}
+
+function tickColumn({ column, values }: Ticked, found: readonly { value: string; rows: number }[]): TickableColumn {
+  const isSame = (one: string, other: string) => foldText(one) === foldText(other);
+  const others = values.filter((value) => !found.some((each) => isSame(each.value, value)));
+  return {
+    column,
+    values: [
+      ...found.map((each) => ({ ...each, isTicked: values.some((value) => isSame(value, each.value)) })),
+      ...others.map((value) => ({ value, rows: 0, isTicked: true })),
+    ],
+  };
+}
+
+/** The commonest first; undefined of a column of too many, or too long ones. */
+function countValues(
+  rows: SampledRows['rows'],
+  column: number,
+): readonly { value: string; rows: number }[] | undefined {
+  const counts = new Map<string, { value: string; rows: number }>();
+  for (const row of rows) {
+    const value = (row[column] ?? '').trim();
+    const key = foldText(value);
+    const known = counts.get(key);
+    if (value.length > MOST_LENGTH || (known === undefined && counts.size === MOST_VALUES)) return undefined;
+    counts.set(key, { value: known?.value ?? value, rows: (known?.rows ?? 0) + 1 });
+  }
+  return [...counts.values()].toSorted((one, other) => other.rows - one.rows);
+}
+
+/** How many of the first rows take part, and what each condition leaves. */
+export function describeAudience({ columns, rows }: SampledRows, ticked: readonly Ticked[]): string {
+  if (findMixed(ticked) !== undefined) return '';
+  let left = rows;
+  const steps = toWhere(ticked).map((condition) => {
+    const numbers = { column: undefined, country: undefined, countryColumn: undefined };
+    const filter = bindWhere([[condition]], columns, { findColumn, numbers });
+    left = 'problems' in filter ? [] : left.filter((row) => filter.refuse(cellsOf(row)) === undefined);
+    return `${describeCondition(condition)} leaves ${format(left.length)}`;
+  });
+  const how = steps.length === 0 ? '' : ` ${steps.join(', then ')}.`;
+  return `In: ${format(left.length)} of the first ${format(rows.length)} rows.${how}`;
+}
