@@ -127,8 +127,23 @@ export class Access {
   async #create(kind: 'links' | 'sessions', about = ''): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     await this.#files.makeDirectory(join(this.#directory, kind));
+    await this.#removeOld();
     await this.#files.writeWhole(this.#pathOf(kind, secret), about);
     return secret;
+  }
+
+  /** What opens nothing any more. */
+  async #removeOld(): Promise<void> {
+    for (const [kind, ms] of [
+      ['links', LINK_MS],
+      ['sessions', SESSION_MS],
+    ] as const) {
+      const directory = join(this.#directory, kind);
+      for (const name of await this.#files.list(directory)) {
+        const path = join(directory, name);
+        if (!(await this.#isFresh(path, ms))) await this.#files.remove(path);
+      }
+    }
   }
 
   #pathOf(kind: 'links' | 'sessions', secret: string): string {

@@ -39,6 +39,9 @@ button.quiet{background:transparent;color:var(--action);font-weight:400;padding:
 .column summary{cursor:pointer}
 label.tick{font-weight:400;padding:.2rem 0}
 input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;margin:0 .4rem 0 0;vertical-align:middle}
+.fix input:not([type=hidden]),.fix textarea{min-width:11rem}
+.pages a{margin-right:1rem}
+@media (max-width:40rem){.fix thead{position:absolute;left:-100vw}.fix tr,.fix td,.fix tr>th{display:block;border:0;text-align:left;padding:.15rem 0;white-space:normal;overflow-wrap:anywhere}.fix tr{border-top:1px solid var(--line);padding:.6rem 0}}
 footer{overflow-wrap:anywhere}
 `;
 

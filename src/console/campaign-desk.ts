@@ -1,5 +1,7 @@
 import { isAbsolute, join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeWho } from './audience.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Printed } from './commands.js';
@@ -35,12 +37,17 @@ export class CampaignDesk extends Desk {
       const campaign = await this.find(name);
       const run = await findRun(campaign, this.context);
       if (run !== undefined) {
+        const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
+        const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
+        if (rows > 0 && run.runner === undefined)
+          return { name, progress: 'doubt', said: `${countOf(rows, 'message')} in doubt: they may have arrived` };
         const progress = run.runner !== undefined ? 'sending' : run.summary?.state === 'finished' ? 'done' : 'stopped';
         return { name, progress, said: describeRunShortly(run) };
       }
-      const isChecked = (await this.checked(campaign)).checked?.isStale === false;
-      return isChecked
-        ? { name, progress: 'checked', said: 'checked, not sent' }
+      const { checked } = await this.checked(campaign);
+      const waits = (checked?.plan.job.guards.requireApproval ?? 0) > 0;
+      return checked?.isStale === false
+        ? { name, progress: 'checked', said: waits ? 'waits for approval' : 'checked, not sent' }
         : { name, progress: 'draft', said: '' };
     } catch (error) {
       // One that cannot be read leaves the others listed.

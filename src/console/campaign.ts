@@ -124,6 +124,14 @@ export class Campaigns {
     change(document);
     await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
   }
+
+  /** One more file of people; nothing changes where the job has it. */
+  async addFile({ directory, job }: CampaignFolder, file: string): Promise<void> {
+    if (job === undefined || job.files.includes(file)) return;
+    const document = parseDocument(job.text);
+    document.setIn(['steps', 0, 'input', 'files'], [...job.files, file]);
+    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+  }
 }
 
 export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): string {

@@ -42,6 +42,8 @@ type Actor = { readonly name: string } | undefined;
 interface CommandToStart {
   readonly actor: Actor;
   readonly directory: string;
+  /** What is started in place of the verb whose output it is, such as `retry` where a plan is made. */
+  readonly verb?: string;
   readonly args: readonly string[];
   readonly jobSha256: string;
 }
@@ -82,8 +84,9 @@ export class Commands {
     return starting;
   }
 
-  async #start(path: string, verb: string, { actor, directory, args, jobSha256 }: CommandToStart): Promise<void> {
-    const before = await this.find(dirname(path), verb);
+  async #start(path: string, slot: string, command: CommandToStart): Promise<void> {
+    const { actor, directory, verb = slot, args, jobSha256 } = command;
+    const before = await this.find(dirname(path), slot);
     if (before !== undefined && before.printed === undefined) return;
     await this.#env.files.makeDirectory(dirname(path));
     const out = await open(`${path}.out`, 'w', 0o600);

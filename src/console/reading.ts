@@ -5,6 +5,7 @@ import { openNamedRun } from '../command/run-directory.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { guessJob } from '../guess/guess-job.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
@@ -104,7 +105,19 @@ export async function findRun(campaign: CampaignFolder, context: Context): Promi
     summary: await readSummary(files, directory),
     said: describeState(balance, state, owner),
     outputs: names.filter((name) => name.endsWith('.csv') || name === PAGE_FILE),
+    heldUntil: findHeldUntil(plan, env.clock.now()),
   };
+}
+
+/** Until when the service holds messages of a run; undefined where it holds none. */
+function findHeldUntil({ job, steps }: Plan, nowMs: number): string | undefined {
+  const times = steps.flatMap(({ number }) => {
+    const step = job.steps[number - 1];
+    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
+    return at !== undefined && millisecondsOf(at) > nowMs ? [at] : [];
+  });
+  const last = times.sort((one, other) => millisecondsOf(one) - millisecondsOf(other)).at(-1);
+  return last === undefined ? undefined : formatTime(last);
 }
 
 function describeState(

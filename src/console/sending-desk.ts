@@ -85,6 +85,9 @@ export class SendingDesk extends Desk {
   /** Undefined once the plan may be sent. */
   async #approve(asked: PageRequest, { directory }: CampaignFolder, checked: Checked): Promise<PageAnswer | undefined> {
     const next = whatNext(asked, checked);
+    // Whatever made the plan: a check, corrected rows, a retry.
+    if (asked.user !== undefined && !checked.plan.job.service.sandbox && checked.approvals.required === 0)
+      return { ...(await this.showCheck(asked, [ALONE])), status: 403 };
     if (next === 'send') return undefined;
     if (next === 'ask')
       return { ...(await this.showCheck(asked, [{ message: 'Another person approves this plan' }])), status: 403 };
@@ -186,5 +189,7 @@ function listFaults(started: Started | undefined, { job }: CampaignFolder): Wron
     return [
       { message: 'All rows of this file were sent already.', hint: 'Choose another file to send to more people.' },
     ];
+  if (started.printed.state === 'nothing-to-retry')
+    return [{ message: 'None of these is left to send: another plan has them.' }];
   return wrongOf(started.printed);
 }

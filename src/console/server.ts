@@ -18,7 +18,9 @@ import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { AudienceDesk } from './audience-desk.js';
 import { CampaignDesk } from './campaign-desk.js';
 import type { FormFields, PageAnswer, PageRequest } from './desk.js';
+import { FixDesk } from './fix-desk.js';
 import { refusedPage, signInPage } from './pages/layout.js';
+import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
 import { SLICE_BYTES } from './uploads.js';
@@ -56,6 +58,8 @@ export async function startConsole(
   const desk = new CampaignDesk({ directory, cli }, context);
   const audience = new AudienceDesk({ directory, cli }, context);
   const sending = new SendingDesk({ directory, cli }, context);
+  const repair = new RepairDesk({ directory, cli }, context);
+  const fixing = new FixDesk({ directory, cli }, context);
   const app = fastify({
     bodyLimit: MOST_FORM_BYTES,
     forceCloseConnections: true,
@@ -172,6 +176,23 @@ export async function startConsole(
   onPage('/c/:name/run.json', (asked) => sending.lookAtRun(asked));
   onForm('/c/:name/stop', (asked) => sending.stop(asked));
   onForm('/c/:name/go-on', (asked) => sending.goOn(asked));
+  onPage('/c/:name/fix', (asked) => fixing.show(asked));
+  onForm('/c/:name/fix', (asked) => fixing.save(asked));
+  onForm('/c/:name/fix/put', (asked) => fixing.putBack(asked));
+  onForm('/c/:name/fix/check', (asked) => fixing.check(asked));
+  onForm('/c/:name/fix/upload', (asked) => fixing.upload(asked));
+  onPage('/c/:name/fix.csv', (asked) => fixing.download(asked));
+  onPage('/c/:name/doubt', (asked) => repair.showDoubt(asked));
+  onPage('/c/:name/doubt.json', (asked) => repair.lookAt(asked, 'settle', 'They are settled. Nothing is sent.'));
+  onForm('/c/:name/doubt', (asked) => repair.decide(asked));
+  onForm('/c/:name/doubt/export', (asked) => repair.takeExport(asked));
+  onPage('/c/:name/had', (asked) => repair.showHad(asked));
+  onForm('/c/:name/retry', (asked) => repair.retry(asked));
+  onPage('/c/:name/take-back', (asked) => repair.showTakeBack(asked));
+  onPage('/c/:name/take-back.json', (asked) =>
+    repair.lookAt(asked, 'cancel', 'The service is asked. Nothing is sent.'),
+  );
+  onForm('/c/:name/take-back', (asked) => repair.takeBack(asked));
   onPage('/c/:name/out/:output', (asked) => sending.openOutput(asked));
   onPage('/c/:name/slices', async (asked) => ({ json: { ...(await desk.findUpload(asked)), slice: SLICE_BYTES } }));
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {

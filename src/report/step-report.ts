@@ -8,11 +8,19 @@ import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
+import { readRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
 import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
-import { describeRejection, describeRetried, describeSkip, describeVerdict, escapeServiceText } from './rows.js';
+import {
+  describeRejection,
+  describeRetried,
+  describeSkip,
+  describeVerdict,
+  escapeServiceText,
+  type Output,
+} from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** For results: the service's message about the row. */
@@ -100,6 +108,21 @@ export class StepReportWriter {
   async discard(): Promise<void> {
     await this.#batches.return(undefined);
     await this.#outputs.discard();
+  }
+}
+
+/** The rows of a step in their order, each with the output that it stands in and what that says of it. */
+export async function* readReported(
+  files: Files,
+  source: ReportedStep,
+): AsyncGenerator<{ row: RowLine; output: Output; about: readonly string[] }> {
+  const { plan, planned, directory } = source;
+  const step = plan.job.steps[planned.number - 1];
+  if (step === undefined || !isRowStep(step)) return;
+  const rows = describeRows(source, step);
+  for await (const row of readRows(files, directory, planned)) {
+    await rows.moveTo(row);
+    yield { row, ...rows.describe(row) };
   }
 }
 

@@ -17,12 +17,14 @@ type Asking = Readonly<Record<string, string>>;
 export class AConsole {
   readonly directory: string;
   #running: Running | undefined;
+  readonly #env: Asking;
   #cookie = '';
   #token = '';
   origin = '';
   link = '';
 
-  constructor() {
+  constructor(env: Asking = {}) {
+    this.#env = { PATH: process.env.PATH ?? '', ...env };
     this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'console-')));
   }
 
@@ -35,8 +37,7 @@ export class AConsole {
 
   /** The command on its directory. */
   run(...flags: string[]): Running {
-    const env = { PATH: process.env.PATH ?? '' };
-    return new Running(['console', '--directory', this.directory, ...flags], { cwd: this.directory, env });
+    return new Running(['console', '--directory', this.directory, ...flags], { cwd: this.directory, env: this.#env });
   }
 
   async enter(): Promise<Answer> {
@@ -71,6 +72,18 @@ export class AConsole {
     return this.ask(path, { fields: { token: this.#token, ...fields } });
   }
 
+  /** A form with a file. */
+  async upload(path: string, name: string, text: string, fields: Asking = {}): Promise<Answer> {
+    const body = new FormData();
+    for (const [field, value] of Object.entries(fields)) body.set(field, value);
+    body.set('token', this.#token);
+    body.set('file', new File([text], name));
+    const headers = { cookie: this.#cookie, origin: this.origin };
+    const answer = await fetch(`${this.origin}${path}`, { redirect: 'manual', method: 'POST', body, headers });
+    const to = answer.headers.get('location') ?? undefined;
+    return { status: answer.status, to, text: await answer.text(), headers: answer.headers };
+  }
+
   write(name: string, text: string): string {
     const path = join(this.directory, name);
     writeFileSync(path, text);
@@ -92,18 +105,24 @@ export class AConsole {
   /** The page of the check, once it is done. */
   async check(name: string): Promise<Answer & { plan: string }> {
     await this.post(`/c/${name}/check`);
-    await this.#until(`/c/${name}/check.json`);
+    return this.checked(name);
+  }
+
+  /** The same of a check that was begun. */
+  async checked(name: string): Promise<Answer & { plan: string }> {
+    await this.until(`/c/${name}/check.json`);
     const page = await this.ask(`/c/${name}/check`);
     return { ...page, plan: fieldOf(page, 'plan') };
   }
 
   /** Its page, once the run is at rest. */
   async ended(name: string): Promise<Answer> {
-    await this.#until(`/c/${name}/run.json`);
+    await this.until(`/c/${name}/run.json`);
     return this.ask(`/c/${name}/run`);
   }
 
-  async #until(path: string): Promise<void> {
+  /** What a page waits for is over. */
+  async until(path: string): Promise<void> {
     for (;;) {
       const answer = await this.ask(path);
       if (answer.status !== 200 || JSON.parse(answer.text).isOver) return;

@@ -68,6 +68,16 @@ describe('a link', () => {
     expect(await access.enter(link)).toBeUndefined();
   });
 
+  test('leaves nothing on disk once it and its visit have run out', async () => {
+    const { access, clock, disk } = anAccess();
+    await access.createLink();
+    await access.enter(await access.createLink());
+    clock.wallMs += 13 * 3_600_000;
+    await access.createLink();
+    expect(disk.list('/w/.console/sessions')).toEqual([]);
+    expect(disk.list('/w/.console/links')).toHaveLength(1);
+  });
+
   test('is on disk only as a digest: who reads the files gets in by none of them', async () => {
     const { access, disk } = anAccess();
     const link = await access.createLink();

@@ -6,7 +6,7 @@ import type { CampaignFolder } from '../campaign.js';
 import { renderField, renderForm, renderPage, type View, type Wrong } from './layout.js';
 
 /** How far a campaign is. */
-export type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'done';
+export type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'doubt' | 'done';
 
 export interface Entry {
   readonly name: string;
@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 const GROUPS: readonly [title: string, has: readonly CampaignProgress[]][] = [
-  ['Needs you', ['stopped', 'checked']],
+  ['Needs you', ['doubt', 'stopped', 'checked']],
   ['Sending', ['sending']],
   ['Drafts', ['draft']],
   ['Done', ['done']],
@@ -24,10 +24,14 @@ const GROUPS: readonly [title: string, has: readonly CampaignProgress[]][] = [
 
 export function homePage(view: View, entries: readonly Entry[], wrong: readonly Wrong[] = []): string {
   const groups = GROUPS.map(([title, has]) => {
-    const own = entries.filter(({ progress }) => has.includes(progress));
+    const own = has.flatMap((each) => entries.filter(({ progress }) => progress === each));
     if (own.length === 0) return NOTHING;
     const items = own.map(
-      ({ name, said }) => html`<li><a href="/c/${name}">${name}</a> <span class="dim">${said}</span></li>
+      ({
+        name,
+        progress,
+        said,
+      }) => html`<li><a href="/c/${name}${progress === 'doubt' ? '/doubt' : ''}">${name}</a> <span class="dim">${said}</span></li>
 `,
     );
     return html`<h2>${title}</h2><ul class="list">${items}</ul>`;

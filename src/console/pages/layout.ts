@@ -1,3 +1,4 @@
+import { escapeText } from '../../command/terminal.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { NO_VISIT, type Visit } from '../access.js';
 import type { Printed } from '../commands.js';
@@ -55,7 +56,14 @@ ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${comman
 </body>
 </html>
 `;
-  return page.text;
+  return showHidden(page.text);
+}
+
+/** Characters that cannot be seen, or turn what follows, are shown as what they are, as in a terminal; what a form sends stays as it is. */
+function showHidden(page: string): string {
+  return page.replace(/<textarea[^>]*>[^<]*|>[^<]+/g, (text) =>
+    text.startsWith('<') ? text : text.split('\n').map(escapeText).join('\n'),
+  );
 }
 
 function renderWrong(wrong: readonly Wrong[]): Html {

@@ -11,6 +11,7 @@ import { renderReasons } from '../../report/page/page-sections.js';
 import { describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
 import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+import { renderLeft } from './repair-pages.js';
 
 /** A plan, as a person confirms it. */
 export interface Checked {
@@ -52,6 +53,10 @@ export function checkPage(
     });
   }
   const { plan, facts, isStale, count } = checked;
+  const again =
+    plan.retryOf?.only === 'had-it-already'
+      ? html`<p class="note">These people had exactly this text before: they get it again.</p>`
+      : NOTHING;
   const stale = isStale
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
@@ -59,7 +64,7 @@ export function checkPage(
   return renderPage(view, {
     title: 'Check',
     wrong,
-    body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
+    body: html`<h1>Check</h1>${stale}${again}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
     command,
   });
@@ -130,7 +135,7 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   ];
   return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
 ${renderTable({ name: `${nameStep(step)}: from the rows read to those that are sent`, columns }, lines)}
-${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}`}
+${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}`}
 ${
   examples.length === 0
     ? NOTHING
@@ -165,6 +170,8 @@ export interface ShownRun {
   /** In words, such as `sending` or `stopped`. */
   readonly said: string;
   readonly outputs: readonly string[];
+  /** When the service sends what it accepted, in words; undefined where it holds nothing. */
+  readonly heldUntil: string | undefined;
 }
 
 export function runPage(view: View, name: string, run: ShownRun, wrong: readonly Wrong[] = []): string {
@@ -188,7 +195,7 @@ ${renderOutcomeBar(run.balance)}${stop}${runner === undefined ? renderGoOn(view,
 function endPage(
   view: View,
   name: string,
-  { summary, plan, outputs }: ShownRun & { summary: Summary },
+  { summary, plan, outputs, heldUntil }: ShownRun & { summary: Summary },
   wrong: readonly Wrong[],
 ): string {
   const [first = '', ...others] = describeRun(summary, plan);
@@ -206,7 +213,7 @@ function endPage(
   return renderPage(view, {
     title: isOpen ? 'Stopped' : 'Report',
     wrong,
-    body: html`<h1>${isOpen ? 'Stopped' : 'Report'}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}
+    body: html`<h1>${isOpen ? 'Stopped' : 'Report'}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, name, { summary, plan, heldUntil })}
 ${renderFunnel(summary)}${renderReasons(summary)}
 <h2>Files</h2><ul class="list"><li><a href="/c/${name}/out/report.html">The report as one page</a></li>${files}</ul>`,
     command: 'volley report job.yaml',

@@ -1,0 +1,161 @@
+import { countOf, format } from '../../domain/count-of.js';
+import { explainReason } from '../../report/account.js';
+import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import type { FormFields } from '../desk.js';
+import { applyFixes, type CodeCount, type Fixes, type RejectedRow, type RejectionList } from '../rejections.js';
+import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+
+export const PAGE_ROWS = 50;
+/** Above it a spreadsheet is the quicker way, and stands first. */
+const MANY_ROWS = 10_000;
+const MOST_CELLS = 40;
+const MOST_BESIDE = 160;
+
+export interface ShownRejections {
+  readonly name: string;
+  readonly list: RejectionList;
+  readonly fixes: Fixes;
+  readonly fixed: number;
+  /** Of the rows that are shown; '' for all. */
+  readonly code: string;
+  /** How many are before them. */
+  readonly from: number;
+  readonly rows: readonly RejectedRow[];
+  /** What the form said that was refused. */
+  readonly written: FormFields;
+  /** The console may change the job. */
+  readonly isOpen: boolean;
+}
+
+export function fixPage(view: View, shown: ShownRejections, wrong: readonly Wrong[] = []): string {
+  const { name, list, fixed, isOpen } = shown;
+  const left = list.rows - fixed;
+  const check =
+    fixed === 0 || !isOpen
+      ? NOTHING
+      : renderForm(view, `/c/${name}/fix/check`, html`${planField(list)}<button>Check the ${format(fixed)}</button>`);
+  const byHand = isOpen
+    ? NOTHING
+    : html`<p class="note">This job was changed by hand: download the spreadsheet, correct it, and name it in <code>input.files</code> of the job.</p>`;
+  const table = html`<h2 id="rows">Row by row</h2>${renderRows(view, shown, wrong)}`;
+  const sheet = renderSpreadsheet(view, shown, wrong);
+  return renderPage(view, {
+    title: 'Fix',
+    wrong,
+    body: html`<h1>Fix what could not be used</h1>
+<p class="lead" role="status">${list.rows === 0 ? 'Nothing is left to fix.' : `${format(fixed)} fixed, ${format(left)} left.`}</p>
+${check}${byHand}${list.rows === 0 ? NOTHING : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
+    command: `volley plan job.yaml, with files/fixed-${list.plan}.csv in its input`,
+  });
+}
+
+function planField({ plan }: RejectionList): Html {
+  return html`<input type="hidden" name="plan" value="${plan}">`;
+}
+
+function renderReasons(view: View, { name, list, fixes, code, isOpen }: ShownRejections): Html {
+  const rows = list.codes.map((each) => {
+    const { is, fix } = explainReason(each);
+    const isShown = each.code === code;
+    const link = isShown
+      ? html`<b>${is}</b>`
+      : html`<a href="?${new URLSearchParams({ code: each.code }).toString()}#rows">${is}</a>`;
+    return [link, each.rows, isOpen ? renderPutBack(view, name, { each, list, fixes, fix }) : html`${fix}`];
+  });
+  const columns = [{ title: 'problem' }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
+  const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
+  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns }, rows)}${all}`;
+}
+
+function renderPutBack(
+  view: View,
+  name: string,
+  { each, list, fixes, fix }: { each: CodeCount; list: RejectionList; fixes: Fixes; fix: string },
+): Html {
+  const { code, puts } = each;
+  if (puts === 0) return html`${fix}`;
+  const [what, is] = code === 'lost-plus' ? ['+', 'is'] : ['the 0', 'is'];
+  const isPut = fixes.put.includes(code);
+  const undo = isPut ? html`<input type="hidden" name="undo" value="1">` : NOTHING;
+  const said = isPut ? `Take it out again` : `Put ${what} back in ${format(puts)}`;
+  const done = isPut ? `${what} ${is} back in ${format(puts)}. ` : '';
+  const show = html`<a href="?${new URLSearchParams({ code }).toString()}#rows">show</a>`;
+  return html`${done}${renderForm(view, `/c/${name}/fix/put`, html`${planField(list)}<input type="hidden" name="code" value="${code}">${undo}<button class="quiet">${said}</button> (${show})`)}`;
+}
+
+function renderRows(view: View, shown: ShownRejections, wrong: readonly Wrong[]): Html {
+  const { name, list, code, from, rows, isOpen } = shown;
+  const total = code === '' ? list.rows : (list.codes.find((each) => each.code === code)?.rows ?? 0);
+  const columns = [{ title: 'line' }, { title: 'to correct' }, { title: 'problem' }, { title: 'the row' }];
+  const lines = rows.map((row, index) => renderRow(row, from + index, shown, wrong));
+  const link = (at: number, said: string) =>
+    html`<a href="?${new URLSearchParams({ ...(code === '' ? {} : { code }), from: String(at) }).toString()}#rows">${said}</a> `;
+  const pages = html`<nav aria-label="Pages" class="pages">${from > 0 ? link(Math.max(0, from - PAGE_ROWS), 'Previous') : NOTHING}${from + rows.length < total ? link(from + PAGE_ROWS, 'Next') : NOTHING}</nav>`;
+  const place = html`<p class="dim">Rows ${format(Math.min(from + 1, total))} to ${format(from + rows.length)} of ${format(total)}.</p>`;
+  const hidden = html`${planField(list)}<input type="hidden" name="code" value="${code}"><input type="hidden" name="from" value="${from}">`;
+  const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns }, lines)}</div>`;
+  const form = isOpen ? renderForm(view, `/c/${name}/fix`, html`${hidden}${table}<button>Save</button>`) : table;
+  return html`${place}${form}${pages}`;
+}
+
+function renderRow(row: RejectedRow, at: number, shown: ShownRejections, wrong: readonly Wrong[]): (string | Html)[] {
+  const { list, fixes, written, isOpen } = shown;
+  const cells = applyFixes(row, list, fixes);
+  const editable = editableAt(row, list.columns);
+  const [, file, line] = row.place;
+  const inputs = editable.map((index) => {
+    const field = fieldOf(at, index);
+    const column = list.columns[index] ?? '';
+    const now = cells[index] ?? '';
+    if (!isOpen) return html`<p>${column}: ${now}</p>`;
+    const value = written[field] === undefined ? now : textOfForm(written[field]);
+    const invalid = wrong.some((each) => each.field === field) ? html` aria-invalid="true"` : NOTHING;
+    const named = html` id="${field}" name="${field}" aria-label="Line ${line}, ${column}"${invalid}`;
+    const input = /[\r\n]/.test(value)
+      ? html`<textarea rows="3"${named}>${html`
+`}${value}</textarea>`
+      : html`<input${named} value="${value}" autocomplete="off">`;
+    return html`<span class="hint">${column}</span>${input}<input type="hidden" name="was-${field}" value="${now}">`;
+  });
+  const others = list.columns.flatMap((column, index) => {
+    const cell = cells[index] ?? '';
+    return editable.includes(index) || cell === '' ? [] : [`${column}: ${cell}`];
+  });
+  const beside = others.join(' · ');
+  const isFixed = row.name in fixes.rows || (row.put !== undefined && fixes.put.includes(row.about[2]));
+  const reason = row.about[3];
+  return [
+    html`${line}<span class="hint">${file}</span>`,
+    html`${inputs}`,
+    html`${isFixed ? html`<b>Fixed</b>, was: ` : NOTHING}${reason}`,
+    beside.length > MOST_BESIDE ? `${beside.slice(0, MOST_BESIDE)}…` : beside,
+  ];
+}
+
+function renderSpreadsheet(view: View, { name, list, isOpen }: ShownRejections, wrong: readonly Wrong[]): Html {
+  const invalid = wrong.some(({ field }) => field === 'file') ? html` aria-invalid="true"` : NOTHING;
+  const up = html`<p class="field"><label for="file">The spreadsheet, corrected</label><span class="hint" id="file-hint">CSV or Excel, with all of its columns: those that begin with _ say which row is which.</span><input type="file" id="file" name="file" accept=".csv,.xlsx" aria-describedby="file-hint"${invalid}></p><button>Upload and check it</button>`;
+  const many =
+    list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is the quicker way.</p>` : NOTHING;
+  return html`<h2>In a spreadsheet</h2>${many}<p><a href="/c/${name}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
+${isOpen ? renderForm(view, `/c/${name}/fix/upload`, up, html` enctype="multipart/form-data"`) : NOTHING}`;
+}
+
+/** Indexes of the columns at fault; where the row as a whole is, all. */
+export function editableAt({ about }: RejectedRow, columns: readonly string[]): number[] {
+  const [, field, , reason] = about;
+  const found = columns.flatMap((column, index) =>
+    column === field || (column !== '' && reason.includes(`) ${column}: `)) ? [index] : [],
+  );
+  return found.length > 0 ? found : [...columns.keys()].slice(0, MOST_CELLS);
+}
+
+/** The name of a form's field: of a row by its place in the list, and a column. */
+export function fieldOf(at: number, column: number): string {
+  return `cell-${at}-${column}`;
+}
+
+/** As a form sends it: its line ends are CR LF. */
+export function textOfForm(text: unknown): string {
+  return String(text).replaceAll(/\r\n?/g, '\n');
+}

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+const LOST = '4915123456789';
+const PEOPLE = `${people(3)}Dora,${LOST}\nEve,n/a\n`;
+
+describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole();
+
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  async function aChecked(name: string, rows = PEOPLE) {
+    await console.aCampaign(name, rows);
+    await console.post(`/c/${name}/columns`, { destination: 'mobile', country: 'SG' });
+    return console.check(name);
+  }
+
+  /** Its count is typed; resolves once all is sent. */
+  async function send(name: string, count: number) {
+    const { plan } = await console.checked(name);
+    expect(await console.post(`/c/${name}/send`, { plan, count: String(count) })).toMatchObject({ status: 303 });
+    return console.ended(name);
+  }
+
+  async function planOf(name: string): Promise<string> {
+    return fieldOf(await console.ask(`/c/${name}/fix`), 'plan');
+  }
+
+  async function shown(name: string): Promise<string> {
+    return textOf(await console.ask(`/c/${name}/fix`));
+  }
+
+  const ROW = { 'cell-1-1': '+65 9100 0005', 'was-cell-1-1': 'n/a' };
+
+  test('are fixed in place, checked, and sent once, however often each form is sent', async () => {
+    await aChecked('run');
+    await send('run', 3);
+    expect(textOf(await console.ask('/c/run/run'))).toContain('Fix 2 rows that could not be used');
+    expect(await shown('run')).toContain('0 fixed, 2 left.');
+    const plan = await planOf('run');
+    const bad = await console.post('/c/run/fix', { plan, ...ROW, 'cell-1-1': '+65 91' });
+    expect([bad.status, textOf(bad)]).toEqual([422, expect.stringContaining('Line 6, mobile: The number has too few')]);
+    expect(bad.text).toContain('<a href="#cell-1-1">');
+    expect(bad.text).toContain('value="+65 91"');
+    expect(await console.post('/c/run/fix', { plan, ...ROW })).toMatchObject({ status: 303 });
+    expect(await shown('run')).toContain('1 fixed, 1 left. Check the 1');
+    const press = () => console.post('/c/run/fix/check', { plan });
+    expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(Array(2).fill('/c/run/check'));
+    const ended = await send('run', 1);
+    expect(textOf(ended)).toContain('the service accepted 1 message');
+    expect(console.sent('run')).toEqual([...numbersOf(3), numberOf(5)]);
+    expect(await shown('run')).toContain('0 fixed, 1 left.');
+    expect(await shown('run')).not.toMatch(/\br0\b|-1-r/);
+    // An old tab.
+    expect((await press()).status).toBe(409);
+  });
+
+  test('are fixed before anything is sent, and go with the others', async () => {
+    await aChecked('draft');
+    const first = await planOf('draft');
+    await console.post('/c/draft/fix', { plan: first, ...ROW });
+    await console.post('/c/draft/fix/check', { plan: first });
+    await console.checked('draft');
+    const plan = await planOf('draft');
+    expect(await shown('draft')).toContain('0 fixed, 1 left.');
+    expect(await shown('draft')).toContain('Put + back in 1 ( show )');
+    expect(await console.post('/c/draft/fix/put', { plan, code: 'lost-plus' })).toMatchObject({ status: 303 });
+    expect(await shown('draft')).toContain('1 fixed, 0 left.');
+    await console.post('/c/draft/fix/check', { plan });
+    await send('draft', 5);
+    expect(console.sent('draft')).toEqual([`+${LOST}`, ...numbersOf(3), numberOf(5)]);
+    expect(await shown('draft')).toContain('Nothing is left to fix.');
+  });
+
+  test('are fixed in a spreadsheet, which must be that of the page', async () => {
+    await aChecked('sheet');
+    await send('sheet', 3);
+    const sheet = await console.ask('/c/sheet/fix.csv');
+    expect(sheet.headers.get('content-disposition')).toBe('attachment; filename="sheet-to-fix.csv"');
+    const upload = (name: string, text: string) => console.upload('/c/sheet/fix/upload', name, text);
+    const other = await upload('other.csv', 'name,mobile\nZoe,+6591000009\n');
+    expect([other.status, textOf(other)]).toEqual([422, expect.stringContaining('not the spreadsheet of this page')]);
+    expect((await upload('fixed.csv', sheet.text.replace('n/a', '91000005'))).to).toBe('/c/sheet/check');
+    await send('sheet', 1);
+    expect(console.sent('sheet')).toEqual([...numbersOf(3), numberOf(5)]);
+    expect(await shown('sheet')).toContain('0 fixed, 1 left.');
+  });
+
+  test('of two people who change one cell, the second is shown what the first wrote', async () => {
+    await aChecked('both');
+    const plan = await planOf('both');
+    await console.post('/c/both/fix', { plan, ...ROW });
+    const second = await console.post('/c/both/fix', { plan, ...ROW, 'cell-1-1': '+65 9100 0006' });
+    expect([second.status, textOf(second)]).toEqual([409, expect.stringContaining('It now says: “+65 9100 0005”')]);
+    expect(second.text).toContain('value="+65 9100 0006"');
+    expect(await console.post('/c/both/fix', { plan: 'another', ...ROW })).toMatchObject({ status: 409 });
+  });
+});

@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+
+describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
+  let sandbox: Sandbox;
+
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+  beforeEach(async () => {
+    sandbox = await startSandbox({ rateLimits: false });
+  });
+  afterEach(() => sandbox.close());
+
+  /** A campaign that sends to this sandbox, as to the service; its job is changed by hand. */
+  async function aLive(name: string, change = (job: string) => job): Promise<void> {
+    await console.aCampaign(name, people(3));
+    const job = readFileSync(join(console.directory, `campaigns/${name}/job.yaml`), 'utf8');
+    const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
+    console.write(`campaigns/${name}/job.yaml`, change(job.replace('sandbox: true', service)));
+    const { plan } = await console.check(name);
+    await console.post(`/c/${name}/send`, { plan, count: '3' });
+    await console.ended(name);
+  }
+
+  async function destinations(): Promise<string[]> {
+    const numbers: string[] = [];
+    for await (const entry of sandbox.readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
+    return numbers.sort();
+  }
+
+  async function plain(path: string): Promise<string> {
+    return textOf(await console.ask(path));
+  }
+
+  test('messages in doubt are decided by who types their number, once, and stand first among the campaigns', async () => {
+    sandbox.setFaults([{ kind: 'reset-after', area: 'sms', nth: 1 }]);
+    await aLive('doubt');
+    expect(await plain('/')).toContain('Needs you doubt 3 messages in doubt: they may have arrived');
+    expect(await plain('/c/doubt/run')).toContain('Settle 3 messages in doubt');
+    const page = await console.ask('/c/doubt/doubt');
+    expect(textOf(page)).toContain('3 messages: sent, no answer came. They may have arrived.');
+    const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const decide = (fields: Record<string, string>) =>
+      console.post('/c/doubt/doubt', { run, assume: 'sent', ...fields });
+    const wrong = await decide({ count: '2' });
+    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('Type 3 to decide')]);
+    expect((await decide({ count: '3', run: 'another' })).status).toBe(409);
+    const foreign = await console.upload('/c/doubt/doubt/export', 'export.csv', 'a,b\n1,2\n', { run });
+    expect(foreign.to).toBe('/c/doubt/doubt');
+    await console.until('/c/doubt/doubt.json');
+    expect(await plain('/c/doubt/doubt')).toMatch(/There is a problem .*export-export\.csv/);
+    const both = await Promise.all([decide({ count: '3' }), decide({ count: '3' })]);
+    expect(both.map(({ status }) => status)).toEqual([303, 303]);
+    await console.until('/c/doubt/doubt.json');
+    expect((await console.ask('/c/doubt/doubt')).to).toBe('/c/doubt/run');
+    expect(await plain('/c/doubt/run')).toContain('Every row is accounted for.');
+    expect(await destinations()).toEqual(numbersOf(3));
+  });
+
+  test('those that are counted as not sent are planned, and sent once their number is typed', async () => {
+    sandbox.setFaults([{ kind: 'reset-before', area: 'sms', nth: 1 }]);
+    await aLive('lost');
+    sandbox.setFaults([]);
+    const page = await console.ask('/c/lost/doubt');
+    const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    await console.post('/c/lost/doubt', { run, assume: 'not-sent', count: '3' });
+    await console.until('/c/lost/doubt.json');
+    const report = await console.ask('/c/lost/run');
+    expect(textOf(report)).toContain('Plan the 3 that were not sent');
+    await console.post('/c/lost/retry', { run: fieldOf(report, 'run'), only: 'not-sent' });
+    const { plan } = await console.checked('lost');
+    await console.post('/c/lost/send', { plan, count: '3' });
+    await console.ended('lost');
+    expect(await destinations()).toEqual(numbersOf(3));
+  });
+
+  test('what the service holds for its time is taken back by who types the number', async () => {
+    const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
+    const scheduled = `template:\n      scheduled: { at: "${at}", timeZone: UTC }`;
+    await aLive('later', (job) => job.replace('template:', scheduled));
+    expect(await plain('/c/later/run')).toContain('Take back 3 messages');
+    const page = await console.ask('/c/later/take-back');
+    const run = fieldOf(page, 'run');
+    expect(textOf(page)).toContain('The service holds 3 messages until');
+    expect((await console.post('/c/later/take-back', { run, count: '2' })).status).toBe(422);
+    expect((await console.post('/c/later/take-back', { run: 'another', count: '3' })).status).toBe(409);
+    const press = () => console.post('/c/later/take-back', { run, count: '3' });
+    expect((await Promise.all([press(), press()])).map(({ status }) => status)).toEqual([303, 303]);
+    await console.until('/c/later/take-back.json');
+    expect(await plain('/c/later/take-back')).toContain('3 messages taken back, 0 not, 0 in doubt.');
+    expect((await press()).to).toBe('/c/later/take-back');
+    expect(await plain('/c/later/run')).toContain('Plan the 3 that were not sent');
+  });
+
+  test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {
+    await console.aCampaign('again', people(3));
+    const send = async (count: number) => {
+      const { plan } = await console.checked('again');
+      await console.post('/c/again/send', { plan, count: String(count) });
+      return console.ended('again');
+    };
+    await console.check('again');
+    await send(3);
+    await console.post('/c/again/file', { path: console.write('more.csv', people(4)) });
+    await console.check('again');
+    expect(textOf(await send(1))).toContain('3 had exactly this text already : see from what');
+    const had = await console.ask('/c/again/had');
+    expect(textOf(had)).toMatch(/3 had exactly this text before.* again \d+ \w+ 20\d\d 3/);
+    await console.post('/c/again/retry', { run: fieldOf(had, 'run'), only: 'had-it-already' });
+    expect(textOf(await console.checked('again'))).toContain('they get it again');
+    await send(3);
+    expect(console.sent('again')).toEqual([...numbersOf(3), ...numbersOf(3), numberOf(4)].sort());
+  });
+});
