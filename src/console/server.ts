@@ -73,6 +73,8 @@ export async function startConsole(
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(SAFE_HEADERS);
+    // A probe of a cluster asks by an address, and gets nothing else.
+    if (request.url === '/healthz') return reply.send('ok\n');
     const refused = refuseForeign({ method: request.method, headers: request.headers }, origin);
     if (refused !== undefined) return refuse(reply, refused[0], 'Refused', refused[1]);
     const path = request.url.replace(/\?.*/s, '');

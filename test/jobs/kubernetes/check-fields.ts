@@ -1,13 +1,14 @@
 import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob';
 import { Job } from 'kubernetes-models/batch/v1/Job';
+import { Ingress } from 'kubernetes-models/networking.k8s.io/v1/Ingress';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
 import { Service } from 'kubernetes-models/v1/Service';
 import type { Manifest } from './manifest.js';
 
-const MODELS = { ConfigMap, CronJob, Deployment, Job, NetworkPolicy, PersistentVolumeClaim, Service };
+const MODELS = { ConfigMap, CronJob, Deployment, Ingress, Job, NetworkPolicy, PersistentVolumeClaim, Service };
 const API_VERSIONS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(MODELS).map(([kind, { apiVersion }]) => [kind, apiVersion])),
   ScaledObject: 'keda.sh/v1alpha1',

@@ -21,11 +21,12 @@ interface Kustomization {
 }
 
 /** The blocks that a reader of the page copies: a directory for what is theirs, and what they change in it. */
-const [yours, twoNodes, sharing, ...morePatches] = [
+const [yours, ofTeam, twoNodes, sharing, ...morePatches] = [
   (block: object) => 'namespace' in block,
   (block: object) => 'resources' in block && !('namespace' in block),
   (block: object) => Object.keys(block).join() === 'patches',
 ].flatMap((isMeant) => listYaml(page).filter(isMeant)) as [
+  Kustomization,
   Kustomization,
   Kustomization,
   Kustomization,
@@ -57,6 +58,7 @@ const READERS: Readonly<Record<string, { kustomization: Kustomization; files: Re
     kustomization: { ...yours, ...twoNodes, patches: [...yours.patches, ...twoNodes.patches] },
     files: { 'nightly.yaml': nightly },
   },
+  'a console for a team': { kustomization: ofTeam, files: {} },
   migration: {
     kustomization: {
       ...yours,
@@ -92,6 +94,7 @@ describe.skipIf(kubectl.isMissing)(kubectl.title('who follows the page to the en
 
   test('finds each patch of the page at work', () => {
     expect(JSON.stringify(build(READERS['nightly, where Prometheus is elsewhere']!))).toContain('observability');
+    expect(JSON.stringify(build(READERS['a console for a team']!))).not.toContain('volley.example.com');
   });
 });
 

@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import type { IDeploymentSpec } from 'kubernetes-models/apps/v1/DeploymentSpec';
 import type { ICronJobSpec } from 'kubernetes-models/batch/v1/CronJobSpec';
 import type { IJobSpec } from 'kubernetes-models/batch/v1/JobSpec';
+import type { IIngressSpec } from 'kubernetes-models/networking.k8s.io/v1/IngressSpec';
 import type { INetworkPolicySpec } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicySpec';
 import type { IContainer } from 'kubernetes-models/v1/Container';
 import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec';
@@ -23,6 +24,7 @@ interface Specs {
   CronJob: ICronJobSpec;
   Deployment: IDeploymentSpec;
   Job: IJobSpec;
+  Ingress: IIngressSpec;
   NetworkPolicy: INetworkPolicySpec;
   PersistentVolumeClaim: IPersistentVolumeClaimSpec;
   Service: IServiceSpec;

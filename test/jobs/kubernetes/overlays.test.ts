@@ -14,6 +14,7 @@ test('there is one for each way to run Volley', () => {
     'cluster/nightly-workers',
     'cluster/scaled-workers',
     'cluster/steady-workers',
+    'console',
     'listener',
     'migration',
     'nightly',
