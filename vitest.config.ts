@@ -27,6 +27,7 @@ const SHARING = [
   'normalize',
   'observe',
   'pages',
+  'people',
   'plan',
   'prices',
   'registry',
@@ -52,10 +53,12 @@ const WAITING = [
   'cluster/leader-killed',
   'cluster/partition',
   'cluster/service-away',
+  'cluster/soak/soak',
   'e2e/campaign-window',
   'e2e/opt-outs-hold',
   'hostile/regexes',
   'jobs/run-examples',
+  'kill/kill',
   'library/package',
 ];
 const SPREAD = 4;

@@ -16,7 +16,7 @@ export function oneIn<T>(count: number, cases: readonly T[]): T[] {
   return cases.filter((_, index) => index % step === (first - 1) % step);
 }
 
-/** A third of so many random cases, which are other ones each time. */
+/** A sixth of so many random cases, which are other ones each time. */
 export function runsOf(count: number): number {
-  return ALL ? count : Math.ceil(count / 3);
+  return ALL ? count : Math.ceil(count / 6);
 }

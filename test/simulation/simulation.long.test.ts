@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { firstSeedOf, readCommit } from './first-seed.js';
 import { simulate } from './simulate.js';
 
-const SEEDS = 60;
+const SEEDS = 30;
 const FROM = firstSeedOf(readCommit(import.meta.dirname));
 
 // First: what the process has not loaded yet must make no difference.

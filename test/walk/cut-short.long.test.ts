@@ -168,7 +168,7 @@ async function aSettle(): Promise<Script> {
 /** What no command may go on without; what is tidied up, packed or given back at its end may fail. */
 const NEVER_PASSED_OVER = /^(write|datasync) .*\/journal\.ndjson$/;
 
-/** Each with how far apart the operations are that are tried (no multiple of 3: a third of the scripts is tried with each commit), and how many there are at least. */
+/** Each with how far apart the operations are that are tried (no multiple of 7: one script in seven is tried with each commit), and how many there are at least. */
 const SCRIPTS = [
   ['a run', 'kill', aRun, 40, 100],
   ['a run', 'power', aRun, 40, 100],
@@ -187,7 +187,7 @@ const SCRIPTS = [
   ['a prune', 'EIO', aPrune, 10, 30],
 ] as const;
 
-test.each(oneIn(3, SCRIPTS))(
+test.each(oneIn(7, SCRIPTS))(
   '%s that ends by %s at any operation on the disk is made good by the next command: nothing is lost, nothing sent twice',
   async (_what, kind, begin, every, atLeast) => {
     const { first, step } = stepsOf(every);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { simulateCluster } from './simulate-cluster.js';
 
-const SEEDS = 24;
+const SEEDS = 16;
 // Always the same: of some thousand seeds one ends in a refusal whose cause is the leader's clock, test/README.md.
 const FROM = 1;
 
