@@ -8,8 +8,8 @@ export interface PatientOptions {
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
-  /** When the store is lost, and when another reason keeps it so; and when it answers again. */
-  readonly onLost: (why: string) => void;
+  /** With each call that is lost; `isNew`: it was not before, or for another reason. And when it answers again. */
+  readonly onLost: (why: string, isNew: boolean) => void;
   readonly onBack: () => void;
 }
 
@@ -29,7 +29,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   /** Throws where the waiting is over. */
   const wait = async (lost: StoreLost, pauseMs: number, until: AbortSignal) => {
     if (until.aborted) throw lost;
-    if (said !== lost.message) onLost(lost.message);
+    onLost(lost.message, said !== lost.message);
     said = lost.message;
     lostSinceMs ??= clock.monotonicMs();
     if (clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
@@ -58,6 +58,7 @@ export function bePatient(store: Store, repeat: Repeat): Store {
       repeat(() => method(...args));
   return {
     readServer: repeated(store.readServer),
+    standBy: store.standBy,
     close: store.close,
     lead: repeated(store.lead),
     openStep: repeated(store.openStep),

@@ -44,8 +44,8 @@ export async function openCluster(
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
     signal: AbortSignal.any([stop.nothingMore, closed.signal]),
-    onLost: (why) => {
-      log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
+    onLost: (why, isNew) => {
+      if (isNew) log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
       emit({ type: 'database', seconds: undefined });
     },
     onBack: () => {
@@ -97,8 +97,7 @@ export async function openCluster(
     leaderOf: (plan, runSettings, lock) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
-      const named = { name: `${name}, which leads run ${plan.id}`, id };
-      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, ...named };
+      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name, id };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
     close: () => {
@@ -107,4 +106,34 @@ export async function openCluster(
       return direct.close();
     },
   };
+}
+
+/** Sooner than an idle connection is closed. */
+const STAND_BY_EVERY_MS = 5_000;
+
+/**
+ * Shows in `volley cluster status` that this process stands by for a job with a database, until the signal aborts. Says once where the
+ * database does not answer, or is not as expected: over it the process could not take over.
+ */
+export async function showStandby(context: Context, { name, cluster }: Job, signal: AbortSignal): Promise<void> {
+  if (cluster === undefined) return;
+  const { env, log } = context;
+  const readUrl = () => readAddress(cluster.database, context);
+  let store: Store | undefined;
+  let said = '';
+  while (!signal.aborted) {
+    try {
+      store ??= await env.loadStore(await readUrl(), () => {}, readUrl);
+      await store.standBy(name);
+      said = '';
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      if (why !== said && !signal.aborted) {
+        log.warn(`${why}; while it is so, this process cannot take over`, { event: 'database-lost' });
+      }
+      said = why;
+    }
+    await env.clock.sleep(STAND_BY_EVERY_MS, signal);
+  }
+  await store?.close();
 }

@@ -65,8 +65,10 @@ export async function withSending<T>(
 ): Promise<T> {
   const { env, log, stop, emit } = context;
   const { clock, files } = env;
-  const sendBehindLock = (held: HeldJob) =>
-    withAccess(context, job, directory, async (access) => {
+  const taken = new AbortController();
+  const sendBehindLock = (held: HeldJob) => {
+    taken.abort();
+    return withAccess(context, job, directory, async (access) => {
       const { lock, registry, before } = held;
       let sentUntilMs: number | undefined;
       const send: SendingJob['send'] = async (directory, plan, settings, pass) => {
@@ -108,7 +110,20 @@ export async function withSending<T>(
         log.warn(describeWaiting(waiting), { run: waiting.plan.id });
       return done;
     });
-  return drainOnSignal(context, () => withJob(context, directory, sendBehindLock, standsBy));
+  };
+  const show = async () => {
+    const { showStandby } = await import('./open-cluster.js');
+    await showStandby(context, job, taken.signal);
+  };
+  return drainOnSignal(context, async () => {
+    const showing = standsBy === true ? show() : undefined;
+    try {
+      return await withJob(context, directory, sendBehindLock, standsBy);
+    } finally {
+      taken.abort();
+      await showing;
+    }
+  });
 }
 
 interface Access {

@@ -80,7 +80,7 @@ async function assertRole(database: Database, role: string): Promise<void> {
 
 const status = defineBelow(
   'status',
-  'Show runs, workers and lanes of the database, and how many rows of people it holds',
+  'Show who leads, stands by and works, what is open and in doubt, how much of the limit is used, and what to do',
   {
     args: {},
     flags,
@@ -134,77 +134,91 @@ async function assertSchema(database: Database): Promise<void> {
 }
 
 type Run = ClusterStatus['runs'][number];
-type Lane = ClusterStatus['lanes'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-function formatStatus({ runs, workers, processes, lanes, answersInMs, standbys }: ClusterStatus): string {
+function formatStatus({ runs, workers, processes, lanes, answersInMs, servers }: ClusterStatus): string {
   const lines = [
-    `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeStandbys(standbys)}`,
-    runs.length === 0 ? 'No runs: nothing of people is in the database.' : 'Runs',
-    ...runs.flatMap((run) => describeRun(run, workers.length)),
+    `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeServers(servers)}`,
+    ...(runs.length === 0 ? ['No runs: nothing of people is in the database.'] : []),
+    ...runs.flatMap((run) => [
+      `Run ${run.run} of job ${run.job}: ${describeState(run)}`,
+      ...inColumns([...describeRun(run), ['next', nextOf(run, workers.length)]]),
+    ]),
     workers.length === 0 ? 'No workers.' : 'Workers',
-    ...workers.map(
-      ({ name, leaseSeconds, held }) =>
-        `  ${name}: has ${countOf(held, 'request')}, lease for ${Math.round(leaseSeconds)} s`,
+    ...inColumns(
+      workers.map(({ name, leaseSeconds, claimed, underWay }) => [
+        name,
+        `${format(claimed)} claimed, ${format(underWay)} under way, lease for ${Math.round(leaseSeconds)} s`,
+      ]),
     ),
     ...(lanes.length === 0 ? [] : ['Lanes']),
-    ...lanes.map(describeLane),
-    processes.length === 0 ? 'No other process is connected.' : `Connected: ${processes.join(', ')}.`,
+    ...inColumns(lanes.map((lane) => [lane.lane, describeLane(lane)])),
+    ...(processes.length === 0 ? [] : [`Also connected: ${processes.join(', ')}.`]),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }
 
-function describeRun(run: Run, workers: number): string[] {
-  const { open, claimed, underWay, bodies, rows, oldestOpenSeconds: age } = run;
-  const oldest = age === undefined ? '' : `, the oldest for ${Math.round(age)} s`;
-  const next = nextOf(run, workers);
-  return [
-    `  ${run.run}  ${run.job}: ${describeState(run)}`,
-    `    requests: ${format(open)} open${oldest}, ${format(claimed)} claimed, ${format(underWay)} under way`,
-    `    people: ${countOf(rows, 'row')} without an outcome in the journal, in doubt if the run is dropped or the database lost; numbers and texts in ${countOf(bodies, 'request')}`,
-    ...(next === undefined ? [] : [`    next: ${next}`]),
-  ];
+function inColumns(pairs: readonly (readonly [name: string, text: string])[]): string[] {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`);
 }
 
-function describeState({ step, isOpen, leader, noLeaderSince, stop }: Run): string {
+function describeState({ step, isOpen, noLeaderSince, stop, hasLost }: Run): string {
   const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
+  if (hasLost) return 'the database lacks requests that were sent, nothing of it begins';
   if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins${why}`;
   if (stop !== undefined) return `stops: ${stop}`;
-  return isOpen ? `step ${step}, led by ${leader}` : `waits for its leader, ${leader}`;
+  return isOpen ? `step ${step} is sent` : 'no step is open, its leader prepares or ends one';
+}
+
+function describeRun(run: Run): [string, string][] {
+  const { leader, noLeaderSince, standbys, open, claimed, underWay, rows, bodies, oldestOpenSeconds: age } = run;
+  const oldest = age === undefined ? '' : `, the oldest for ${Math.round(age)} s`;
+  return [
+    [noLeaderSince === undefined ? 'leads' : 'led', leader],
+    ['stands by', standbys.length === 0 ? 'no process' : standbys.join(', ')],
+    ['requests', `${format(open)} open${oldest}, ${format(claimed)} claimed, ${format(underWay)} under way`],
+    ['in doubt', `${countOf(rows, 'row')} if the run is dropped now, or the database lost`],
+    ['people', `numbers and texts of ${countOf(bodies, 'request')} are in the database`],
+  ];
 }
 
 /** Longer than a pause that a service asks for, as a rule. */
 const LONG_OPEN_SECONDS = 120;
 
-function nextOf(
-  { noLeaderSince, stop, isOpen, open, oldestOpenSeconds = 0 }: Run,
-  workers: number,
-): string | undefined {
-  if (noLeaderSince !== undefined) return 'run its job again: it resumes, and sends nothing twice';
-  if (stop !== undefined || !isOpen || open === 0) return undefined;
+function nextOf(run: Run, workers: number): string {
+  const { noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds = 0, hasLost } = run;
+  if (hasLost) return `look at what happened, then volley cluster drop ${run.run}, and run its job again`;
+  if (noLeaderSince !== undefined) {
+    return standbys.length === 0
+      ? 'run its job again: it resumes, and sends nothing twice'
+      : 'nothing to do: the process that stands by takes over, within a minute or so';
+  }
+  if (stop !== undefined) return 'nothing to do: its leader ends';
+  if (!isOpen || open === 0 || (workers > 0 && oldestOpenSeconds < LONG_OPEN_SECONDS)) return 'nothing to do';
   if (workers === 0) return 'start a worker: volley work';
-  if (oldestOpenSeconds < LONG_OPEN_SECONDS) return undefined;
   return 'no worker gets on with it: look at their logs, and at the lane below';
 }
 
-function describeLane({ lane, share, pausedSeconds, usedSecondsAgo }: Lane): string {
-  const pace = share === 1 ? 'not slowed down' : `slowed down to ${Math.round(share * 100)} % of its limits`;
+function describeLane({ share, pausedSeconds, used, usedSecondsAgo }: ClusterStatus['lanes'][number]): string {
+  const use =
+    usedSecondsAgo < 2 ? `${Math.round(used * 100)} % of its limit used` : `used ${describeAge(usedSecondsAgo)}`;
+  const pace = share === 1 ? 'not slowed down' : `slowed down to ${Math.round(share * 100)} %`;
   const pause = pausedSeconds > 0 ? `, paused for ${Math.ceil(pausedSeconds)} s` : '';
-  return `  ${lane}: used ${describeAge(usedSecondsAgo)}, ${pace}${pause}`;
+  return `${use}, ${pace}${pause}`;
 }
 
 function describeAge(seconds: number): string {
-  if (seconds < 2) return 'now';
   if (seconds < 120) return `${Math.round(seconds)} s ago`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
 }
 
-function describeStandbys(standbys: ClusterStatus['standbys']): string {
-  if (standbys === undefined) return 'Standbys: this role may not see them (grant pg_monitor).';
-  const { synchronous, asynchronous } = standbys;
-  if (synchronous > 0) return `Standbys: ${synchronous} synchronous; a promotion loses nothing.`;
-  if (asynchronous === 0) return 'Standbys: none.';
-  return `Standbys: ${asynchronous}, asynchronous; a promotion may lose the last commits, and then runs stop for a person.`;
+function describeServers(servers: ClusterStatus['servers']): string {
+  if (servers === undefined) return 'Standby servers: this role may not see them (grant pg_monitor).';
+  const { synchronous, asynchronous } = servers;
+  if (synchronous > 0) return `Standby servers: ${synchronous} synchronous; a promotion loses nothing.`;
+  if (asynchronous === 0) return 'Standby servers: none.';
+  return `Standby servers: ${asynchronous}, asynchronous; a promotion may lose the last commits, and then runs stop for a person.`;
 }
 
 /** `volley cluster init|status|drop` */

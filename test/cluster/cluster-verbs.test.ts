@@ -99,12 +99,16 @@ test('check asks the database of a job: it must answer and have the schema', asy
   ]);
 });
 
-test('status marks the leader among the workers, and shows the lane that is used', async () => {
+test('status shows who leads, who stands by, who works, and how much of the limit is used', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(8));
   const limits = { requestsPerSecond: 2, messagesPerSecond: 2, concurrency: 1 };
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] }));
   const url = server.url(await server.createVolleyDatabase());
+  const standby = await createPostgresStore({ url });
+  // The connection is that of this process, too.
+  await standby.standBy('sale');
+  await standby.standBy('sale');
   const status = () =>
     runCommandInProcess(['cluster', 'status', '--no-json'], {
       cwd: workspace.directory,
@@ -113,21 +117,24 @@ test('status marks the leader among the workers, and shows the lane that is used
 
   const { ended } = aCluster(workspace, url).lead();
   let { stdout } = await status();
-  while (!stdout.includes('Lanes')) ({ stdout } = await status());
+  while (!/ [1-9]\d* % of its limit used/.test(stdout)) ({ stdout } = await status());
 
   const [run = ''] = workspace.runs();
   const id = run.slice(run.lastIndexOf('-') + 1);
-  expect(stdout).toMatch(new RegExp(`Workers\\n {2}\\S+ ${process.pid}, which leads run ${id}: has \\d+ request`));
+  const self = `\\S+ ${process.pid}`;
   expect(stdout).toMatch(
     new RegExp(
-      `${id} {2}sale: step 1, led by \\S+ ${process.pid}\\n {4}requests: \\d+ open(, the oldest for \\d+ s)?, \\d+ claimed, \\d+ under way\\n {4}people: \\d+ rows? without`,
+      `Run ${id} of job sale: step 1 is sent\n {2}leads {6}${self}\n {2}stands by {2}${self}\n` +
+        ' {2}requests {3}\\d+ open(, the oldest for \\d+ s)?, \\d+ claimed, \\d+ under way\n {2}in doubt {3}\\d+ rows? if.*\n.*\n {2}next {7}nothing to do\n',
     ),
   );
-  expect(stdout).toMatch(/ {2}sms \S+ acme_hq: used now, not slowed down\n/);
+  expect(stdout).toMatch(new RegExp(`Workers\n {2}${self} {2}\\d+ claimed, \\d+ under way, lease for \\d+ s\n`));
+  expect(stdout).toMatch(/ {2}sms \S+ acme_hq {2}[1-9]\d? % of its limit used, not slowed down\n/);
   expect(await ended).toBe(0);
+  await standby.close();
 });
 
-test('status names the processes that are connected, and how to resume a run that has no leader', async () => {
+test('status says since when a run has no leader, what to do, and who takes over where a process stands by', async () => {
   const workspace = await aWorkspace();
   const url = server.url(await server.createVolleyDatabase());
   const other = openTestDatabase(url);
@@ -143,20 +150,21 @@ test('status names the processes that are connected, and how to resume a run tha
   await store.lead(idle, { job: JSON.stringify({ job: { name: 'spring' } }), leader: 'b' });
   await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
   await store.closeStep(idle);
+  await store.standBy('spring');
 
   const { stdout } = await runCommandInProcess(['cluster', 'status', '--no-json'], {
     cwd: workspace.directory,
     env: { VOLLEY_DATABASE_URL: url },
   });
 
-  expect(stdout).toContain('Connected: desk-7 4711.');
+  expect(stdout).toContain('Also connected: desk-7 4711.');
   expect(stdout).toMatch(
-    /spring: no leader since \S+, nothing of it begins\n.* 0 open, .*\n.* 0 rows .*\n {4}next: run its job again/,
+    /spring: no leader since \S+Z, nothing of it begins\n {2}led {8}b\n {2}stands by {2}\S+ \d+\n.* 0 open, .*\n.* 0 rows .*\n.*\n {2}next {7}nothing to do: the process that stands by takes over/,
   );
   expect(stdout).toMatch(
-    /sale: no leader since \S+, nothing of it begins\n.* 1 open, the oldest .*\n.* 1 row .*\n {4}next: run its job again/,
+    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest .*\n.* 1 row .*\n.*\n {2}next {7}run its job again/,
   );
-  expect(stdout).toMatch(/^The database answers in [\d.]+ ms\. Standbys: none\.\n/);
+  expect(stdout).toMatch(/^The database answers in [\d.]+ ms\. Standby servers: none\.\n/);
   const dropped = await runCommandInProcess(['cluster', 'drop', key.run, '--no-json'], {
     cwd: workspace.directory,
     env: { VOLLEY_DATABASE_URL: url },

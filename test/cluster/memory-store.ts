@@ -139,6 +139,7 @@ export class MemoryCluster {
         atMs: memory.clock.now(),
         isSynchronous: false,
       })),
+      standBy: call('standBy', () => {}),
       close: async () => {
         isClosed = true;
       },

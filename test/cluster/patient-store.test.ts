@@ -15,7 +15,7 @@ function aPatience(giveUpAfterMs: number) {
   };
   const stop = new AbortController();
   const said: string[] = [];
-  const onLost = (why: string) => said.push(why);
+  const onLost = (why: string, isNew: boolean) => isNew && said.push(why);
   const onBack = () => said.push('back');
   const repeat = createPatience({ clock, random: () => 0.5, giveUpAfterMs, signal: stop.signal, onLost, onBack });
   return { repeat, stop, said, nowMs: () => nowMs };

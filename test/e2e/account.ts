@@ -5,6 +5,8 @@ import { expect } from 'vitest';
 import { restoreCell } from '../../src/domain/formula-cell.js';
 import { type OpenDoubt, type StepSummary, type Summary, summarySchema } from '../../src/report/summary.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { numbersOf } from './a-job.js';
+import type { Workspace } from './a-workspace.js';
 
 export type Row = Readonly<Record<string, string>>;
 export type OutputName = keyof StepSummary['files'];
@@ -87,4 +89,18 @@ export function expectLedgerAgrees(
 
 function byFirst([a]: readonly unknown[], [b]: readonly unknown[]): number {
   return String(a) < String(b) ? -1 : 1;
+}
+
+/** People of `people(count)`, by the ledger, the outputs, and a run that follows: none was sent twice, none is lost. */
+export async function expectEachOnce(workspace: Workspace, count: number): Promise<void> {
+  const again = await workspace.run();
+  expect(JSON.parse(again.stdout).state).toBe('nothing-new');
+  const sent = await workspace.destinations();
+  expect(sent).toEqual([...new Set(sent)]);
+  const summary = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
+  expectEveryRowOnce(summary);
+  const accepted = readOutput(summary, 1, 'results').map((row) => row.mobile ?? '');
+  const inDoubt = readOutput(summary, 1, 'in-doubt').map((row) => row.mobile ?? '');
+  expect(accepted.filter((number) => !sent.includes(number))).toEqual([]);
+  expect([...accepted, ...inDoubt].sort()).toEqual(numbersOf(count));
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aJob, numbersOf, people } from './a-job.js';
+import { aJob, people } from './a-job.js';
 import { Machine } from './a-machine.js';
 import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
-import { expectEveryRowOnce, readOutput } from './account.js';
+import { expectEachOnce } from './account.js';
 import { type Running, until } from './command.js';
 import { readFailure } from './failure.js';
 
@@ -200,18 +200,4 @@ function standByHere(workspace: Workspace, leader: Running, aheadMs = 0) {
   };
   const runtime = { ...nodeEnv, clock, owner: { ...nodeEnv.owner, host: 'pod-2' } };
   return volleyIn(workspace, { runtime }, 'run', 'job.yaml', '--standby');
-}
-
-/** By the ledger, and by a run that follows. */
-async function expectEachOnce(workspace: Workspace, count: number): Promise<void> {
-  const again = await workspace.run();
-  expect(JSON.parse(again.stdout).state).toBe('nothing-new');
-  const sent = await workspace.destinations();
-  expect(sent).toEqual([...new Set(sent)]);
-  const summary = JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
-  expectEveryRowOnce(summary);
-  const accepted = readOutput(summary, 1, 'results').map((row) => row.mobile ?? '');
-  const inDoubt = readOutput(summary, 1, 'in-doubt').map((row) => row.mobile ?? '');
-  expect(accepted.filter((number) => !sent.includes(number))).toEqual([]);
-  expect([...accepted, ...inDoubt].sort()).toEqual(numbersOf(count));
 }

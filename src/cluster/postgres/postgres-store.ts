@@ -3,6 +3,7 @@ import type { Store } from '../store.js';
 import { type Database, openDatabase } from './database.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { createLeaderStore } from './leader-store.js';
+import { standbyLock } from './read-status.js';
 import { checkSchema } from './schema/database-schema.js';
 import { createWorkerStore } from './worker-store.js';
 
@@ -67,6 +68,10 @@ export async function createPostgresStore({
         share: row?.share as number,
         pausedForMs: row?.paused_for_ms as number,
       };
+    },
+    // A lock of the session, which ends with it. Once the pool has another session, that one has it.
+    standBy: async (job) => {
+      await database.query(`select pg_try_advisory_lock_shared(${standbyLock('$1')})`, [job]);
     },
     close: () => database.close(),
   };

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import { CONNECTION_PREFIX, type Database } from './database.js';
+import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
 
 /** What a database holds, for people. */
 export interface ClusterStatus {
@@ -13,6 +14,10 @@ export interface ClusterStatus {
     readonly noLeaderSince: string | undefined;
     /** Host and process id, as far as a process leads it. */
     readonly leader: string;
+    /** Processes that stand by for its job. */
+    readonly standbys: readonly string[];
+    /** The database lacks attempts: its leader refuses to resume it until it is dropped. */
+    readonly hasLost: boolean;
     /** Requests by state: of them, or of their parts. */
     readonly open: number;
     readonly claimed: number;
@@ -25,28 +30,44 @@ export interface ClusterStatus {
     readonly bodies: number;
     readonly stop: string | undefined;
   }[];
-  readonly workers: readonly { readonly name: string; readonly leaseSeconds: number; readonly held: number }[];
-  /** Processes of Volley that are connected to it, beside this one: host and process id. */
+  readonly workers: readonly {
+    readonly name: string;
+    readonly leaseSeconds: number;
+    readonly claimed: number;
+    readonly underWay: number;
+  }[];
+  /** Processes of Volley that are connected to it, beside this one and those above: host and process id. */
   readonly processes: readonly string[];
   readonly lanes: readonly {
     readonly lane: string;
     /** Of its limits; 1 where the service has not asked to slow down. */
     readonly share: number;
     readonly pausedSeconds: number;
+    /** Of its limit, in the last seconds; 1: all of it. */
+    readonly used: number;
     /** Since the last turn of any process. */
     readonly usedSecondsAgo: number;
   }[];
   /** How long it took to answer, at best. */
   readonly answersInMs: number;
-  /** Standbys that this server waits for before it says that a commit is done; undefined where the role may not see them. */
-  readonly standbys: { readonly synchronous: number; readonly asynchronous: number } | undefined;
+  /** Standby servers: those that this one waits for before it says that a commit is done, and others; undefined where the role may not see them. */
+  readonly servers: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
+
+const JOB_NAME = "(r.job::json #>> '{job,name}')";
+/** Host and id of the process that a connection is of. */
+const PROCESS = `substr(application_name, ${CONNECTION_PREFIX.length + 1})`;
 
 /** Of a run: what it holds whose outcome no journal has. Of a split request only its halves count. */
 const ROWS_IN_DOUBT = `
   (select coalesce(sum(row_count), 0) from volley.part where run = r.id and state in ('open', 'claimed', 'under-way'))
     + (select coalesce(sum(p.row_count), 0) from volley.attempt a join volley.part p using (run, step, request, part)
         where a.run = r.id and a.is_untaken and a.outcome = 'settled' and p.state = 'done')`;
+
+/** SQL: the key of the lock that shows who stands by for a job. */
+export function standbyLock(job: string): string {
+  return `hashtextextended('volley standby ' || ${job}, 0)`;
+}
 
 /** How many rows are in doubt if a run is dropped now. */
 export async function countRowsInDoubt(database: Database, run: string): Promise<number> {
@@ -59,7 +80,10 @@ export async function readClusterStatus(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterStatus> {
   const runs = await database.query(`
-    select r.id as run, r.job::json #>> '{job,name}' as job, r.step, r.is_open, r.stop_detail as stop,
+    select r.id as run, ${JOB_NAME} as job, r.step, r.is_open, r.stop_detail as stop, r.has_lost,
+        array(select distinct ${PROCESS} from pg_stat_activity join pg_locks l using (pid)
+          where datname = current_database() and l.locktype = 'advisory' and l.database = datid and ((l.classid::bigint << 32) | l.objid::bigint) = ${standbyLock(JOB_NAME)}
+          order by 1) as standbys,
         regexp_replace(r.leader, ' \\S+$', '') as leader, ${ROWS_IN_DOUBT} as rows,
         (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
           where q.run = r.id and p.state = 'open') as oldest_open_seconds,
@@ -72,19 +96,20 @@ export async function readClusterStatus(
       from volley.run r order by r.id`);
   const workers = await database.query(`
     select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as lease_seconds,
-        (select count(*)::integer from volley.part p where p.owner = w.id) as held
+        (select count(*)::integer from volley.part p where p.owner = w.id and p.state = 'claimed') as claimed,
+        (select count(*)::integer from volley.part p where p.owner = w.id and p.state = 'under-way') as under_way
       from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
   const lanes = await database.query(`
     select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as paused_seconds,
-        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as used_seconds_ago
+        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as used_seconds_ago,
+        least(1, used_ms * ${remaining('volley.now_ms() - slack_at_ms')} / ${USED_SPAN_MS}) as used
       from volley.lane order by name`);
   const processes = await database.query(
-    `select distinct substr(application_name, length($1) + 1) as name from pg_stat_activity
-      where datname = current_database() and starts_with(application_name, $1)
+    `select distinct ${PROCESS} as name from pg_stat_activity
+      where datname = current_database() and starts_with(application_name, '${CONNECTION_PREFIX}')
         and application_name <> current_setting('application_name') order by name`,
-    [CONNECTION_PREFIX],
   );
-  const standbys = await database.query(
+  const servers = await database.query(
     "select sync_state in ('sync', 'quorum') as is_synchronous from pg_stat_replication where sync_state is not null",
   );
   const answersInMs: number[] = [];
@@ -94,7 +119,11 @@ export async function readClusterStatus(
     answersInMs.push(monotonicMs() - startMs);
   }
   const [mayRead] = await database.query("select pg_has_role('pg_monitor', 'member') as may_read");
-  const synchronous = standbys.filter((standby) => standby.is_synchronous === true).length;
+  const synchronous = servers.filter((standby) => standby.is_synchronous === true).length;
+  const named = new Set([
+    ...runs.flatMap(({ leader, standbys }) => [leader, ...(standbys as string[])]),
+    ...workers.map(({ name }) => name),
+  ]);
   return {
     runs: runs.map((row) => ({
       run: String(row.run),
@@ -104,6 +133,8 @@ export async function readClusterStatus(
       noLeaderSince:
         row.no_leader_since_ms === null ? undefined : new Date(Number(row.no_leader_since_ms)).toISOString(),
       leader: String(row.leader),
+      standbys: row.standbys as string[],
+      hasLost: row.has_lost === true,
       rows: Number(row.rows),
       oldestOpenSeconds: row.oldest_open_seconds === null ? undefined : Number(row.oldest_open_seconds),
       open: Number(row.open),
@@ -115,16 +146,18 @@ export async function readClusterStatus(
     workers: workers.map((row) => ({
       name: String(row.name),
       leaseSeconds: Number(row.lease_seconds),
-      held: Number(row.held),
+      claimed: Number(row.claimed),
+      underWay: Number(row.under_way),
     })),
-    processes: processes.map(({ name }) => String(name)),
+    processes: processes.map(({ name }) => String(name)).filter((name) => !named.has(name)),
     lanes: lanes.map((row) => ({
       lane: String(row.lane),
       share: Number(row.share),
       pausedSeconds: Number(row.paused_seconds),
+      used: Number(row.used),
       usedSecondsAgo: Number(row.used_seconds_ago),
     })),
     answersInMs: Math.min(...answersInMs),
-    standbys: mayRead?.may_read === true ? { synchronous, asynchronous: standbys.length - synchronous } : undefined,
+    servers: mayRead?.may_read === true ? { synchronous, asynchronous: servers.length - synchronous } : undefined,
   };
 }

@@ -11,6 +11,10 @@ export const MAX_LINE_MS = 250;
 /** A last booking so far ahead, without a pause, is none of this clock. */
 export const SET_BACK_MS = 60_000;
 export const RECOVERY_PER_SECOND = 0.05;
+/** Over which the use of a lane is counted, for people: what is older by this counts a third. */
+export const USED_SPAN_MS = 5_000;
+/** SQL: which part of what was used counts so many milliseconds later. */
+export const remaining = (passedMs: string) => `exp(-least(greatest((${passedMs}) / ${USED_SPAN_MS}, 0), 50))`;
 
 /**
  * The turns of a lane that several processes share: `book_turns` is the rule, and pure; the store in memory has the same in
@@ -114,6 +118,7 @@ begin
       false, false, 0, 0) b;
     booked.name := lane_name;
     booked.line_ms := booked.turn_ms;
+    booked.used_ms := 0;
     insert into volley.lane select booked.* on conflict do nothing;
   end loop;
   now_ms := volley.now_ms();
@@ -128,7 +133,10 @@ begin
   update volley.lane l
     set life = booked.life, turn_ms = booked.turn_ms, slack_ms = booked.slack_ms, slack_at_ms = booked.slack_at_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
       share = booked.share, slowed_at_ms = booked.slowed_at_ms, succeeded_at_ms = booked.succeeded_at_ms,
-      paused_until_ms = booked.paused_until_ms, pause_ms = booked.pause_ms
+      paused_until_ms = booked.paused_until_ms, pause_ms = booked.pause_ms,
+      -- One that asks again has missed a turn, which counts already.
+      used_ms = l.used_ms * ${remaining('now_ms - l.slack_at_ms')}
+        + case when is_urgent then 0 else (select coalesce(sum(cost), 0) from unnest(costs_ms[1:cardinality(in_ms)]) cost) end
     where l.name = lane_name;
 end $$;
 `;

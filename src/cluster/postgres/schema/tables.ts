@@ -30,7 +30,8 @@ create table volley.lane (
   slowed_at_ms float8 not null,
   succeeded_at_ms float8 not null,
   paused_until_ms float8 not null,
-  pause_ms float8 not null
+  pause_ms float8 not null,
+  used_ms float8 not null -- for people: what the requests of the last seconds cost, the older the less
 );
 
 create table volley.worker (
