@@ -44,7 +44,11 @@ export function runJob(
 }
 
 /** `volley run` of a job that is in no file. */
-export function runLoadedJob(job: Job, given: Common & Sampling, host: Terminal): Promise<number> {
+export function runLoadedJob(
+  job: Job,
+  given: Common & Sampling & { readonly standby?: boolean },
+  host: Terminal,
+): Promise<number> {
   const flags = { ...SENDING, ...given };
   const verb: Pick<Verb<typeof flags>, 'run' | 'names' | 'watch'> = {
     names: () => ({ job: job.name }),

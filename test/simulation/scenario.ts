@@ -19,7 +19,13 @@ export interface Scenario {
   readonly mishaps: readonly (Mishap | undefined)[];
   /** Of a second runner on another host, or on the same; undefined where there is one runner alone. */
   readonly rival:
-    | { readonly isOnSameHost: boolean; readonly delayMs: number; readonly mishap: Mishap | undefined }
+    | {
+        readonly isOnSameHost: boolean;
+        readonly delayMs: number;
+        readonly mishap: Mishap | undefined;
+        /** So does the first: who comes second waits until the other is gone, and takes over. */
+        readonly standsBy?: boolean;
+      }
     | undefined;
   /** Of journals; undefined where none is written. */
   readonly snapshotEveryBytes: number | undefined;

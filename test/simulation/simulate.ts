@@ -207,9 +207,10 @@ export class Simulation {
     return [0, 1, 3].includes(exitCode) && parsePrinted(stdout).state !== 'stopped';
   }
 
-  /** What a person types: a sample first, and the rest once that waits for it. */
-  get #sampling(): Sampling {
-    const { sample } = this.scenario;
+  /** What a person types: a sample first, and the rest once that waits for it; or that it stands by. */
+  get #sampling(): Sampling & { readonly standby?: boolean } {
+    const { sample, rival } = this.scenario;
+    if (rival?.standsBy === true) return { standby: true };
     const looks = [...this.watch.record.stages.values()];
     if (sample === undefined || (looks.length > 0 && looks.every(({ verdict }) => verdict === 'passed'))) return {};
     return looks.some(({ verdict }) => verdict === 'asked') ? { rest: true } : { first: sample };
@@ -223,8 +224,7 @@ export class Simulation {
     if (held === undefined || !(this.#isCalm || world.random() < 0.7))
       return (terminal) => runLoadedJob(scenario.job, { json: true, ...this.#sampling }, terminal);
     const confirm = directory.slice(directory.lastIndexOf('-') + 1);
-    const flags = { run: directory, passStage: held.number, confirm, json: true };
-    return (terminal) => applyRun(flags, terminal);
+    return (terminal) => applyRun({ run: directory, passStage: held.number, confirm, json: true }, terminal);
   }
 
   /** One life of the first runner, with that of its rival beside it, to the end of both. `_index`: of its mishap. */
@@ -297,7 +297,8 @@ export class Simulation {
     if (rival === undefined) return started;
     const challenge = (attempt: number) => {
       if (first.isOver || attempt > 6) return;
-      started.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
+      if (rival.standsBy !== true || started.every(({ isOver }) => isOver))
+        started.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
       this.world.timeline.schedule(25_000, () => challenge(attempt + 1));
     };
     this.world.timeline.schedule(rival.delayMs, () => challenge(0));

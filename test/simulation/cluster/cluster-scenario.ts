@@ -64,7 +64,7 @@ export function createClusterScenario(random: Random): ClusterScenario {
   const isSkewed = random() < 0.4;
   const skewMs = () => (isSkewed ? Math.round((random() * 2 - 1) * HOUR_MS) : 0);
   const isDisturbed = random() < 0.6;
-  return {
+  const scenario: ClusterScenario = {
     base,
     leaseSeconds,
     workerSkewsMs: Array.from({ length: workers }, skewMs),
@@ -78,6 +78,13 @@ export function createClusterScenario(random: Random): ClusterScenario {
         ? { lostBefore: random() * 0.04, lostAfter: random() * 0.04, slow: random() * 0.05 }
         : NO_CALL_FAULTS,
   };
+  if (random() < 0.5) return scenario;
+  const rival = {
+    ...{ isOnSameHost: random() < 0.3, delayMs: random() * 2_000 },
+    mishap: random() < 0.4 ? createMishap(random) : undefined,
+    standsBy: true,
+  };
+  return { ...scenario, base: { ...base, rival } };
 }
 
 function createWorkerMishap(random: Random): WorkerMishap | undefined {

@@ -16,7 +16,7 @@ export class SimDatabase {
   wasAway = false;
   readonly #timeline: Timeline;
   readonly #random: Random;
-  readonly #onAsked: (process: Process) => void;
+  readonly #onAsked: (name: string, process: Process) => void;
   readonly #onCall: (method: string, args: readonly unknown[], process: Process) => void;
   readonly #trace: (line: string) => void;
   readonly #cutOff = new Map<Process, number>();
@@ -32,7 +32,7 @@ export class SimDatabase {
     told: {
       skewMs: number;
       /** A process makes a call. */
-      onAsked: (process: Process) => void;
+      onAsked: (name: string, process: Process) => void;
       /** A call took effect. */
       onCall: (method: string, args: readonly unknown[], process: Process) => void;
       trace: (line: string) => void;
@@ -85,7 +85,7 @@ export class SimDatabase {
       const later = (delayMs: number, act: () => void) => this.#timeline.schedule(delayMs, act, process);
       const lose = (delayMs: number) => later(delayMs, () => reject(new StoreLost('the connection broke')));
       if (!process.callOut(`asks ${name}`)) return;
-      this.#onAsked(process);
+      this.#onAsked(name, process);
       const era = this.#era;
       this.#timeline.schedule(this.#travelMs(), () => {
         if (!this.#isReached(process) || this.#random() < this.faults.lostBefore) {

@@ -53,7 +53,7 @@ class ClusterSimulation extends Simulation {
     this.#database = new SimDatabase(timeline, random, {
       skewMs: cluster.databaseSkewMs,
       trace,
-      onAsked: (process) => process.isOnDisk && attempts.noteLed(),
+      onAsked: (name, process) => process.isOnDisk && name !== 'standBy' && attempts.noteLed(),
       onCall: (method, args, process) =>
         guard(() => {
           const lost = attempts.noteCall(method, args, process);
