@@ -21,16 +21,17 @@ const LAST_WRITE_MS = 5_000;
 
 /**
  * Serves the figures at once, and writes them as soon as the command says. Refuses, with UserError 'bad-flag', a port that cannot be had;
- * whatever else fails is a warning, of the file only the first.
+ * whatever else fails is a warning, of the file only the first. `isLive`: what `/healthz` says; without it there is none.
  */
 export async function openOutlets(
   { metricsFile: file, metricsHost: host, metricsPort: port }: MetricsFlags,
   registry: Pick<Registry, 'metrics' | 'contentType'>,
   { env: { clock }, log }: { env: Pick<Context['env'], 'clock'>; log: Context['log'] },
+  isLive?: () => boolean,
 ) {
   const warn = (doing: string, error: unknown) =>
     log.warn(`Cannot ${doing}: ${explain(error)}; all else goes on`, { event: 'metrics' });
-  const server = port === undefined ? undefined : await serveMetrics(host, port, registry, warn);
+  const server = port === undefined ? undefined : await serveMetrics({ host, port, registry, warn, isLive });
   if (server !== undefined) log.info(`metrics are at ${server.origin}/metrics`, { event: 'metrics' });
   const path = file === undefined ? undefined : resolve(file);
   const ended = new AbortController();
@@ -101,18 +102,27 @@ async function replaceFile(path: string, text: string): Promise<void> {
 const REQUEST_MS = 10_000;
 const CONNECTIONS = 16;
 
-/** GET /metrics, and nothing else; keeps no process alive. */
-async function serveMetrics(
-  host: string,
-  port: number,
-  registry: Pick<Registry, 'metrics' | 'contentType'>,
-  warn: (doing: string, error: unknown) => void,
-): Promise<{ origin: string; close(): Promise<void> }> {
+/** GET /metrics and /healthz, and nothing else; keeps no process alive. */
+async function serveMetrics({
+  host,
+  port,
+  registry,
+  warn,
+  isLive,
+}: {
+  host: string;
+  port: number;
+  registry: Pick<Registry, 'metrics' | 'contentType'>;
+  warn: (doing: string, error: unknown) => void;
+  isLive: (() => boolean) | undefined;
+}): Promise<{ origin: string; close(): Promise<void> }> {
   const options = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: REQUEST_MS };
   const server = createServer(options, (request, reply) => {
     const [path] = (request.url ?? '').split('?', 1);
-    if (path !== '/metrics') return reply.writeHead(404).end();
+    const isHealth = path === '/healthz' && isLive !== undefined;
+    if (path !== '/metrics' && !isHealth) return reply.writeHead(404).end();
     if (request.method !== 'GET' && request.method !== 'HEAD') return reply.writeHead(405).end();
+    if (isHealth) return isLive() ? reply.end('ok') : reply.writeHead(503).end('hangs');
     return registry.metrics().then(
       (text) => reply.writeHead(200, { 'content-type': registry.contentType }).end(text),
       (error: unknown) => {

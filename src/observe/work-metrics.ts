@@ -4,6 +4,9 @@ import type { Context } from '../command/context.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
 import { SendMetrics } from './send-metrics.js';
 
+/** It asks the database every other second, and a call ends after half a minute at most, also where there is no answer. */
+const HANGS_AFTER_MS = 60_000;
+
 /** The figures of a worker. It works on one job at a time, and on others before and after. */
 export class WorkMetrics extends SendMetrics {
   readonly #running = new Gauge({
@@ -53,9 +56,15 @@ export class WorkMetrics extends SendMetrics {
   /** Measures what a worker does, and brings it where the flags say. Refuses, with UserError 'bad-flag', a port that cannot be had. */
   static async measure<T>(flags: MetricsFlags, context: Context, task: () => Promise<T>): Promise<T> {
     const metrics = new WorkMetrics();
-    const outlets = await openOutlets(flags, metrics.registry, context);
+    const { clock } = context.env;
+    let calledMs = clock.monotonicMs();
+    const isLive = () => clock.monotonicMs() - calledMs < HANGS_AFTER_MS;
+    const outlets = await openOutlets(flags, metrics.registry, context, isLive);
     outlets.begin();
-    context.watch((event) => metrics.watch(event));
+    context.watch((event) => {
+      if (event.type === 'database') calledMs = clock.monotonicMs();
+      return metrics.watch(event);
+    });
     try {
       return await task();
     } finally {

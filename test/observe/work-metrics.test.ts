@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import { createContext } from '../../src/command/context.js';
+import { nodeEnv } from '../../src/command/env.js';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
+import { systemClock } from '../../src/ports/clock.js';
 import type { Answered } from '../../src/run/run-event.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { readMetrics } from './read-metrics.js';
 
 const read = async (meter: WorkMetrics) => readMetrics(await meter.registry.metrics());
@@ -101,4 +105,28 @@ test('a run that waits for its leader, and a database that does not answer or is
     [0, 0, 0.25],
     [0, 0, 0.25],
   ]);
+});
+
+test('a worker is well as long as its calls to the database end, also without an answer; one whose calls hang is not', async () => {
+  let nowMs = 0;
+  const { terminal, said } = aTerminal({ env: {}, isStderrTerminal: false });
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const context = createContext({ ...terminal, runtime: { ...nodeEnv, clock } });
+  const seen: number[] = [];
+  const isWell = async (passedMs: number) => {
+    nowMs += passedMs;
+    const [origin] = /http:[^"]+(?=\/metrics)/.exec(said.stderr) ?? [];
+    seen.push((await fetch(`${origin}/healthz`)).status);
+  };
+  await WorkMetrics.measure({ metricsPort: 0, metricsHost: '127.0.0.1' }, context, async () => {
+    await isWell(50_000);
+    for (const seconds of [0.1, undefined]) {
+      await context.emit({ type: 'database', seconds });
+      await isWell(50_000);
+    }
+    await context.emit({ type: 'idle', waits: false });
+    await isWell(11_000);
+  });
+
+  expect(seen).toEqual([200, 200, 200, 503]);
 });
