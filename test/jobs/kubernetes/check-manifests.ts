@@ -4,7 +4,16 @@ import { VERBS } from '../../../src/verbs/verbs.js';
 import { ROOT } from '../dockerfile.js';
 import { checkFields } from './check-fields.js';
 import type { Workload } from './manifest.js';
-import { isDesk, isMatch, type Labels, listSpecs, listWorkloads, type Manifest, readJobFile } from './manifest.js';
+import {
+  isByHand,
+  isDesk,
+  isMatch,
+  type Labels,
+  listSpecs,
+  listWorkloads,
+  type Manifest,
+  readJobFile,
+} from './manifest.js';
 
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 
@@ -13,6 +22,7 @@ export const SECRETS: Readonly<Record<string, string>> = {
   'volley-api-key': 'apiKey',
   'volley-console-users': 'users.csv',
   'volley-database': 'url',
+  'volley-database-owner': 'url',
   'volley-hook': 'secret',
   'volley-ops-hook': 'url',
 };
@@ -146,7 +156,8 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
       secret === undefined ? [] : [[secret.secretName, SECRETS[secret.secretName ?? '']]],
     ),
   ];
-  const probes = [container.readinessProbe, container.livenessProbe].flatMap((probe) => probe?.httpGet?.port ?? []);
+  const probes = [container.readinessProbe, container.livenessProbe].flatMap((probe) => probe?.httpGet ?? []);
+  const isWorker = args[0] === 'work';
   const isServer = (container.ports ?? []).some(({ name }) => name !== 'metrics');
   return [
     ...complain(container.image !== `volley:${version}`, `its image is not volley:${version}`),
@@ -162,8 +173,15 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
       (pod.terminationGracePeriodSeconds ?? 30) * 1000 < 2 * DRAIN_MS,
       'it has less time to end than Volley takes',
     ),
-    ...complain(isServer !== probes.length > 1, 'a server has two probes, and nothing else has any'),
-    ...complain(!probes.every((port) => hasPort(workload, port)), 'a probe asks a port that it has not'),
+    ...complain(isServer !== probes.length > 1, 'a server has two probes, and nothing else has as many'),
+    ...complain(
+      isWorker !== (probes.length === 1 && container.livenessProbe !== undefined),
+      'a worker has one for its life, and no run has any',
+    ),
+    ...complain(
+      !probes.every(({ port, path }) => hasPort(workload, port) && path === '/healthz'),
+      'a probe asks what it has not',
+    ),
   ];
 }
 
@@ -178,11 +196,11 @@ function checkJob(workload: Workload): string[] {
   const rules = podFailurePolicy?.rules ?? [];
   return [
     ...complain(
-      cron !== undefined && (cron.suspend === true) !== isDesk(workload),
-      'the desk alone waits to be opened',
+      cron !== undefined && (cron.suspend === true) !== isByHand(workload),
+      'what people start alone waits for them',
     ),
     ...complain(
-      cron !== undefined && !isDesk(workload) && !standsBy && cron.concurrencyPolicy !== 'Forbid',
+      cron !== undefined && !isByHand(workload) && !standsBy && cron.concurrencyPolicy !== 'Forbid',
       'two may run at once',
     ),
     ...complain(standsBy !== ((job.parallelism ?? 1) === 2), 'its pods do not stand by, or there is none that does'),
@@ -224,6 +242,7 @@ function checkMetrics({ container: { args = [], ports = [] }, labels, annotation
 const CONNECTS: Readonly<Record<string, readonly number[]>> = {
   VOLLEY_API_KEY: [53, 443],
   VOLLEY_DATABASE_URL: [5432],
+  VOLLEY_OWNER_URL: [5432],
 };
 
 function checkNetwork({ container, labels }: Workload, manifests: readonly Manifest[]): string[] {

@@ -7,7 +7,7 @@ import { needKubectl } from '../../e2e/of-the-machine.js';
 import { type Page, readPage } from '../../pages/page.js';
 import { buildOverlay } from './build-overlay.js';
 import { checkManifests } from './check-manifests.js';
-import { isDesk, listWorkloads, type Manifest } from './manifest.js';
+import { isByHand, listWorkloads, type Manifest } from './manifest.js';
 import { KIT, listOverlays } from './read-overlay.js';
 
 const page = readPage('jobs/kubernetes/README.md');
@@ -85,7 +85,7 @@ describe.skipIf(kubectl.isMissing)(kubectl.title('who follows the page to the en
     for (const { metadata } of built) expect(metadata).toMatchObject({ namespace: yours.namespace });
     for (const workload of listWorkloads(built)) {
       expect(workload.container.image).toBe('registry.example.com/volley:0.1.0');
-      if (workload.cron === undefined || isDesk(workload)) continue;
+      if (workload.cron === undefined || isByHand(workload)) continue;
       expect(workload.cron).toMatchObject({ schedule: '0 10 * * *', timeZone: 'Europe/Berlin' });
     }
     if (reader.files['nightly.yaml'] !== undefined || reader.files['nightly-shared.yaml'] !== undefined)

@@ -80,6 +80,11 @@ export function isDesk({ labels }: Workload): boolean {
   return labels['app.kubernetes.io/component'] === 'desk';
 }
 
+/** It begins when a person starts it. */
+export function isByHand(workload: Workload): boolean {
+  return isDesk(workload) || workload.labels['app.kubernetes.io/component'] === 'schema';
+}
+
 /** The job file that the command names, as the config map has it that is mounted there; '' where it is not there. */
 export function readJobFile({ pod, container }: Workload, manifests: readonly Manifest[]): string | undefined {
   const path = container.args?.find((arg) => arg.endsWith('.yaml'));
