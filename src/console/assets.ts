@@ -38,6 +38,7 @@ button.quiet{background:transparent;color:var(--action);font-weight:400;padding:
 .column{border:1px solid var(--line);border-radius:4px;margin:.5rem 0;padding:.4rem .75rem;overflow-wrap:anywhere}
 .column summary{cursor:pointer}
 label.tick{font-weight:400;padding:.2rem 0}
+label.inline{display:inline-block;margin-right:.75rem}
 input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;margin:0 .4rem 0 0;vertical-align:middle}
 .fix input:not([type=hidden]),.fix textarea{min-width:11rem}
 .pages a{margin-right:1rem}

@@ -88,7 +88,8 @@ export class AudienceDesk extends Desk {
       else if (kept.length < before.length || added !== undefined)
         document.setIn(at, Object.assign(document.createNode([]), { items }));
     });
-    return { to: `/c/${asked.name}/${fields.next === undefined ? 'who' : 'check'}` };
+    const isFaulty = listAudienceFaults(await this.checkJob(asked, campaign)).length > 0;
+    return { to: `/c/${asked.name}/${isFaulty || fields.next === undefined ? 'who' : 'when'}` };
   }
 
   /** As `suppress` names it; undefined where none was given. */

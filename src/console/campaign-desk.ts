@@ -19,6 +19,7 @@ import {
 } from './pages/campaign-pages.js';
 import { type Wrong, wrongOf } from './pages/layout.js';
 import { describeRunShortly, findRun, readColumns } from './reading.js';
+import { describeTiming, ownZone } from './timing.js';
 import { findUploaded, readFileName, readSize, takeSlice } from './uploads.js';
 
 const NO_FILE = 'expected a CSV, Excel or NDJSON file, such as people.csv';
@@ -84,6 +85,12 @@ export class CampaignDesk extends Desk {
         isOpen: hasJob,
       },
       { title: 'Who', path: 'who', state: job === undefined ? needs : describeWho(job), isOpen: hasJob },
+      {
+        title: 'When',
+        path: 'when',
+        state: job === undefined ? needs : describeTiming(job.timing, ownZone()),
+        isOpen: hasJob,
+      },
       {
         title: 'Check',
         path: 'check',

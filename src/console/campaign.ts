@@ -4,6 +4,7 @@ import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { type Ticked, toTicks } from './audience.js';
+import { type Timing, toTiming } from './timing.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
 export interface CampaignFolder {
@@ -33,13 +34,17 @@ export interface CampaignJob {
   /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
   readonly lists: readonly string[];
   readonly optOuts: string;
+  readonly timing: Timing;
   /** Keys that the forms do not know: then they show the job, and change nothing of it. */
   readonly unknown: readonly string[];
 }
 
 const JOB_FILE = 'job.yaml';
 /** Keys that have maps of which the forms show what they need. */
-const WHOLE = new Set(['service', 'steps.suppress', 'steps.input.where']);
+const WHOLE = new Set([
+  ...['service', 'steps.suppress', 'steps.input.where'],
+  ...['steps.template.scheduled', 'steps.window', 'steps.ramp'],
+]);
 const KNOWN = new Set([
   ...['name', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
   ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template'],
@@ -141,9 +146,11 @@ export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): str
 function readJob(text: string): CampaignJob {
   const document = parseDocument(text);
   const at = (...path: (string | number)[]) => document.getIn(path);
-  const { input, suppress } = document.toJS()?.steps?.[0] ?? {};
+  const step = document.toJS()?.steps?.[0];
+  const { input, suppress } = step ?? {};
   const ticked = toTicks(input?.where);
-  const unknown = new Set<string>(ticked === undefined ? ['steps.input.where'] : []);
+  const { timing, unknown: odd } = toTiming(step);
+  const unknown = new Set(ticked === undefined ? ['steps.input.where', ...odd] : odd);
   const visit = (node: unknown, path: string) => {
     if (isSeq(node)) for (const item of node.items) visit(item, path);
     if (!isMap(node)) return;
@@ -171,6 +178,7 @@ function readJob(text: string): CampaignJob {
     message: say(at('steps', 0, 'template', 'text')),
     ticked: ticked ?? [],
     lists: [suppress ?? []].flat().map(({ files }) => [files].flat().join(', ')),
+    timing,
     optOuts: say(document.get('optOuts')),
     unknown: [...unknown],
   };

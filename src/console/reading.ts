@@ -25,6 +25,7 @@ import { countToSend, listSendingFacts } from '../texts/sending-question.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { ColumnsShown } from './pages/campaign-pages.js';
 import type { Checked, ShownRun } from './pages/sending-pages.js';
+import { describeClosed, findRest } from './waiting.js';
 
 /** What a campaign's file has, and what may be its numbers. */
 export async function readColumns({ directory, job, file = '' }: CampaignFolder, files: Files): Promise<ColumnsShown> {
@@ -103,7 +104,8 @@ export async function findRun(campaign: CampaignFolder, context: Context): Promi
     owner,
     runner: owner && { host: owner.host.split('/')[0] ?? '', pid: owner.pid, isHere: owner.host === env.owner.host },
     summary: await readSummary(files, directory),
-    said: describeState(balance, state, owner),
+    said: [describeState(balance, state, owner), owner && describeClosed(plan, env.clock.now())].join(' ').trim(),
+    rest: owner === undefined ? findRest(plan, state) : undefined,
     outputs: names.filter((name) => name.endsWith('.csv') || name === PAGE_FILE),
     heldUntil: findHeldUntil(plan, env.clock.now()),
   };

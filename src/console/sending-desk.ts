@@ -74,11 +74,7 @@ export class SendingDesk extends Desk {
       ]);
       return { ...page, status: 409 };
     }
-    const typed = String(asked.fields.count ?? '').replaceAll(/[\s,.']/g, '');
-    if (typed !== String(checked.count))
-      return this.showCheck(asked, [
-        { message: `Type ${checked.count} to send: this is how many get it`, field: 'count' },
-      ]);
+    if (!isTyped(asked, checked.count)) return this.showCheck(asked, [askFor(checked.count)]);
     return (await this.#approve(asked, campaign, checked)) ?? this.#apply(asked, campaign, checked.plan.id);
   }
 
@@ -101,13 +97,18 @@ export class SendingDesk extends Desk {
     const campaign = await this.find(asked.name);
     const run = await findRun(campaign, this.context);
     if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
-    return this.#apply(asked, campaign, run.plan.id, run.directory);
+    const { rest } = run;
+    if (rest !== undefined && (!isTyped(asked, rest.count) || asked.fields.stage !== String(rest.stage)))
+      return { ...(await this.showRun(asked, [askFor(rest.count)])), status: 422 };
+    return this.#apply(asked, campaign, run.plan.id, run);
   }
 
-  async #apply(asked: PageRequest, campaign: CampaignFolder, plan: string, directory?: string): Promise<PageAnswer> {
-    const run =
-      directory ?? String((await this.commands.find(this.campaigns.stateOf(asked.name), 'plan'))?.printed?.directory);
-    const args = [run, '--confirm', plan];
+  async #apply(asked: PageRequest, campaign: CampaignFolder, plan: string, run?: FoundRun): Promise<PageAnswer> {
+    const directory =
+      run?.directory ??
+      String((await this.commands.find(this.campaigns.stateOf(asked.name), 'plan'))?.printed?.directory);
+    const pass = run?.rest === undefined ? [] : ['--pass-stage', `${run.rest.stage}`];
+    const args = [directory, '--confirm', plan, ...pass];
     await this.commands.start(this.campaigns.stateOf(asked.name), 'apply', {
       actor: asked.user,
       directory: campaign.directory,
@@ -130,9 +131,10 @@ export class SendingDesk extends Desk {
     return { run, isStarting, wrong: printed !== undefined && isFault ? wrongOf(printed) : [] };
   }
 
-  async showRun(asked: PageRequest): Promise<PageAnswer> {
+  async showRun(asked: PageRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
-    const { run, isStarting, wrong } = await this.#running(campaign);
+    const { run, isStarting, wrong: faults } = await this.#running(campaign);
+    const wrong = [...more, ...faults];
     const view = viewOf(asked, campaign);
     if (run === undefined && !isStarting && wrong.length === 0) return { to: `/c/${asked.name}/check` };
     if (run === undefined && isStarting) return { page: beginningPage(view, asked.name) };
@@ -180,6 +182,14 @@ const ALONE: Wrong = {
 
 function notFound(): PageAnswer {
   return { status: 404, page: refusedPage('Not found', 'There is no such file of this run.') };
+}
+
+function isTyped({ fields }: PageRequest, count: number): boolean {
+  return String(fields.count ?? '').replaceAll(/[\s,.']/g, '') === String(count);
+}
+
+function askFor(count: number): Wrong {
+  return { message: `Type ${count} to send: this is how many get it`, field: 'count' };
 }
 
 /** What a check found wrong with the job or its files, unless the job was changed since. */

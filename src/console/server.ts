@@ -23,6 +23,7 @@ import { refusedPage, signInPage } from './pages/layout.js';
 import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
+import { TimingDesk } from './timing-desk.js';
 import { SLICE_BYTES } from './uploads.js';
 
 /** Of a form without a script, which has the whole file in one piece. */
@@ -57,6 +58,7 @@ export async function startConsole(
   const access = new Access(join(directory, '.console'), { ...env, team });
   const desk = new CampaignDesk({ directory, cli }, context);
   const audience = new AudienceDesk({ directory, cli }, context);
+  const timing = new TimingDesk({ directory, cli }, context);
   const sending = new SendingDesk({ directory, cli }, context);
   const repair = new RepairDesk({ directory, cli }, context);
   const fixing = new FixDesk({ directory, cli }, context);
@@ -170,6 +172,8 @@ export async function startConsole(
   onPage('/c/:name/who', (asked) => audience.showWho(asked));
   onForm('/c/:name/who', (asked) => audience.write(asked));
   onForm('/c/:name/who.json', (asked) => audience.count(asked));
+  onPage('/c/:name/when', (asked) => timing.showWhen(asked));
+  onForm('/c/:name/when', (asked) => timing.write(asked));
   onPage('/c/:name/check', (asked) => sending.showCheck(asked));
   onPage('/c/:name/check.json', (asked) => sending.lookAtCheck(asked));
   onForm('/c/:name/check', (asked) => sending.check(asked));

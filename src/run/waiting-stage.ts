@@ -64,7 +64,7 @@ function findRampStage({ job }: Plan, { step, number }: Pick<StageEntry, 'step' 
 }
 
 /** The stage of a run that waits for a person; undefined where none does, or nothing is left to send. */
-function findWaitingStage(plan: Plan, state: RunState): StageEntry | undefined {
+export function findWaitingStage(plan: Plan, state: RunState): StageEntry | undefined {
   for (const planned of plan.steps) {
     const { waiting } = state.step(planned.number).stage;
     if (waiting !== null && hasWork(planned, state)) return waiting;

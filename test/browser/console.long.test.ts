@@ -80,6 +80,15 @@ test('a campaign goes from its file to the report, and every page can be read on
   await inspect(page);
   await page.fill('#path', '');
   await page.click('text=Save and go on');
+  await page.waitForURL('**/when');
+  await inspect(page);
+  await page.click('#when-at');
+  await page.click('text=Save and show it');
+  await page.waitForSelector('.wrong');
+  await inspect(page);
+  await page.click('#when-now');
+  await page.fill('#sample', '40');
+  await page.click('text=Save and go on');
   await page.waitForURL('**/check');
   await inspect(page);
   await page.click('main button');
@@ -89,7 +98,11 @@ test('a campaign goes from its file to the report, and every page can be read on
   await page.keyboard.press('Enter');
   await page.waitForSelector('.wrong');
   await inspect(page);
-  await page.fill('#count', '5');
+  await page.fill('#count', '2');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:has-text("The sample is sent")');
+  await inspect(page);
+  await page.fill('#count', '3');
   // Both clicks, and a reload of what they lead to.
   await page.dblclick('text=Send >> nth=-1');
   await page.waitForURL('**/run');
@@ -135,6 +148,9 @@ test('without a script, and by the keyboard alone, the same path leads to the sa
   await reach('a.next');
   await press('Enter');
   await page.waitForURL('**/who');
+  await reach('button:text-is("Save and go on")');
+  await press('Enter');
+  await page.waitForURL('**/when');
   await reach('button:text-is("Save and go on")');
   await press('Enter');
   await page.waitForURL('**/check');

@@ -94,10 +94,43 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     await console.ended('who');
     expect(console.sent('who')).toEqual(['+6591234001']);
     const bare = await console.post('/c/who/who', { sha256: fieldOf(saved, 'sha256'), next: '1' });
-    expect(bare.to).toBe('/c/who/check');
+    expect(bare.to).toBe('/c/who/when');
     expect(readFileSync(join(console.directory, 'campaigns/who/job.yaml'), 'utf8')).not.toMatch(
       /^ +(where|suppress):/m,
     );
+  });
+
+  test('sends a sample first, and the rest to those of whom the number was typed, once', async () => {
+    await console.aCampaign('sample', people(20));
+    const form = async () => fieldOf(await console.ask('/c/sample/when'), 'sha256');
+    const write = async (fields: Record<string, string>) =>
+      console.post('/c/sample/when', { sha256: await form(), ...fields });
+    const none = await write({ when: 'at', day: '2026-12-01', time: '10:00', zone: 'Asia/Singapore', sample: '10' });
+    expect([none.status, textOf(none)]).toEqual([422, expect.stringContaining('Choose a time or a sample')]);
+    const hours = { when: 'window', from: '20:00', to: '09:00', 'day-mon': 'on', next: '1' };
+    expect((await write(hours)).to).toBe('/c/sample/when');
+    const faulty = await console.ask('/c/sample/when');
+    expect([faulty.status, textOf(faulty)]).toEqual([422, expect.stringContaining('does not reach over midnight')]);
+    const old = await form();
+    expect((await write({ when: 'now', sample: '10', next: '1' })).to).toBe('/c/sample/check');
+    const stale = await console.post('/c/sample/when', { sha256: old, when: 'now' });
+    expect([stale.status, textOf(stale)]).toEqual([409, expect.stringContaining('It now says: 10% first')]);
+
+    const { plan, ...checked } = await console.check('sample');
+    expect(textOf(checked)).toContain('2 people first, of 20');
+    await console.post('/c/sample/send', { plan, count: '2' });
+    const sample = await console.ended('sample');
+    expect(textOf(sample)).toContain('Type 18 to send the rest');
+    expect(console.sent('sample').length).toBe(2);
+    const wrong = await console.post('/c/sample/go-on', { stage: '1', count: '20' });
+    expect([wrong.status, (await console.post('/c/sample/go-on')).status]).toEqual([422, 422]);
+    expect(console.sent('sample').length).toBe(2);
+    const press = () => console.post('/c/sample/go-on', { stage: '1', count: '18' });
+    await Promise.all([press(), press()]);
+    expect(textOf(await console.ended('sample'))).toContain('the service accepted 20 messages');
+    await press();
+    await console.ended('sample');
+    expect(console.sent('sample')).toEqual(numbersOf(20));
   });
 
   test('notices two who edit, and a check that the campaign was changed after', async () => {

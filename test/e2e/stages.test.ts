@@ -48,6 +48,17 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect((await workspace.destinations()).length).toBe(447);
 });
 
+test('a stage that asks leaves the rest to a person, however well it went', async () => {
+  const ramp = [{ share: '5%', ask: true, stopAbove: { rejectedPercent: 100 } }];
+  const workspace = await aJobOf(447, { steps: [anSmsStep({ batchSize: 100, ramp })] });
+  const first = await workspace.volley('run', 'job.yaml');
+  expect([first.code, first.summary.stop?.reason]).toEqual([0, 'sampled']);
+  expect((await workspace.volley('run', 'job.yaml')).code).toBe(4);
+  expect((await workspace.destinations()).length).toBe(23);
+  expect((await workspace.volley('run', 'job.yaml', '--rest')).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(447));
+});
+
 test('--first with a number sends to just so many, the same ones whatever the order of the file', async () => {
   const samples = [];
   for (const order of [1, -1]) {

@@ -10,6 +10,7 @@ import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/pa
 import { renderReasons } from '../../report/page/page-sections.js';
 import { describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
+import type { WaitingRest } from '../waiting.js';
 import { renderForm, renderPage, type View, type Wrong } from './layout.js';
 import { renderLeft } from './repair-pages.js';
 
@@ -75,9 +76,8 @@ function renderSend(view: View, name: string, checked: Checked, wrong: readonly 
   const { given, required } = approvals;
   const names = given.filter(({ fault }) => fault === null).map((each) => each.name);
   const approved = names.length === 0 ? NOTHING : html`<p>Approved by ${names.join(' and ')}.</p>`;
-  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
   const field = (does: string) =>
-    html`<input type="hidden" name="plan" value="${planSha256}"><p class="field"><label for="count">Type ${count} to ${does.toLowerCase()}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p><button>${does}</button>`;
+    html`<input type="hidden" name="plan" value="${planSha256}">${renderCount(`Type ${count} to ${does.toLowerCase()}`, wrong)}<button>${does}</button>`;
   const form = (does: string) => renderForm(view, `/c/${name}/send`, field(does));
   switch (whatNext(view, checked)) {
     case 'send':
@@ -169,6 +169,8 @@ export interface ShownRun {
   readonly summary: Summary | undefined;
   /** In words, such as `sending` or `stopped`. */
   readonly said: string;
+  /** Where a person decides on it. */
+  readonly rest: WaitingRest | undefined;
   readonly outputs: readonly string[];
   /** When the service sends what it accepted, in words; undefined where it holds nothing. */
   readonly heldUntil: string | undefined;
@@ -195,15 +197,19 @@ ${renderOutcomeBar(run.balance)}${stop}${runner === undefined ? renderGoOn(view,
 function endPage(
   view: View,
   name: string,
-  { summary, plan, outputs, heldUntil }: ShownRun & { summary: Summary },
+  { summary, plan, outputs, heldUntil, rest }: ShownRun & { summary: Summary },
   wrong: readonly Wrong[],
 ): string {
   const [first = '', ...others] = describeRun(summary, plan);
   const left = summary.balance.unprocessed;
   const isOpen = summary.state !== 'finished' && left > 0;
-  const more = isOpen
-    ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view, name, 'Go on')}`
-    : NOTHING;
+  const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
+  const more =
+    rest !== undefined
+      ? renderRest(view, name, rest, wrong)
+      : isOpen
+        ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view, name, 'Go on')}`
+        : NOTHING;
   const files = outputs
     .filter((each) => each.endsWith('.csv'))
     .map(
@@ -211,13 +217,24 @@ function endPage(
 `,
     );
   return renderPage(view, {
-    title: isOpen ? 'Stopped' : 'Report',
+    title,
     wrong,
-    body: html`<h1>${isOpen ? 'Stopped' : 'Report'}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, name, { summary, plan, heldUntil })}
+    body: html`<h1>${title}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, name, { summary, plan, heldUntil })}
 ${renderFunnel(summary)}${renderReasons(summary)}
 <h2>Files</h2><ul class="list"><li><a href="/c/${name}/out/report.html">The report as one page</a></li>${files}</ul>`,
     command: 'volley report job.yaml',
   });
+}
+
+/** What waits for a person is typed for, as the part before it was. */
+function renderRest(view: View, name: string, { stage, why, count }: WaitingRest, wrong: readonly Wrong[]): Html {
+  const field = html`<input type="hidden" name="stage" value="${stage}">${renderCount(`Type ${count} to send the rest`, wrong)}<button>Send the rest</button>`;
+  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, `/c/${name}/go-on`, field)}`;
+}
+
+function renderCount(label: string, wrong: readonly Wrong[]): Html {
+  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
+  return html`<p class="field"><label for="count">${label}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p>`;
 }
 
 function renderGoOn(view: View, name: string, said: string): Html {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseShare } from '../../domain/share.js';
-import { percent } from './values.js';
+import { percent, switchedOff } from './values.js';
 import { rule, whenSound } from './words.js';
 
 /** Stages in which a step sends. */
@@ -33,6 +33,9 @@ const stage = z
   .strictObject({
     share,
     pause: pause.optional(),
+    ask: switchedOff().describe(
+      'Whether a person decides on the rest once the stage is sent, as with `volley run --first`; what is said of it does not decide then.',
+    ),
     stopAbove: z
       .strictObject({
         rejectedPercent: percent()
@@ -57,7 +60,12 @@ const stage = z
     }),
     whenSound('stopAbove', 'needReceiptsPercent', 'pause'),
   )
-  .transform(({ share, pause: pauseMs = 0, ...judged }) => ({ size: { percent: share }, pauseMs, ...judged }));
+  .transform(({ share, pause: pauseMs = 0, ask, ...judged }) => ({
+    size: { percent: share },
+    pauseMs,
+    ...judged,
+    ...(ask ? { isAsked: true as const } : {}),
+  }));
 
 export const writtenRamp = z
   .array(stage)

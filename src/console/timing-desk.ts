@@ -1,0 +1,85 @@
+import { isMap } from 'yaml';
+import { findZone } from '../domain/stated-time.js';
+import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import { type Wrong, wrongOf } from './pages/layout.js';
+import { whenPage } from './pages/timing-pages.js';
+import { describeTiming, ownZone, readTiming, type Timing } from './timing.js';
+
+const IS_OF_TIMES = /\b(?:scheduled|window|ramp)\b/;
+const FIELDS: Readonly<Record<string, string>> = { window: 'from', ramp: 'sample' };
+
+/** When a campaign leaves: it writes `scheduled`, `window` and `ramp` of the job, and shows what `volley check` says of them. */
+export class TimingDesk extends Desk {
+  async showWhen(asked: PageRequest, wrong: readonly Wrong[] = [], written?: Timing): Promise<PageAnswer> {
+    const opened = await this.openForm(asked);
+    if ('page' in opened) return opened.page;
+    const { campaign, job } = opened;
+    const { timing } = job;
+    const all = [...wrong, ...(written === undefined ? await this.#check(asked) : [])];
+    const zone = findZone(job.country, this.context.env.clock.now()) ?? ownZone();
+    const shown = { sha256: job.sha256, timing: written ?? timing, zone, said: describeTiming(timing, ownZone()) };
+    return { status: all.length > 0 ? 422 : 200, page: whenPage(viewOf(asked, campaign), campaign, shown, all) };
+  }
+
+  async write(asked: PageRequest): Promise<PageAnswer> {
+    const opened = await this.openForm(asked);
+    if ('page' in opened) return opened.page;
+    const { campaign, job } = opened;
+    const timing = readTiming(asked.fields);
+    const missing = findMissing(timing);
+    if (missing !== undefined) return this.showWhen(asked, [missing], timing);
+    if (asked.fields.sha256 !== job.sha256) {
+      const message = `The campaign was changed meanwhile. It now says: ${describeTiming(job.timing, ownZone())}. Yours is below; save it again to put it in its place.`;
+      return { ...(await this.showWhen(asked, [{ message }], timing)), status: 409 };
+    }
+    const { kind, day, time, zone, from, to, clock, days, sample } = timing;
+    await this.campaigns.edit(campaign, (document) => {
+      const put = (path: readonly string[], value: unknown) => {
+        const at = ['steps', 0, ...path];
+        if (value === undefined) document.deleteIn(at);
+        else document.setIn(at, document.createNode(value));
+      };
+      put(['template', 'scheduled'], kind === 'at' ? { at: `${day} ${time}`, timeZone: zone } : undefined);
+      const hours = { from, to, days, timeZone: clock || 'recipient' };
+      const isThere = isMap(document.getIn(['steps', 0, 'window'], true));
+      // What a person wrote beside them, such as `outside`, stays.
+      if (kind !== 'window') put(['window'], undefined);
+      else if (!isThere) put(['window'], { ...hours, outside: 'wait' });
+      else for (const [key, value] of Object.entries(hours)) put(['window', key], value);
+      put(['ramp'], sample === '' ? undefined : [{ share: sample, ask: true }]);
+    });
+    const isFaulty = (await this.#check(asked)).length > 0;
+    return { to: `/c/${asked.name}/${isFaulty || asked.fields.next === undefined ? 'when' : 'check'}` };
+  }
+
+  /** Of times and stages alone. */
+  async #check(asked: PageRequest): Promise<Wrong[]> {
+    const printed = await this.checkJob(asked, await this.find(asked.name));
+    return wrongOf(printed).flatMap((each) => {
+      const key = IS_OF_TIMES.exec(each.message)?.[0];
+      return key === undefined ? [] : [{ ...each, field: FIELDS[key] ?? 'day' }];
+    });
+  }
+}
+
+/** What the form itself can say, so that no such job is written. */
+function findMissing({ kind, day, time, zone, from, to, days, sample }: Timing): Wrong | undefined {
+  const needed: Readonly<
+    Record<Timing['kind'], readonly (readonly [isMissing: boolean, message: string, field: string])[]>
+  > = {
+    now: [],
+    at: [
+      [day === '', 'Say on which day it leaves', 'day'],
+      [time === '', 'Say at what time it leaves', 'time'],
+      [zone === '', 'Say whose clock the time is of, such as Asia/Singapore', 'zone'],
+      [sample !== '', 'Choose a time or a sample: what the service holds leaves all at once', 'sample'],
+    ],
+    window: [
+      [from === '', 'Say from what time on messages may leave', 'from'],
+      [to === '', 'Say until what time messages may leave', 'to'],
+      [days.length === 0, 'Tick the days on which messages may leave', 'days'],
+    ],
+  };
+  const found = needed[kind].find(([isMissing]) => isMissing);
+  return found && { message: found[1], field: found[2] };
+}

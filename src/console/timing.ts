@@ -1,0 +1,125 @@
+import { isObject } from '../domain/is-object.js';
+import { isTimeZone } from '../domain/stated-time.js';
+import { DAYS } from '../hours/window.js';
+import { readLocalTime } from '../job/local-time.js';
+
+/** When a campaign leaves, as the form has it: texts, '' where nothing is said. */
+export interface Timing {
+  readonly kind: 'now' | 'at' | 'window';
+  /** `2026-12-01`, `10:00`, and whose clock that is. */
+  readonly day: string;
+  readonly time: string;
+  readonly zone: string;
+  /** The hours of a day, `09:00` and `20:00`, and whose clock: '' is that of each recipient. */
+  readonly from: string;
+  readonly to: string;
+  readonly clock: string;
+  readonly days: readonly string[];
+  /** `5%`; '' sends all at once. */
+  readonly sample: string;
+}
+
+const WORKDAYS: readonly string[] = DAYS.slice(0, 6);
+
+/** Of a step as its job file has it; `unknown`: keys that say what the form cannot. */
+export function toTiming(step: unknown): { timing: Timing; unknown: readonly string[] } {
+  const { template, window, ramp } = isObject(step) ? step : {};
+  const scheduled = isObject(template) ? template.scheduled : undefined;
+  const at = readScheduled(scheduled);
+  const hours = readHours(window);
+  const sample = readSample(ramp);
+  const isUnknown = {
+    'steps.template.scheduled': scheduled !== undefined && at === undefined,
+    'steps.window': window !== undefined && hours === undefined,
+    'steps.ramp': ramp !== undefined && sample === undefined,
+  };
+  return {
+    timing: {
+      kind: scheduled !== undefined ? 'at' : window === undefined ? 'now' : 'window',
+      ...(at ?? { day: '', time: '', zone: '' }),
+      ...(hours ?? { from: '', to: '', clock: '', days: WORKDAYS }),
+      sample: sample ?? '',
+    },
+    unknown: Object.entries(isUnknown).flatMap(([key, is]) => (is ? [key] : [])),
+  };
+}
+
+function readScheduled(written: unknown): Pick<Timing, 'day' | 'time' | 'zone'> | undefined {
+  if (!isObject(written)) return undefined;
+  const [, day = '', time = ''] = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$/.exec(String(written.at)) ?? [];
+  return day === '' ? undefined : { day, time, zone: String(written.timeZone ?? '') };
+}
+
+function readHours(written: unknown): Pick<Timing, 'from' | 'to' | 'clock' | 'days'> | undefined {
+  if (!isObject(written) || 'unknown' in written) return undefined;
+  const { from = '', to = '', timeZone = 'recipient', days = WORKDAYS } = written;
+  if (typeof timeZone !== 'string' || !Array.isArray(days)) return undefined;
+  return {
+    from: String(from),
+    to: String(to),
+    clock: timeZone === 'recipient' ? '' : timeZone,
+    days: days.map(String),
+  };
+}
+
+function readSample(written: unknown): string | undefined {
+  const [stage, ...more] = Array.isArray(written) ? written : [];
+  if (more.length > 0 || !isObject(stage) || stage.ask !== true) return undefined;
+  return Object.keys(stage).length === 2 && 'share' in stage ? String(stage.share) : undefined;
+}
+
+/** What a form says. */
+export function readTiming(fields: Readonly<Record<string, unknown>>): Timing {
+  const text = (name: string) => String(fields[name] ?? '').trim();
+  const kind = text('when');
+  const [sample, days] = [text('sample'), DAYS.filter((day) => fields[`day-${day}`] !== undefined)];
+  return {
+    kind: kind === 'at' || kind === 'window' ? kind : 'now',
+    day: text('day'),
+    time: text('time'),
+    zone: text('zone'),
+    from: text('from'),
+    to: text('to'),
+    clock: text('clock'),
+    days,
+    sample: /^[\d.]+$/.test(sample) ? `${sample}%` : sample,
+  };
+}
+
+/** `Tue 1 Dec, 10:00 in Singapore (03:00 in Berlin)`; `own`: the zone of who reads it. */
+export function describeTiming({ kind, sample, ...timing }: Timing, own: string): string {
+  const first = sample === '' ? '' : `${sample} first, then the rest once you say so`;
+  const parts = [kind === 'at' ? describeMoment(timing, own) : kind === 'window' ? describeHours(timing) : '', first];
+  return parts.filter((part) => part !== '').join('; ') || 'At once';
+}
+
+function describeMoment({ day, time, zone }: Pick<Timing, 'day' | 'time' | 'zone'>, own: string): string {
+  const read = isTimeZone(zone) ? readLocalTime(`${day} ${time}`, zone) : undefined;
+  if (read?.kind !== 'one') return `${day} ${time} in ${zone}`;
+  const instantMs = Date.parse(read.instant);
+  const show = (timeZone: string) => {
+    const date = { weekday: 'short', day: 'numeric', month: 'short' } as const;
+    const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+    const format = (options: Intl.DateTimeFormatOptions) =>
+      new Intl.DateTimeFormat('en-GB', { timeZone, ...options }).format(instantMs).replace(',', '');
+    return { date: format(date), clock: format(clock) };
+  };
+  const [there, here] = [show(zone), show(own)];
+  const isSame = there.date === here.date && there.clock === here.clock;
+  const date = there.date === here.date ? '' : `${here.date}, `;
+  return `${there.date}, ${there.clock} in ${nameZone(zone)}${isSame ? '' : ` (${date}${here.clock} in ${nameZone(own)})`}`;
+}
+
+function describeHours({ from, to, clock, days }: Pick<Timing, 'from' | 'to' | 'clock' | 'days'>): string {
+  const whose = clock === '' ? "by each recipient's clock" : `in ${nameZone(clock)}`;
+  return `Between ${from} and ${to} ${whose}, ${days.length === DAYS.length ? 'daily' : days.join(' ')}`;
+}
+
+function nameZone(zone: string): string {
+  return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ');
+}
+
+/** Of this machine: it is shown beside the zone of the job, and decides nothing. */
+export function ownZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { describeTiming, readTiming, toTiming } from '../../src/console/timing.js';
+
+const step = (template: object, more: object = {}) => ({ template: { text: 'Hi', ...template }, ...more });
+
+test.each([
+  [step({}), 'At once'],
+  [
+    step({ scheduled: { at: '2026-12-01 10:00', timeZone: 'Asia/Singapore' } }),
+    'Tue 1 Dec, 10:00 in Singapore (03:00 in Berlin)',
+  ],
+  [
+    step({ scheduled: { at: '2026-12-01 02:00', timeZone: 'Asia/Singapore' } }),
+    'Tue 1 Dec, 02:00 in Singapore (Mon 30 Nov, 19:00 in Berlin)',
+  ],
+  [step({ scheduled: { at: '2026-12-01T10:00', timeZone: 'Europe/Vienna' } }), 'Tue 1 Dec, 10:00 in Vienna'],
+  [step({ scheduled: { at: '2026-12-01 10:00', timeZone: 'Nowhere' } }), '2026-12-01 10:00 in Nowhere'],
+  [
+    step({}, { window: { from: '09:00', to: '20:00', outside: 'stop' } }),
+    "Between 09:00 and 20:00 by each recipient's clock, mon tue wed thu fri sat",
+  ],
+  [
+    step(
+      {},
+      {
+        window: { from: '09:00', to: '20:00', timeZone: 'Asia/Kuala_Lumpur', days: ['mon'] },
+        ramp: [{ share: '5%', ask: true }],
+      },
+    ),
+    'Between 09:00 and 20:00 in Kuala Lumpur, mon; 5% first, then the rest once you say so',
+  ],
+])('%j is said for a reader in Berlin', (written, said) => {
+  const { timing, unknown } = toTiming(written);
+  expect(describeTiming(timing, 'Europe/Berlin')).toBe(said);
+  expect(unknown).toEqual([]);
+});
+
+test.each([
+  [step({ scheduled: '2026-12-01T10:00:00+08:00' }), 'steps.template.scheduled'],
+  [step({ scheduled: { at: '01.12.2026 10:00', timeZone: 'Asia/Singapore' } }), 'steps.template.scheduled'],
+  [step({}, { window: { from: '09:00', to: '20:00', timeZone: { column: 'zone' } } }), 'steps.window'],
+  [step({}, { window: { from: '09:00', to: '20:00', unknown: 'hold' } }), 'steps.window'],
+  [step({}, { ramp: [{ share: '5%' }] }), 'steps.ramp'],
+  [step({}, { ramp: [{ share: '5%', ask: true, pause: '2h' }] }), 'steps.ramp'],
+  [step({}, { ramp: [{ share: '5%', ask: true }, { share: '10%' }] }), 'steps.ramp'],
+])('%j has what the form cannot say', (written, key) => {
+  expect(toTiming(written).unknown).toEqual([key]);
+});
+
+test('a form without anything is a campaign that leaves at once; a sample may leave out its sign', () => {
+  expect(describeTiming(readTiming({}), 'UTC')).toBe('At once');
+  expect(readTiming({ when: 'window', sample: '5', 'day-sun': 'on' })).toMatchObject({
+    kind: 'window',
+    sample: '5%',
+    days: ['sun'],
+  });
+});
