@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Env } from '../command/env.js';
@@ -57,6 +57,9 @@ export class Commands {
   readonly #cli: string;
   readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
   readonly #starting = new Map<string, Promise<void>>();
+  /** Those that are at work. */
+  readonly #children = new Set<ChildProcess>();
+  readonly #stopped = new Set<string>();
 
   constructor(cli: string, env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>) {
     this.#cli = cli;
@@ -96,6 +99,8 @@ export class Commands {
       const child = this.#spawn([verb, ...args], options, actor);
       await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
       child.unref();
+      this.#children.add(child);
+      child.once('exit', () => this.#children.delete(child));
       await this.#env.files.writeWhole(
         `${path}.json`,
         JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256 }),
@@ -105,12 +110,30 @@ export class Commands {
     }
   }
 
+  /** One signal: a second would not wait for what is in flight. `instance`: of the lock that the process has, as its id may be another's later. */
+  stop(pid: number, instance = ''): void {
+    const of = (each: string) => each.startsWith(`${pid} `) && (instance === '' || each === `${pid} ${instance}`);
+    if ([...this.#stopped].some(of)) return;
+    this.#stopped.add(`${pid} ${instance}`);
+    process.kill(pid, 'SIGTERM');
+  }
+
+  /** Where the console is the first process of a container, its end would kill them. */
+  async stopAll(): Promise<void> {
+    const ends = [...this.#children].map((child) => {
+      child.ref();
+      this.stop(child.pid ?? 0);
+      return new Promise((resolve) => child.once('exit', resolve));
+    });
+    await Promise.all(ends);
+  }
+
   /** Undefined where none was started. */
   async find(state: string, verb: string): Promise<Started | undefined> {
     const text = await this.#env.files.readText(join(state, `${verb}.json`));
     if (text === undefined) return undefined;
     const { pid, host, jobSha256 }: StartedFile = JSON.parse(text);
-    // PageRequest before the output is read: what it printed last is in it.
+    // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     return { jobSha256, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };

@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
 import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
-import { Commands, type Printed, type Started } from './commands.js';
+import type { Commands, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
 import type { View } from './pages/layout.js';
 import type { Checked } from './pages/sending-pages.js';
@@ -39,11 +39,12 @@ export class Desk {
   protected readonly context: Context;
   protected readonly files: Files;
 
-  constructor({ directory, cli }: { readonly directory: string; readonly cli: string }, context: Context) {
+  /** `commands`: of all desks, so that each knows what another started. */
+  constructor({ directory, commands }: { readonly directory: string; readonly commands: Commands }, context: Context) {
     this.context = context;
     this.files = context.env.files;
     this.campaigns = new Campaigns(directory, this.files);
-    this.commands = new Commands(cli, context.env);
+    this.commands = commands;
   }
 
   protected async find(name: string): Promise<CampaignFolder> {

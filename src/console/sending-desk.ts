@@ -9,8 +9,6 @@ import { type FoundRun, findRun } from './reading.js';
 
 /** From the check of a campaign to its report: it starts `volley plan` and `volley apply`, and shows what became of them. */
 export class SendingDesk extends Desk {
-  /** Locks whose process was asked to stop: a second signal would not wait for what is in flight. */
-  readonly #stopped = new Set<string>();
   readonly #sending = new Map<string, Promise<PageAnswer>>();
 
   async showCheck(asked: PageRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
@@ -160,10 +158,7 @@ export class SendingDesk extends Desk {
   async stop(asked: PageRequest): Promise<PageAnswer> {
     const run = await findRun(await this.find(asked.name), this.context);
     const { owner, runner } = run ?? {};
-    if (owner !== undefined && runner?.isHere === true && !this.#stopped.has(owner.instance)) {
-      this.#stopped.add(owner.instance);
-      process.kill(owner.pid, 'SIGTERM');
-    }
+    if (owner !== undefined && runner?.isHere === true) this.commands.stop(owner.pid, owner.instance);
     return { to: `/c/${asked.name}/run` };
   }
 

@@ -17,6 +17,7 @@ import {
 import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { AudienceDesk } from './audience-desk.js';
 import { CampaignDesk } from './campaign-desk.js';
+import { Commands } from './commands.js';
 import type { FormFields, PageAnswer, PageRequest } from './desk.js';
 import { FixDesk } from './fix-desk.js';
 import { refusedPage, signInPage } from './pages/layout.js';
@@ -56,12 +57,14 @@ export async function startConsole(
 ): Promise<RunningConsole> {
   const { env } = context;
   const access = new Access(join(directory, '.console'), { ...env, team });
-  const desk = new CampaignDesk({ directory, cli }, context);
-  const audience = new AudienceDesk({ directory, cli }, context);
-  const timing = new TimingDesk({ directory, cli }, context);
-  const sending = new SendingDesk({ directory, cli }, context);
-  const repair = new RepairDesk({ directory, cli }, context);
-  const fixing = new FixDesk({ directory, cli }, context);
+  const commands = new Commands(cli, env);
+  const desks = { directory, commands };
+  const desk = new CampaignDesk(desks, context);
+  const audience = new AudienceDesk(desks, context);
+  const timing = new TimingDesk(desks, context);
+  const sending = new SendingDesk(desks, context);
+  const repair = new RepairDesk(desks, context);
+  const fixing = new FixDesk(desks, context);
   const app = fastify({
     bodyLimit: MOST_FORM_BYTES,
     forceCloseConnections: true,
@@ -219,7 +222,11 @@ export async function startConsole(
   const address = app.server.address();
   const bound = typeof address === 'object' && address !== null ? address.port : port;
   origin = given.origin ?? `http://127.0.0.1:${bound}`;
-  return { origin, close: () => app.close() };
+  const close = async () => {
+    await app.close();
+    if (process.pid === 1) await commands.stopAll();
+  };
+  return { origin, close };
 }
 
 /** Undefined where the person may do it. */

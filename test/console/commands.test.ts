@@ -1,0 +1,47 @@
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Commands } from '../../src/console/commands.js';
+import { nodeFiles } from '../../src/storage/files.js';
+
+/** A program that begins a file, and writes a line into it for each SIGTERM; it ends some time after the first. */
+const PROGRAM = `
+const { appendFileSync } = require('node:fs');
+const note = (line) => appendFileSync(process.argv[3], line);
+process.on('SIGTERM', () => { note('stop '); setTimeout(() => { note('end'); process.exit(); }, 300); });
+setInterval(() => {}, 1000);
+note('begin ');
+`;
+
+test('as the first process of a container the console asks each command once to stop, and waits for its end', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'commands-'));
+  const cli = join(directory, 'cli.cjs');
+  writeFileSync(cli, PROGRAM);
+  const isProcessAlive = () => true;
+  const commands = new Commands(cli, { files: nodeFiles, owner: { host: 'h', pid: 1, instance: 'i' }, isProcessAlive });
+  const names = ['one', 'two'];
+  const read = (name: string) => {
+    try {
+      return readFileSync(join(directory, `${name}.said`), 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  for (const name of names)
+    await commands.start(join(directory, name), 'apply', {
+      actor: undefined,
+      directory,
+      args: [join(directory, `${name}.said`)],
+      jobSha256: '',
+    });
+  await expect.poll(() => names.map(read)).toEqual(['begin ', 'begin ']);
+  const { pid } = JSON.parse(readFileSync(join(directory, 'one', 'apply.json'), 'utf8'));
+
+  commands.stop(pid, 'lock');
+  commands.stop(pid, 'lock');
+  await commands.stopAll();
+
+  expect(names.map(read)).toEqual(['begin stop end', 'begin stop end']);
+  expect(readdirSync(join(directory, 'one')).sort()).toEqual(['apply.json', 'apply.log', 'apply.out']);
+});
