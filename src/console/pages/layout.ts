@@ -69,11 +69,18 @@ function showHidden(page: string): string {
 function renderWrong(wrong: readonly Wrong[]): Html {
   if (wrong.length === 0) return NOTHING;
   const items = wrong.map(({ message, hint, field }) => {
-    const said = field === undefined ? html`${message}` : html`<a href="#${field}">${message}</a>`;
+    const said = field === undefined ? html`${message}` : html`<a href="#${field}">${sayOfField(message)}</a>`;
     return html`<li>${said}${hint ? html`<br>${hint}` : NOTHING}</li>`;
   });
   return html`<div class="wrong" role="alert" aria-labelledby="wrong"><h2 id="wrong">There is a problem</h2><ul>${items}</ul></div>
 `;
+}
+
+/** Who follows a fault to its field needs neither the line nor the key that stands for it in the job file. */
+function sayOfField(message: string): string {
+  return message
+    .replace(/^.*job\.yaml, line \d+: /, '')
+    .replace(/^"?[\w[\]]+(?:\.[\w[\]]+)+"? (is|has|holds) /, 'It $1 ');
 }
 
 /** The sentences of the command itself. */

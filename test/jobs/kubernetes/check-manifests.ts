@@ -62,24 +62,7 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
     ...checkSelectors(manifests, workloads),
     ...checkAgreement(manifests, workloads),
     ...checkScaling(manifests),
-    ...checkOrigin(manifests, workloads),
   ];
-}
-
-/** A console answers to one name: that of its ingress. */
-function checkOrigin(manifests: readonly Manifest[], workloads: readonly Workload[]): string[] {
-  const origins = workloads
-    .flatMap(({ container }) => container.args ?? [])
-    .flatMap((arg) => (arg.startsWith('--origin=') ? [arg.slice('--origin='.length)] : []));
-  return listSpecs(manifests, 'Ingress').flatMap(({ name, spec }) => {
-    const hosts = [
-      ...(spec.rules ?? []).map(({ host }) => host),
-      ...(spec.tls ?? []).flatMap(({ hosts }) => hosts ?? []),
-    ];
-    return hosts
-      .filter((host) => !origins.includes(`https://${host}`))
-      .map((host) => `${name}: no workload answers to ${host}`);
-  });
 }
 
 function checkRights({ pod, container }: Workload): string[] {

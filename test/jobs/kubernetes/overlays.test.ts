@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { needKubectl } from '../../e2e/of-the-machine.js';
 import { buildOverlay } from './build-overlay.js';
 import { checkManifests } from './check-manifests.js';
-import type { Manifest } from './manifest.js';
+import { listSpecs, listWorkloads, type Manifest } from './manifest.js';
 import { KIT, listOverlays, readOverlay } from './read-overlay.js';
 
 const kubectl = needKubectl();
@@ -33,6 +33,14 @@ describe.each(overlays)('%s', (name) => {
 
     expect(built.toSorted(byName)).toEqual(readOverlay(name).toSorted(byName));
   });
+});
+
+test('a console answers to the name of its ingress', () => {
+  const manifests = readOverlay('console');
+  const [ingress] = listSpecs(manifests, 'Ingress');
+  const hosts = ingress?.spec.rules?.map(({ host }) => `--origin=https://${host}`);
+  expect(listWorkloads(manifests)[0]?.container.args).toEqual(expect.arrayContaining(hosts ?? ['']));
+  expect(ingress?.spec.tls?.[0]?.hosts).toEqual(ingress?.spec.rules?.map(({ host }) => host));
 });
 
 function nameOf({ kind, metadata }: Manifest): string {
