@@ -4,47 +4,6 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { FAST_DISK } from './test/fast-disk.js';
 
-/** Files whose modules hold nothing that changes: they share one loading of the sources, which halves their time. */
-const SHARING = [
-  'cluster',
-  'command',
-  'contract',
-  'domain',
-  'e2e',
-  'faults',
-  'filter',
-  'guess',
-  'hostile',
-  'hours',
-  'input',
-  'job',
-  'jobs',
-  'journal',
-  'kill',
-  'kinds',
-  'library',
-  'listen',
-  'normalize',
-  'observe',
-  'pages',
-  'people',
-  'plan',
-  'prices',
-  'registry',
-  'report',
-  'retry',
-  'run',
-  'samples',
-  'sandbox',
-  'service',
-  'settle',
-  'storage',
-  'template',
-  'texts',
-  'verbs',
-  'walk',
-].map((name) => `test/${name}/**/*.test.ts`);
-
 /** What the build puts in the place of larger modules: with them the parser of the command line takes a third of a command of a test. */
 const [useSmaller] = createRequire(import.meta.url)('./.rolldown.cjs').plugins as [Plugin];
 
@@ -89,19 +48,11 @@ export default defineConfig({
     server: { deps: { inline: ['yargs', 'cliui', 'wrap-ansi'] } },
     // Where `tmpdir()` is.
     env: FAST_DISK === undefined ? {} : { TMPDIR: FAST_DISK },
-    // What one run has transformed, the next one and the other projects take: by its bytes, and by this file.
+    // What one run has transformed, the next one takes: by its bytes, and by this file.
     experimental: { fsModuleCache: true },
     setupFiles: ['test/e2e/close-opened.ts'],
-    projects: [
-      { extends: true, test: { name: 'sharing', include: SHARING, isolate: false } },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          // Not `exclude`, which would take the place of the one that `npm test` gives.
-          include: ['test/**/*.test.ts', ...SHARING.map((pattern) => `!${pattern}`)],
-        },
-      },
-    ],
+    include: ['test/**/*.test.ts'],
+    // The files that a worker runs share one loading of the sources, which halves their time.
+    isolate: false,
   },
 });

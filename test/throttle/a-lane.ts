@@ -4,16 +4,18 @@ import { systemClock } from '../../src/ports/clock.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
 import { createLane, type Lane, type LaneOptions } from '../../src/throttle/lane.js';
 
-// Date, performance and setTimeout are faked: time passes only by advanceTimersByTimeAsync.
-beforeEach(() => {
-  vi.useFakeTimers({ now: 1_800_000_000_000 });
-});
-afterEach(async () => {
-  for (const lane of lanes.splice(0)) await close(lane);
-  vi.useRealTimers();
-});
-
 const lanes: Lane[] = [];
+
+/** Date, performance and setTimeout are faked in the tests of a file: time passes only by advanceTimersByTimeAsync. */
+export function useFakeTime(): void {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: 1_800_000_000_000 });
+  });
+  afterEach(async () => {
+    for (const lane of lanes.splice(0)) await close(lane);
+    vi.useRealTimers();
+  });
+}
 
 /** Tasks in flight end while time goes on. */
 export async function close(lane: Lane): Promise<void> {

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aLane, aSender, close, mostInASecond, rateOf, unevenDisk } from './a-lane.js';
+import { aLane, aSender, close, mostInASecond, rateOf, unevenDisk, useFakeTime } from './a-lane.js';
+
+useFakeTime();
 
 describe('the rate of a lane', () => {
   test.each([

@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
-import { aLane, aSender, close } from './a-lane.js';
+import { aLane, aSender, close, useFakeTime } from './a-lane.js';
+
+useFakeTime();
 
 describe('stopping a lane', () => {
   test.each(['close', 'signal'])('by %s rejects what has not passed the gate, and lets the rest end', async (by) => {

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { aLane, aSender, LATENCY_MS, mostInASecond } from './a-lane.js';
+import { aLane, aSender, LATENCY_MS, mostInASecond, useFakeTime } from './a-lane.js';
+
+useFakeTime();
 
 describe('the order of a lane', () => {
   test('is the order of the calls, at begin and at the gate', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
-import { aLane, aSender } from './a-lane.js';
+import { aLane, aSender, useFakeTime } from './a-lane.js';
+
+useFakeTime();
 
 const PREPARE_MS = 1;
 /** What a task may begin before its turn, and the steps of a timer. */

@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/ports/clock.js';
-import { aLane, mostInASecond, type Sent } from './a-lane.js';
+import { aLane, mostInASecond, type Sent, useFakeTime } from './a-lane.js';
+
+useFakeTime();
 
 const COST = { messages: 1, segments: 1 };
 
