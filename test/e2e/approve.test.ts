@@ -242,7 +242,7 @@ const FORGERIES: readonly (readonly [string, (approval: never) => object, RegExp
   ['unknown name', (entry: object) => ({ ...entry, name: 'Eve' }), /not given by an approver/],
 ];
 
-test.each(oneIn(2, FORGERIES))(
+test.each(oneIn(4, FORGERIES))(
   'an approval whose %s was changed in the memory does not count',
   async (_, forge, why) => {
     const workspace = await aJobOf();

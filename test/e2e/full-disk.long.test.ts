@@ -21,7 +21,7 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
     ['the plan, and a part of the journal', 41],
     ['the plan, and most of the journal', 56],
   ] as const;
-  test.each(oneIn(2, ROOMS))(
+  test.each(oneIn(4, ROOMS))(
     'which leaves room for %s: 75, the error of the disk, and the same command finishes',
     async (room, blocks) => {
       const workspace = await aJobOf({ batchSize: 1 });
@@ -118,7 +118,7 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
     ['fdatasync', 'ENOSPC', 9],
     ['write', 'ENOSPC', 6],
   ] as const;
-  test.concurrent.each(oneIn(2, CALLS))(
+  test.concurrent.each(oneIn(4, CALLS))(
     '%s of the journal is %s at its call number %i: 75, it is not tried again, and the same command finishes',
     async (name, error, nth) => {
       const workspace = await aJobOf({ batchSize: 2 });

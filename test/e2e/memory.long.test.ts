@@ -3,8 +3,8 @@ import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 
 const FEW = 5000;
-const MANY = 100_000;
-/** Rows, batches and answers on their way, and a heap that takes what it may; holding on to all rows would take three times as much. */
+const MANY = 60_000;
+/** Rows, batches and answers on their way, and a heap that takes what it may; holding on to all rows would take twice as much. */
 const MARGIN_MB = 80;
 
 /** Leaves the most memory that the process had. */

@@ -11,8 +11,8 @@ import { people } from './a-job.js';
 import { aDiskOf, deathOf } from './a-mortal-command.js';
 import { runInProcess } from './run-in-process.js';
 
-/** One operation in forty with each commit, and every other one from where the registry has the run's end to where the last file is moved. */
-const { first, step } = stepsOf(40);
+/** One operation in eighty with each commit, and one in four from where the registry has the run's end to where the last file is moved. */
+const { first, step } = stepsOf(80);
 /** A lock of which only the name could be written is free after its lease. */
 const LATER_MS = 61_000;
 /** The last has the name of the first, which is sent and moved before. */
@@ -93,7 +93,7 @@ test('a run that ends at any operation on the disk loses no file: the next one m
   for (const [at, operation] of whole.seen.entries()) {
     const deathAt = at + 1;
     const isMoving = deathAt >= endsAt && deathAt <= movedAt;
-    const apart = isMoving ? Math.min(2, step) : step;
+    const apart = isMoving ? Math.min(4, step) : step;
     if (deathAt % apart !== first % apart) continue;
     const where = `operation ${deathAt}, ${operation}`;
     const directory = aDirectory();

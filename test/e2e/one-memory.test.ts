@@ -99,7 +99,7 @@ describe('a directory that is not as volley left it', () => {
     ['cut at its last line', (text: string) => text.lastIndexOf('\n', text.length - 2) + 1, 'its end is cut off'],
     ['cut by its last byte', (text: string) => text.length - 1, 'its end is cut off'],
   ];
-  test.each(oneIn(2, CUTS))(
+  test.each(oneIn(5, CUTS))(
     'is refused where the journal of a run that a kill ended was %s, however often',
     async (_how, lengthOf, why) => {
       const { workspace, run } = await aStoppedRun();
@@ -145,7 +145,7 @@ describe('a directory that is not as volley left it', () => {
       },
     ],
   ];
-  test.each(oneIn(2, RESTORES))(
+  test.each(oneIn(4, RESTORES))(
     'is refused by each command and at each try where a backup was %s, made while a run sent that came to its end since',
     async (_how, restore) => {
       const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });

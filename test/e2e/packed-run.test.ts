@@ -107,7 +107,7 @@ const CHANGES: readonly (readonly [string, (run: Run) => Promise<unknown>])[] = 
 ];
 
 describe('a command', () => {
-  test.each(oneIn(2, CHANGES))('that changes something does so of a packed run: %s', async (_, give) => {
+  test.each(oneIn(4, CHANGES))('that changes something does so of a packed run: %s', async (_, give) => {
     const seen: unknown[] = [];
     for (const make of [aRun, aPackedRun]) {
       const run = await make();

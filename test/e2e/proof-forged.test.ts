@@ -60,7 +60,7 @@ describe.concurrent('a proof that was changed', () => {
         const { code, stderr } = await verifyForged(changed);
         expect([code, stderr]).toEqual([1, expect.stringMatching(/does not hold: \S/)]);
       }),
-      { numRuns: ALL ? 40 : 12 },
+      { numRuns: ALL ? 40 : 6 },
     );
   });
 
@@ -87,7 +87,7 @@ describe.concurrent('a proof that was changed', () => {
         expect([what, code]).toEqual([what, 1]);
         if (what !== 'twice' || other > 0) expect(stderr).toMatch(named);
       }),
-      { numRuns: ALL ? 40 : 12 },
+      { numRuns: ALL ? 40 : 6 },
     );
   });
 

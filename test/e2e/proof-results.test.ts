@@ -130,7 +130,7 @@ describe.concurrent('verify.mjs', () => {
         const { code, stderr } = await run.verifyResults(content);
         expect([code, stderr]).toEqual([1, expect.stringMatching(/does not hold: \S/)]);
       }),
-      { numRuns: ALL ? 200 : 15 },
+      { numRuns: ALL ? 200 : 8 },
     );
   }, 120_000);
 });

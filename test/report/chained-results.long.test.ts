@@ -28,7 +28,7 @@ const PEOPLE = `Destination,description,queue\n+6591234501,"a, b",101\n+65912345
 const runWhole = useWholeJobs();
 
 describe('results as input of a step of another kind', () => {
-  test.each(oneIn(2, PAIRS))('$from → $to, as $format', async ({ from, to, format }) => {
+  test.each(oneIn(4, PAIRS))('$from → $to, as $format', async ({ from, to, format }) => {
     // The service forgets what it did with each job that needs nothing of the one before.
     const isNext = EXAMPLES[to].comesAfter !== undefined;
     const { text, kinds } = await (isNext ? makeResults(from, format) : resultsOf(from, format));
@@ -80,7 +80,7 @@ describe('a results file of the same kind', () => {
     FORMATS.flatMap((format) => CHANGES.map((change) => ({ kind, format, ...change }))),
   );
 
-  test.each(oneIn(4, CASES))('$kind as $format is refused $of', async ({ kind, format, change }) => {
+  test.each(oneIn(8, CASES))('$kind as $format is refused $of', async ({ kind, format, change }) => {
     const { text } = await resultsOf(kind, format);
     await expectRefused(kind, { format, text: change(text) });
   });

@@ -79,7 +79,7 @@ describe('every code of an older encoding is what another library reads, or refu
     ...MULTI_BYTE.map((encoding) => [`${encoding}: every two bytes`, encoding, pairs] as const),
     ['euc-jp: every code of three bytes', 'euc-jp', () => [...pairs()].map((pair) => [0x8f, ...pair])],
   ];
-  it.each(oneIn(3, EVERY))('%s', async (_what, encoding, codes) => {
+  it.each(oneIn(7, EVERY))('%s', async (_what, encoding, codes) => {
     expect(await findDifferences(encoding, codes())).toEqual([]);
   });
 
@@ -94,7 +94,7 @@ describe('every code of an older encoding is what another library reads, or refu
       codes = [];
       texts = [];
     };
-    for (const code of oneIn(3, [...quads()])) {
+    for (const code of oneIn(7, [...quads()])) {
       const text = decodeStandard(code);
       if (text === undefined || NO_TEXT.test(text)) continue;
       codes.push(code);
@@ -102,7 +102,7 @@ describe('every code of an older encoding is what another library reads, or refu
       if (codes.length === 1000) await check();
     }
     await check();
-    expect(count).toBeGreaterThan(13_000);
+    expect(count).toBeGreaterThan(6_000);
   });
 
   it('gb18030: codes of four bytes at the ends of each range, and beyond', async () => {

@@ -22,7 +22,7 @@ import { aRun, aScriptedService, batchAnswer, failure, response, type Script, ty
 
 const IDLE: Spare = { busyShare: () => 0, freeBytes: async () => 1e12 };
 const RESULTS = '1-sms.results.csv';
-const RUNS = ALL ? 60 : 10;
+const RUNS = ALL ? 60 : 6;
 
 describe('outputs that are begun while the run sends', () => {
   it('are those that are written anew, of both steps', async () => {
@@ -109,7 +109,7 @@ describe('outputs that are begun while the run sends', () => {
     const { wasAnew, operations } = await runFailing(0);
     expect(wasAnew).toBe(false);
     expect(operations).toBeGreaterThan(20);
-    const { first, step } = stepsOf(4);
+    const { first, step } = stepsOf(8);
     for (let at = first; at <= operations; at += step) expect(await runFailing(at)).toMatchObject({ wasAnew: true });
   });
 
