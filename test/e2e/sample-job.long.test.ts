@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { expandPage } from '../../src/sandbox/ledger/page.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { readPage } from '../pages/page.js';
 import { CODES, parseExpectedRows, readAccount } from '../samples/expected.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, type Row, readOutput } from './account.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('the sample job sends what the samples say, the ledger agrees row by row, and a new file beside them is all that is sent next', {
+test('the sample job sends what the samples say, the ledger agrees row by row, README shows its account, and a new file beside them is all that is sent next', {
   timeout: 90_000,
 }, async () => {
   const workspace = await aWorkspace();
@@ -41,6 +42,15 @@ test('the sample job sends what the samples say, the ledger agrees row by row, a
   expect(rejected.size).toBe(faulty.length);
   const ledger = readLedger(workspace.path('out/spring-sale/sandbox/ledger.ndjson'));
   expectLedgerAgrees(summary, ledger, textOf);
+
+  const account = await workspace.volley('report', summary.directory, '--no-json');
+  const printed = account.stdout.replace(/\d{4}-\d\d-\d\dT\d{4}-/, '2026-11-22T0930-').split('\n');
+  const shown =
+    readPage('README.md')
+      .blocks.find(({ text }) => text.startsWith('Run '))
+      ?.text.split('\n') ?? [];
+  expect(shown.length).toBeGreaterThan(15);
+  expect(shown.filter((line) => line !== '…' && !printed.includes(line))).toEqual([]);
 
   const late =
     'mobile,country,first_name,voucher,offer\n+6591000001,SG,Ann,LATE1,5% off\n+6591000002,SG,,LATE2,6% off\n';

@@ -63,7 +63,7 @@ const readText = (file: string): string => readFileSync(`${ROOT}${file}`, 'utf8'
 
 /** Text of the program that may reach a person: string literals and templates, gaps shown as `${…}`. */
 function listLiterals(file: string): Passage[] {
-  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest);
   const found: Passage[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return;
@@ -80,7 +80,7 @@ function listLiterals(file: string): Passage[] {
 
 /** Titles of tests and of their groups. */
 function listTitles(file: string): Passage[] {
-  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest, true);
+  const source = ts.createSourceFile(file, readText(file), ts.ScriptTarget.Latest);
   const found: Passage[] = [];
   const visit = (node: ts.Node): void => {
     ts.forEachChild(node, visit);
