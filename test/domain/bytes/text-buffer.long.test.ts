@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { TextBuffer } from '../../../src/domain/bytes/text-buffer.js';
+import { runsOf } from '../../one-in.js';
+
+const RUNS = { numRuns: runsOf(100) };
 
 async function take(buffer: TextBuffer): Promise<string> {
   let text = '';
@@ -22,6 +25,7 @@ it('a text buffer gives back what was appended, once, whatever its characters an
       expect(await take(buffer)).toBe(second.join(''));
       expect(await take(buffer)).toBe('');
     }),
+    RUNS,
   );
 });
 
@@ -60,6 +64,7 @@ it.each([
       const bytes = Buffer.concat(texts.map((each) => Buffer.from(expected(each))));
       expect(await take(buffer)).toBe(bytes.toString('utf8'));
     }),
+    RUNS,
   );
 });
 
@@ -88,5 +93,6 @@ it('a text buffer writes integers as JavaScript does', async () => {
       for (const each of integers) buffer.appendInteger(each);
       expect(await take(buffer)).toBe(integers.join(''));
     }),
+    RUNS,
   );
 });
