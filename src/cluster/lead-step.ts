@@ -249,6 +249,7 @@ class StepLeader {
   async #confirmLife(news: RunNews): Promise<void> {
     const isNewLife = this.#life !== news.life;
     if (!isNewLife) this.#sawSynchronous = news.isSynchronous;
+    if (!isNewLife && news.isConfirmed) return;
     if (isNewLife && this.#comparedLife !== news.life) {
       if (news.ended.length > 0) return;
       await assertNothingLost(this.#key, { store: this.#store, newLead: this.#lead.newLead, handed: this.#handed });
@@ -274,8 +275,7 @@ class StepLeader {
     const { at, result } = ended;
     const open = this.#find(ended);
     // Taken before: this process died before it could say so.
-    if (open === undefined) return [];
-    if (result.kind === 'again') return [];
+    if (open === undefined || result.kind === 'again') return [];
     this.#handed.delete(keyOf(ended));
     const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
     if (result.kind === 'split') {

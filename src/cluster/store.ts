@@ -113,6 +113,8 @@ export interface RunNews extends ServerMoment {
   readonly ended: readonly EndedAttempt[];
   /** The step that is open; undefined where none is. */
   readonly openStep: number | undefined;
+  /** `confirmLife` would say `same`. */
+  readonly isConfirmed: boolean;
   /** Parts of the run by state. */
   readonly open: number;
   readonly claimed: number;

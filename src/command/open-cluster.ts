@@ -25,6 +25,9 @@ export interface OpenCluster {
   close(): Promise<void>;
 }
 
+/** All of a process together. */
+const RECOVER_EVERY_MS = 1_000;
+
 /** Connects, and waits for a database that is down as long as for a service that is. `flags`: of a command that has no job. */
 export async function openCluster(
   context: Context,
@@ -61,9 +64,12 @@ export async function openCluster(
     });
   });
   // Leaders and workers call it every other second or more often, and as a rule it has nothing to do.
+  let recoverAtMs = Number.NEGATIVE_INFINITY;
   const recover: Store['recover'] = async () => {
     const startMs = clock.monotonicMs();
+    if (startMs < recoverAtMs) return 0;
     const recovered = await direct.recover();
+    recoverAtMs = startMs + RECOVER_EVERY_MS;
     emit({ type: 'database', seconds: (clock.monotonicMs() - startMs) / 1000 });
     return recovered;
   };

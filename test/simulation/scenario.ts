@@ -24,7 +24,7 @@ export interface Scenario {
         readonly delayMs: number;
         readonly mishap: Mishap | undefined;
         /** So does the first: who comes second waits until the other is gone, and takes over. */
-        readonly standsBy?: boolean;
+        readonly standsBy: boolean;
       }
     | undefined;
   /** Of journals; undefined where none is written. */
@@ -79,6 +79,7 @@ export function createScenario(
     rival:
       random() < 0.3
         ? {
+            standsBy: false,
             isOnSameHost: random() < 0.5,
             delayMs: random() * 400,
             mishap: random() < 0.5 ? createMishap(random) : undefined,

@@ -186,7 +186,7 @@ export class Simulation {
 
   /** Whether rows may be in doubt for another reason than those that are noted. */
   protected get mayLoseCauses(): boolean {
-    return this.scenario.rival !== undefined;
+    return this.scenario.rival?.standsBy === false;
   }
 
   protected endFaults(): void {
@@ -297,7 +297,7 @@ export class Simulation {
     if (rival === undefined) return started;
     const challenge = (attempt: number) => {
       if (first.isOver || attempt > 6) return;
-      if (rival.standsBy !== true || started.every(({ isOver }) => isOver))
+      if (!rival.standsBy || started.every(({ isOver }) => isOver))
         started.push(this.#start(rival.isOnSameHost ? 'node-a' : 'node-b', attempt === 0 ? rival.mishap : undefined));
       this.world.timeline.schedule(25_000, () => challenge(attempt + 1));
     };

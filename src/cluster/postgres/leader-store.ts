@@ -52,17 +52,10 @@ export function createLeaderStore(database: Database): LeaderStore {
       }
     },
     readNews: async (key, { limit, seenAtMs }) => {
-      // The figures first: what ends between the two calls is then still under way in them.
-      const [state] = await call('read_state', key, [seenAtMs]);
-      const ended = await database.query(
-        `select step, request, part, a.attempt, first_row, row_count, outcome, result, is_recovered, is_late, version,
-           extract(epoch from ended_at)::float8 * 1000 as at
-         from volley.attempt a join volley.part using (run, step, request, part)
-         where run = $1 and is_untaken order by ended limit $2`,
-        [key.run, limit],
-      );
+      const rows = await call('read_news', key, [seenAtMs, limit]);
+      const [state] = rows;
       return {
-        ended: ended.map((row) => readEnded(row as unknown as EndedRow)),
+        ended: rows.filter(({ request }) => request !== null).map((row) => readEnded(row as unknown as EndedRow)),
         openStep: (state?.open_step ?? undefined) as number | undefined,
         open: Number(state?.open),
         claimed: Number(state?.claimed),
@@ -73,6 +66,7 @@ export function createLeaderStore(database: Database): LeaderStore {
             ? { reason: state.stop_reason, detail: state.stop_detail as string }
             : undefined,
         life: state?.life as string,
+        isConfirmed: state?.is_confirmed === true,
         atMs: state?.now_ms as number,
         isSynchronous: state?.is_synchronous === true,
       };

@@ -111,6 +111,7 @@ export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }:
     workers: [...memory.workers.values()].filter(({ leaseUntil }) => leaseUntil > memory.clock.now()).length,
     stop: run.stop,
     life: memory.life,
+    isConfirmed: run.life === memory.life && !run.lost,
     atMs: memory.clock.now(),
     isSynchronous: false,
   };

@@ -138,11 +138,14 @@ begin
     on conflict do nothing;
 end $$;
 
--- Not each of these calls writes: the lease is renewed when a sixth of it has passed.
-create or replace function volley.read_state(of_run text, its_epoch bigint, seen_at_ms float8, out open_step integer, out open bigint,
-  out claimed bigint, out under_way bigint, out workers bigint, out stop_reason text, out stop_detail text, out life text,
-  out now_ms float8, out is_synchronous boolean)
+-- Not each of these calls writes: the lease is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
+-- there is none. The figures first: what ends right after them is then still under way in them.
+create or replace function volley.read_news(of_run text, its_epoch bigint, seen_at_ms float8, at_most integer)
+returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
+  life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
+  first_row integer, row_count integer, outcome text, result text, is_recovered boolean, is_late boolean, version integer, at float8)
 language plpgsql as $$
+#variable_conflict use_column
 declare
   led volley.run;
 begin
@@ -152,9 +155,10 @@ begin
     where r.id = of_run and r.epoch = its_epoch
       and (r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6
         or r.lease_until > clock_timestamp() + r.lease);
+  is_confirmed := led.life = life and not led.has_lost;
   now_ms := volley.now_ms();
   is_synchronous := volley.is_synchronous();
-  update volley.meta m set is_synchronous = read_state.is_synchronous where m.is_synchronous <> read_state.is_synchronous;
+  update volley.meta m set is_synchronous = read_news.is_synchronous where m.is_synchronous <> read_news.is_synchronous;
   open_step := case when led.is_open then led.step end;
   stop_reason := led.stop_reason;
   stop_detail := led.stop_detail;
@@ -163,6 +167,15 @@ begin
       count(*) filter (where state = 'under-way')
     into open, claimed, under_way
     from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
+  return query
+    select open_step, open, claimed, under_way, workers, stop_reason, stop_detail, life, is_confirmed, now_ms, is_synchronous,
+        e.step, e.request, e.part, e.attempt, e.first_row, e.row_count, e.outcome, e.result, e.is_recovered, e.is_late, e.version,
+        extract(epoch from e.ended_at)::float8 * 1000
+      from (values (true)) as one left join (
+        select a.*, p.first_row, p.row_count from volley.attempt a join volley.part p using (run, step, request, part)
+          where a.run = of_run and a.is_untaken order by a.ended limit at_most
+      ) e on true
+      order by e.ended;
 end $$;
 
 create or replace function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
