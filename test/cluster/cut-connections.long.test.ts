@@ -6,7 +6,7 @@ import { startDatabaseProxy } from './database-proxy.js';
 import { type PostgresServer, startPostgres } from './postgres-server.js';
 
 const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 } })];
-const OF_LEADER = ['lead', 'open_step', 'hand_over', 'read_news', 'note_taken', 'confirm_life', 'drop_run'];
+const OF_LEADER = ['lead', 'open_step', 'hand_over', 'read_news', 'note_taken', 'drop_run'];
 const OF_WORKER = ['beat', 'find_run', 'claim', 'append', 'book', 'recover', 'leave'];
 
 let server: PostgresServer;

@@ -74,7 +74,7 @@ export function createWorkerStore(database: Database): WorkerStore {
           lost += Number((await call('check_in', [worker, ...beginColumns(some), ...ends]))?.check_in);
         }
       }
-      await call('checked_in', [worker, life]);
+      await database.query('update volley.worker set life = $2 where id = $1', [worker, life]);
       return lost;
     },
     askToStop: async (run, { epoch, reason, detail }) => {

@@ -1,7 +1,7 @@
 /**
  * A worker checks in with what it remembers: minutes of fast work, so most of it is only looked up (`list_lost`). An attempt of a run
  * that the store knows, and that the store has lost, was committed in an earlier life that this server never saw the end of: it is
- * put back (`check_in`), and the run stops. In the end the worker has checked in to the life in which it began to (`checked_in`).
+ * put back (`check_in`), and the run stops. In the end the worker has checked in to the life in which it began to.
  */
 export const CHECK_IN_FUNCTIONS = `
 -- The indexes, from 0, of the attempts that are lost, or were put back in this life.
@@ -67,8 +67,4 @@ begin
   end loop;
   return lost;
 end $$;
-
-create or replace function volley.checked_in(of_worker text, its_life text) returns void language sql as $$
-  update volley.worker set life = its_life where id = of_worker
-$$;
 `;

@@ -72,15 +72,6 @@ begin
   is_alive := found;
 end $$;
 
--- From then on no beat renews them.
-create or replace function volley.end_leases() returns void language plpgsql as $$
-begin
-  update volley.worker set gone_at = clock_timestamp() where gone_at is null and lease_until <= clock_timestamp();
-  delete from volley.worker
-    where gone_at < clock_timestamp() - interval '1 day'
-      and not exists (select from volley.part where owner = worker.id);
-end $$;
-
 create or replace function volley.leave(of_worker text) returns void language plpgsql as $$
 begin
   perform volley.present_life();
@@ -105,7 +96,11 @@ declare
   recovered integer := 0;
 begin
   perform volley.present_life();
-  perform volley.end_leases();
+  -- From then on no beat renews them.
+  update volley.worker set gone_at = clock_timestamp() where gone_at is null and lease_until <= clock_timestamp();
+  delete from volley.worker
+    where gone_at < clock_timestamp() - interval '1 day'
+      and not exists (select from volley.part where owner = worker.id);
   for lost in
     select p.* from volley.worker w join volley.part p on p.owner = w.id
       where w.gone_at is not null
