@@ -152,6 +152,8 @@ export class CampaignDesk extends Desk {
   /** One that was uploaded, by its name; or one on this machine, by its path. */
   async chooseFile(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
+    const shown = await this.#showHandWritten(asked, campaign);
+    if (shown !== undefined) return shown;
     const { name, path = '' } = asked.fields;
     const field = name === undefined ? 'path' : 'file';
     const own = readFileName(name);
@@ -166,6 +168,13 @@ export class CampaignDesk extends Desk {
     if (printed.exitCode !== 0 && printed.error?.message.startsWith('Cannot choose') !== true)
       return this.showFile(asked, wrongOf(printed, field));
     return { to: `/c/${asked.name}/columns` };
+  }
+
+  /** Undefined where the forms may write the job, or there is none yet. */
+  async #showHandWritten(asked: PageRequest, { job }: CampaignFolder): Promise<PageAnswer | undefined> {
+    if (job === undefined) return undefined;
+    const opened = await this.openForm(asked);
+    return 'page' in opened ? opened.page : undefined;
   }
 
   /** Writes the job of a campaign by `volley init`. */
@@ -192,6 +201,8 @@ export class CampaignDesk extends Desk {
 
   async chooseColumn(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
+    const shown = await this.#showHandWritten(asked, campaign);
+    if (shown !== undefined) return shown;
     const [destination, country] = [asked.fields.destination, asked.fields.country].map((each) =>
       String(each ?? '').trim(),
     );

@@ -45,8 +45,10 @@ const WHOLE = new Set([
   ...['service', 'steps.suppress', 'steps.input.where'],
   ...['steps.template.scheduled', 'steps.window', 'steps.ramp'],
 ]);
+/** As a job of a campaign names it: beside `campaigns/`. */
+const MEMORY = '../../memory';
 const KNOWN = new Set([
-  ...['name', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
+  ...['name', 'memory', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
   ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template'],
   ...[
     'steps.input.files',
@@ -111,14 +113,18 @@ export class Campaigns {
     await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path }));
   }
 
-  /** A job that `volley init` wrote for the campaign takes the place of its job; message and sender of that stay. */
+  /** Of a job that `volley init` wrote, the campaign's own takes the file and the column of the numbers; all else that was decided stays. */
   async takeOver({ name, directory, job }: CampaignFolder, path: string): Promise<void> {
-    const document = parseDocument((await this.#files.readText(path)) ?? '');
-    document.set('name', name);
-    if (job !== undefined) {
-      document.setIn(['steps', 0, 'template', 'source'], job.sender);
-      document.setIn(['steps', 0, 'template', 'text'], job.message);
-    }
+    const written: Document = parseDocument((await this.#files.readText(path)) ?? '');
+    const document: Document = job === undefined ? written : parseDocument(job.text);
+    if (job === undefined) {
+      document.set('name', name);
+      const memory = document.createPair('memory', MEMORY);
+      memory.key.commentBefore = ' all campaigns remember together whom they wrote to';
+      if (isMap(document.contents)) document.contents.items.splice(1, 0, memory);
+    } else
+      for (const key of ['input', 'destination'])
+        document.setIn(['steps', 0, key], written.getIn(['steps', 0, key], true));
     await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
     await this.#files.remove(path);
   }

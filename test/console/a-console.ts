@@ -95,7 +95,7 @@ export class AConsole {
     await this.post('/new', { name });
     await this.post(`/c/${name}/file`, { path: this.write(`${name}.csv`, people) });
     const { sha256 } = await this.messageForm(name);
-    await this.post(`/c/${name}/message`, { sha256, sender: 'LADEN', message: 'Hi {{ name }}, sale!' });
+    await this.post(`/c/${name}/message`, { sha256, sender: 'LADEN', message: `Hi {{ name }}, ${name}!` });
   }
 
   async messageForm(name: string): Promise<{ sha256: string }> {

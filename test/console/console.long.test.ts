@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { numbersOf, people } from '../e2e/a-job.js';
+import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { AConsole, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
@@ -133,6 +133,22 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(console.sent('sample')).toEqual(numbersOf(20));
   });
 
+  test('holds who had the text in another campaign, and keeps what was decided when another file is chosen', async () => {
+    await console.aCampaign('grown', people(3));
+    const { sha256 } = await console.messageForm('grown');
+    await console.post('/c/grown/message', { sha256, sender: 'LADEN', message: 'Hi {{ name }}, sale!' });
+    const path = join(console.directory, 'campaigns/grown/job.yaml');
+    const decided = `${readFileSync(path, 'utf8')}    window: { from: "00:00", to: "24:00", timeZone: UTC }\n`;
+    console.write('campaigns/grown/job.yaml', decided);
+    await console.post('/c/grown/file', {
+      path: console.write('grown.csv', `phone,name\n${numberOf(9)},P9\n${numberOf(1)},P1\n`),
+    });
+    expect(readFileSync(path, 'utf8')).toContain('window: { from: "00:00"');
+    const checked = await console.check('grown');
+    expect(textOf(checked)).toContain('1 person · from LADEN');
+    expect(textOf(checked)).toContain('1 had exactly this text');
+  });
+
   test('notices two who edit, and a check that the campaign was changed after', async () => {
     await console.aCampaign('edited', PEOPLE);
     const { plan } = await console.check('edited');
@@ -157,6 +173,8 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const shown = await console.ask('/c/hand/message');
     expect(textOf(shown)).toContain('It has what these pages do not show: guards');
     await console.post('/c/hand/message', { sha256: '', sender: 'X', message: 'Y' });
+    await console.post('/c/hand/file', { path: console.write('other.csv', people(1)) });
+    await console.post('/c/hand/columns', { destination: 'mobile', country: 'DE' });
     expect(readFileSync(path, 'utf8')).toBe(before);
     expect(textOf(await console.check('hand'))).toContain('3 people');
   });
