@@ -41,6 +41,16 @@ test('the listener comes beside a run, or alone', () => {
   );
 });
 
+test('the console has the name that its people open', () => {
+  const text = (manifests: readonly Manifest[]) => JSON.stringify(manifests);
+
+  const built = render({ run: '', console: 'campaigns.acme.example' });
+
+  expect(text(built).replaceAll('campaigns.acme.example', 'volley.example.com')).toBe(
+    text(readOverlay('console').toSorted(byName)),
+  );
+});
+
 test('the reader\u2019s own values are where they belong', () => {
   const own = {
     image: 'registry.example.com/volley:0.2.0',

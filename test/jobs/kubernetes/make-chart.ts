@@ -12,12 +12,17 @@ export const RUNS: Readonly<Record<string, string>> = {
   'scaled-workers': 'cluster/scaled-workers',
 };
 
+/** What comes beside a run, or alone, by the value of its name. */
+const PARTS = ['listener', 'console'];
+
 /** Stand for values in a manifest until it is text. */
 const VALUES: readonly (readonly [mark: RegExp, template: string])[] = [
   [/"?@image@"?/g, '{{ .Values.image | quote }}'],
   [/"?@schedule@"?/g, '{{ .Values.schedule | quote }}'],
   [/"?@timeZone@"?/g, '{{ .Values.timeZone | quote }}'],
   [/"?@prometheus@"?/g, '{{ .Values.prometheus | quote }}'],
+  [/"?@ingress@"?/g, '{{ .Values.ingress | quote }}'],
+  [/@console@/g, '{{ .Values.console }}'],
   [/@digest@/g, '{{ .Values.job | sha256sum | trunc 10 }}'],
   [
     / "?@job@"?$/gm,
@@ -41,11 +46,12 @@ export function makeChart(): Record<string, string> {
     objects.set(name, variants.set(text, [...(variants.get(text) ?? []), condition]));
   };
   for (const [run, overlay] of Object.entries(RUNS)) for (const each of readOverlay(overlay)) add(each, run);
-  for (const each of readOverlay('listener')) add(each, '');
+  for (const part of PARTS) for (const each of readOverlay(part)) add(each, part);
   const templates = [...objects].map(([name, variants]) => {
     const parts = [...variants].map(([text, runs], index) => {
+      const part = PARTS.find((each) => each === runs[0]);
       const isIt =
-        runs[0] === '' ? '.Values.listener' : `has .Values.run (list ${runs.map((run) => `"${run}"`).join(' ')})`;
+        part !== undefined ? `.Values.${part}` : `has .Values.run (list ${runs.map((run) => `"${run}"`).join(' ')})`;
       return `{{- ${index === 0 ? 'if' : 'else if'} ${isIt} }}\n${text}`;
     });
     return [name, `${parts.join('')}{{- end }}\n`];
@@ -67,9 +73,9 @@ function writeTemplate(manifest: Manifest): string {
   }
   if (copy.kind === 'PersistentVolumeClaim') Object.assign(copy.spec ?? {}, { storageClassName: '@class@' });
   if (['ConfigMap', 'PersistentVolumeClaim'].includes(copy.kind)) copy.metadata.annotations = KEPT;
-  const text = stringify(copy, { lineWidth: 0, aliasDuplicateObjects: false }).replaceAll(
-    'kubernetes.io/metadata.name: monitoring',
-    'kubernetes.io/metadata.name: @prometheus@',
-  );
+  const text = stringify(copy, { lineWidth: 0, aliasDuplicateObjects: false })
+    .replaceAll('kubernetes.io/metadata.name: monitoring', 'kubernetes.io/metadata.name: @prometheus@')
+    .replaceAll('kubernetes.io/metadata.name: ingress-nginx', 'kubernetes.io/metadata.name: @ingress@')
+    .replaceAll('volley.example.com', '@console@');
   return VALUES.reduce((written, [mark, template]) => written.replaceAll(mark, template), text);
 }
