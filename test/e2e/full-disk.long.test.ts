@@ -81,10 +81,11 @@ describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
   });
 });
 
-test.concurrent.each([
+const CLOSED = [
   ['the output directory', 'out', 'out/sale'],
   ["the job's directory in it", 'out/sale', 'out/sale/lock-000001.json'],
-])(
+] as const;
+test.concurrent.each(oneIn(2, CLOSED))(
   '%s that may not be written to: 2, its path, nothing sent, and with the right to the same command finishes',
   async (_, closed, named) => {
     const workspace = await aJobOf({ batchSize: 10 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ALL } from '../one-in.js';
+import { ALL, oneIn } from '../one-in.js';
 import { aJob, numberOf, people } from './a-job.js';
 import { type Checked, chainOf, type Entry, prove, readEntries, verifyProof } from './a-proof.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
@@ -161,7 +161,7 @@ describe.concurrent('a proof that was changed', () => {
       [change('closed', () => ({ reason: 'signal' })), 'it says finished, the journal'],
       [change('end', () => ({ state: 'planned' })), 'it says planned, the journal'],
     );
-    for (const [chain, said] of forged) {
+    for (const [chain, said] of oneIn(3, forged)) {
       const { code, stderr } = await verifyForged(chainOf(chain));
       expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
     }

@@ -11,7 +11,7 @@ import { oneIn } from '../one-in.js';
 const run = promisify(execFile);
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What a program does with the package, the same in both languages. */
+/** What a program does with the package. */
 const USE = `
 const planned = await plan(job, { directory: import.meta.dirname });
 if (planned === undefined) throw new Error('nothing new');
@@ -94,13 +94,8 @@ describe('the packed package, installed in an empty folder', () => {
     expect(warnings).not.toContain('EBADENGINE');
   });
 
-  test('runs a job and creates a contact from JavaScript, and prints nothing of its own', async () => {
-    writeFileSync(join(folder, 'plain.mjs'), `${IMPORT}const job = ${JOB('plain')};${USE}`);
-    expect(await say('plain.mjs')).toEqual(SAID);
-  });
-
   test.each(oneIn(2, ['typescript', 'typescript-7']))(
-    'compiles under strict %s, its own types checked too, and does the same',
+    'compiles under strict %s, its own types checked too; what comes of it runs a job, creates a contact, and prints nothing of its own',
     async (name) => {
       const typed = `import type { Summary, WrittenJob } from 'volley';\n${IMPORT}const job: WrittenJob = ${JOB(name)};
 const read = (summary: Summary): number => summary.balance.accepted;

@@ -15,7 +15,7 @@ test('a seed gives one course of events, whatever ran before it', async () => {
     for (const seed of seeds) found[seed] = (await simulate(seed)).traceDigest;
     return found;
   };
-  const seeds = Array.from({ length: 4 }, (_, index) => 5000 + index);
+  const seeds = Array.from({ length: 2 }, (_, index) => 5000 + index);
 
   const first = await digests(seeds);
 
