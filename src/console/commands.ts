@@ -25,6 +25,7 @@ interface PrintedProblem {
 export interface Started {
   /** Of the job file, when it was started. */
   readonly jobSha256: string;
+  readonly run: string | undefined;
   /** Undefined while it is at work. */
   readonly printed: Printed | undefined;
 }
@@ -34,6 +35,7 @@ interface StartedFile {
   readonly pid: number;
   readonly host: string;
   readonly jobSha256: string;
+  readonly run?: string;
 }
 
 /** Who wants it done: undefined for the user of the machine. */
@@ -46,6 +48,8 @@ interface CommandToStart {
   readonly verb?: string;
   readonly args: readonly string[];
   readonly jobSha256: string;
+  /** Of which run, where what it says is of no other. */
+  readonly run?: string;
 }
 
 /**
@@ -88,7 +92,7 @@ export class Commands {
   }
 
   async #start(path: string, slot: string, command: CommandToStart): Promise<void> {
-    const { actor, directory, verb = slot, args, jobSha256 } = command;
+    const { actor, directory, verb = slot, args, jobSha256, run } = command;
     const before = await this.find(dirname(path), slot);
     if (before !== undefined && before.printed === undefined) return;
     await this.#env.files.makeDirectory(dirname(path));
@@ -103,7 +107,7 @@ export class Commands {
       child.once('exit', () => this.#children.delete(child));
       await this.#env.files.writeWhole(
         `${path}.json`,
-        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256 }),
+        JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256, run }),
       );
     } finally {
       await Promise.all([out.close(), log.close()]);
@@ -132,11 +136,11 @@ export class Commands {
   async find(state: string, verb: string): Promise<Started | undefined> {
     const text = await this.#env.files.readText(join(state, `${verb}.json`));
     if (text === undefined) return undefined;
-    const { pid, host, jobSha256 }: StartedFile = JSON.parse(text);
+    const { pid, host, jobSha256, run }: StartedFile = JSON.parse(text);
     // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
-    return { jobSha256, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };
+    return { jobSha256, run, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };
   }
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: Actor) {

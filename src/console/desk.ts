@@ -83,6 +83,11 @@ export class Desk {
   }
 }
 
+/** Whether a form has the number that is to be typed, in whatever writing. */
+export function isTyped({ fields }: PageRequest, count: number): boolean {
+  return String(fields.count ?? '').replaceAll(/[\s,.']/g, '') === String(count);
+}
+
 export function viewOf({ formToken, user, isSignedIn }: PageRequest, { name, job }: CampaignFolder): View {
   return { formToken, user, isSignedIn, campaign: { name, isSandbox: job?.isSandbox ?? true } };
 }

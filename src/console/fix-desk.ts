@@ -7,10 +7,11 @@ import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/pla
 import { findRefusal } from '../plan/reimport/own-outputs.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import type { RejectedRow } from './left-rows.js';
 import { editableAt, fieldOf, fixPage, PAGE_ROWS, textOfForm } from './pages/fix-pages.js';
 import type { Wrong } from './pages/layout.js';
 import { findRun } from './reading.js';
-import { applyFixes, countFixed, type Fixes, type RejectedRow, type RejectionList, Rejections } from './rejections.js';
+import { applyFixes, countFixed, type Fixes, type RejectionList, Rejections } from './rejections.js';
 import { readFileName } from './uploads.js';
 
 /** What is looked at: the plan that was checked and is not sent yet, or the newest run. */
@@ -26,12 +27,12 @@ interface Looked {
  * re-imports: each row is sent once, whatever was fixed in it.
  */
 export class FixDesk extends Desk {
-  /** One form at a time: each reads what the one before it wrote. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** Of a campaign one form at a time: each reads what the one before it wrote. */
+  readonly #turns = new Map<string, Promise<unknown>>();
 
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(act, act);
-    this.#turn = turn.catch(() => undefined);
+  #inTurn<T>({ name }: PageRequest, act: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(act, act);
+    this.#turns.set(name, turn);
     return turn;
   }
 
@@ -55,7 +56,7 @@ export class FixDesk extends Desk {
   }
 
   show(asked: PageRequest, wrong: readonly Wrong[] = [], status = 422): Promise<PageAnswer> {
-    return this.#inTurn(() => this.#show(asked, wrong, status));
+    return this.#inTurn(asked, () => this.#show(asked, wrong, status));
   }
 
   async #show(asked: PageRequest, wrong: readonly Wrong[], status = 422): Promise<PageAnswer> {
@@ -75,7 +76,7 @@ export class FixDesk extends Desk {
 
   /** Takes the cells that were changed; of two people who change one, the second is shown what the first wrote. */
   save(asked: PageRequest): Promise<PageAnswer> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(asked, async () => {
       const looked = await this.#look(asked.name);
       const { code, from } = readPlace(asked);
       if (looked === undefined || asked.fields.plan !== looked.list.plan) return this.#refuseStale(asked);
@@ -106,7 +107,7 @@ export class FixDesk extends Desk {
 
   /** Puts back, in all rows of a code, what a spreadsheet took; or not any more. */
   putBack(asked: PageRequest): Promise<PageAnswer> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(asked, async () => {
       const looked = await this.#look(asked.name);
       if (looked === undefined || asked.fields.plan !== looked.list.plan) return this.#refuseStale(asked);
       const fixes = await looked.own.readFixes();
@@ -119,7 +120,7 @@ export class FixDesk extends Desk {
 
   /** The fixed rows, as a file that the job re-imports, and a new plan. The same again makes the same file. */
   check(asked: PageRequest): Promise<PageAnswer> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(asked, async () => {
       const looked = await this.#look(asked.name);
       if (looked === undefined) return { to: `/c/${asked.name}/check` };
       if (asked.fields.plan !== looked.list.plan) return this.#refuseStale(asked);
@@ -148,7 +149,7 @@ export class FixDesk extends Desk {
 
   /** All rows that are left, with what was fixed, for a spreadsheet. */
   download(asked: PageRequest): Promise<PageAnswer> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(asked, async () => {
       const looked = await this.#look(asked.name);
       if (looked === undefined) return { to: `/c/${asked.name}/check` };
       const path = join(this.campaigns.stateOf(asked.name), `rejections-${looked.list.plan}.csv`);
@@ -159,7 +160,7 @@ export class FixDesk extends Desk {
 
   /** The same spreadsheet, once it was corrected. */
   upload(asked: PageRequest): Promise<PageAnswer> {
-    return this.#inTurn(async () => {
+    return this.#inTurn(asked, async () => {
       const looked = await this.#look(asked.name);
       if (looked === undefined) return { to: `/c/${asked.name}/check` };
       const given = readFileName(asked.file?.name);

@@ -1,32 +1,13 @@
 import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
-import { readRowId } from '../kinds/ids.js';
 import { maskNumbers } from '../normalize/mask.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
-import type { RowLine } from '../plan/format/row-line.js';
-import { RunDirectories } from '../plan/format/run-directories.js';
+import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';
-import { fileStartsOf, idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
-import { OutcomeReader } from '../report/outcome-reader.js';
 import { createLineFormat } from '../report/output-format.js';
-import { readRunRows } from '../report/read-run-rows.js';
 import { outputCells, outputColumns } from '../report/rows.js';
-import { readReported } from '../report/step-report.js';
 import type { Files } from '../storage/files.js';
 import { splitPieces } from '../storage/split-lines.js';
-
-/** A row that is left to fix. */
-export interface RejectedRow {
-  /** The same in every plan that has it. */
-  readonly name: string;
-  readonly place: readonly [step: number, file: string, line: number, row: number];
-  /** Stage, column at fault, code, reason, and its id, which no page shows. */
-  readonly about: readonly [stage: string, field: string, code: string, reason: string, id: string];
-  /** In the order of the list's columns. */
-  readonly cells: readonly (Cell | null)[];
-  /** The number that has back what a spreadsheet took; undefined where only a person can say. */
-  readonly put: string | undefined;
-}
+import { findRelated, type PlanAt, type RejectedRow, readLeft } from './left-rows.js';
 
 /** Rows of a plan or a run, and of the runs whose rows it re-imported or retried, that are left to fix. */
 export interface RejectionList {
@@ -61,13 +42,7 @@ interface FixedRow {
   readonly cells: Readonly<Record<string, string>>;
 }
 
-interface PlanAt {
-  readonly directory: string;
-  readonly plan: Plan;
-}
-
 const FIXES_FILE = 'fixes.json';
-const PUT_BACK = /^The number lost its (?:\+|leading 0); it is probably (\+\d{7,15})\.$/;
 
 /** The rows that are left to fix, on disk: a page reads its own alone, however many there are. */
 export class Rejections {
@@ -82,7 +57,7 @@ export class Rejections {
 
   /** Made anew where the run, or what it is made of, has changed since. */
   async list(of: PlanAt): Promise<RejectionList> {
-    const runs = await findChain(this.#files, of);
+    const runs = await findRelated(this.#files, of);
     let bytes = 0;
     for (const { directory } of runs) bytes += (await this.#files.stat(join(directory, JOURNAL_FILE)))?.bytes ?? 0;
     const name = `rejections-${of.plan.id}-${bytes}`;
@@ -107,23 +82,21 @@ export class Rejections {
     const found = new Set<string>();
     const file = await this.#files.createWhole(path);
     let rows = 0;
-    let lines: string[] = [];
     try {
-      for await (const row of readLeft(this.#files, runs, columns)) {
-        const [stage, , code, reason] = row.about;
-        const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
-        const count = codes.get(code) ?? { code, rows: 0, puts: 0, said };
-        codes.set(code, count);
-        count.rows += 1;
-        if (row.put !== undefined) count.puts += 1;
-        if (names.has(row.name)) found.add(row.name);
-        rows += 1;
-        lines.push(`${startOf(code)}${JSON.stringify(row)}]\n`);
-        if (lines.length < 1000) continue;
-        await file.write(lines.join(''));
-        lines = [];
+      for await (const batch of readLeft(this.#files, runs, columns)) {
+        for (const { name, about, put } of batch) {
+          const [stage, , code, reason] = about;
+          const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
+          const count = codes.get(code) ?? { code, rows: 0, puts: 0, said };
+          codes.set(code, count);
+          count.rows += 1;
+          if (put !== undefined) count.puts += 1;
+          if (names.has(name)) found.add(name);
+        }
+        rows += batch.length;
+        if (batch.length > 0)
+          await file.write(batch.map((row) => `${startOf(row.about[2])}${JSON.stringify(row)}]\n`).join(''));
       }
-      await file.write(lines.join(''));
       await file.finish();
     } catch (error) {
       await file.discard();
@@ -136,20 +109,21 @@ export class Rejections {
   async readPage(list: RejectionList, page: { code: string; from: number; count: number }): Promise<RejectedRow[]> {
     const rows: RejectedRow[] = [];
     let before = 0;
-    for await (const line of this.#lines(list, page.code)) {
-      before += 1;
-      if (before > page.from) rows.push(readLine(line));
-      if (rows.length === page.count) break;
+    for await (const lines of this.#lines(list, page.code)) {
+      const found = lines.slice(Math.max(0, page.from - before), page.from + page.count - before);
+      rows.push(...found.map(readLine));
+      before += lines.length;
+      if (before >= page.from + page.count) break;
     }
     return rows;
   }
 
-  async *#lines({ path }: RejectionList, code = ''): AsyncGenerator<Buffer> {
+  async *#lines({ path }: RejectionList, code = ''): AsyncGenerator<Buffer[]> {
     const start = Buffer.from(code === '' ? '' : startOf(code));
     const file = await this.#files.openRead(path);
     try {
       for await (const lines of splitPieces(file))
-        for (const { bytes } of lines) if (bytes.subarray(0, start.length).equals(start)) yield bytes;
+        yield lines.map(({ bytes }) => bytes).filter((bytes) => bytes.subarray(0, start.length).equals(start));
     } finally {
       await file.close();
     }
@@ -172,12 +146,14 @@ export class Rejections {
     const file = await this.#files.createWhole(path);
     try {
       await file.write(header);
-      for await (const bytes of this.#lines(list)) {
-        const row = readLine(bytes);
-        if (only === 'fixed' && !isFixed(row, fixes)) continue;
-        const fixed = applyFixes(row, list, fixes);
-        const cells = kept.map((index) => fixed[index] ?? undefined);
-        await file.write(line(outputCells({ output: 'rejections', place: row.place, about: row.about, cells })));
+      for await (const lines of this.#lines(list)) {
+        const rows = lines.map(readLine).filter((row) => only === 'all' || isFixed(row, fixes));
+        const written = rows.map((row) => {
+          const fixed = applyFixes(row, list, fixes);
+          const cells = kept.map((index) => fixed[index] ?? undefined);
+          return line(outputCells({ output: 'rejections', place: row.place, about: row.about, cells }));
+        });
+        await file.write(written.join(''));
       }
       await file.finish();
     } catch (error) {
@@ -210,107 +186,4 @@ function readLine(line: Buffer): RejectedRow {
 
 function startOf(code: string): string {
   return `[${JSON.stringify(code)},`;
-}
-
-/** A plan, and the runs that have rows of it: the first ones first. Of those that are pruned nothing is left to fix. */
-async function findChain(files: Files, of: PlanAt): Promise<PlanAt[]> {
-  const directories = await RunDirectories.read(files, join(of.directory, '..'));
-  const found = new Map([[of.plan.id, { ...of, atMs: Number.POSITIVE_INFINITY }]]);
-  for (const { plan } of found.values()) {
-    for (const id of listGivers(plan)) {
-      const directory = directories.find(id);
-      if (found.has(id) || directory === undefined) continue;
-      const facts = await files.stat(join(directory, PLAN_FILE));
-      if (facts !== undefined)
-        found.set(id, { directory, plan: await readPlan(files, directory), atMs: facts.modifiedMs });
-    }
-  }
-  return [...found.values()].sort((one, other) => one.atMs - other.atMs);
-}
-
-/** Runs of which a plan has rows. */
-function listGivers({ retryOf, steps }: Plan): string[] {
-  const givers = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
-  return retryOf === undefined ? givers : [...givers, retryOf.run];
-}
-
-/**
- * The rows that stand in the rejections of a plan or of the runs before it. Invariant: a row stands once, where it was read last, and not at all
- * where one of them took it. `columns` gets theirs.
- */
-async function* readLeft(files: Files, runs: readonly PlanAt[], columns: string[]): AsyncGenerator<RejectedRow> {
-  const refused = new RefusedRows(files, runs);
-  const counted: PlanAt[] = [];
-  // A plan that was never sent took nothing: the last one has its rows.
-  for (const run of runs)
-    if (run === runs.at(-1) || (await files.stat(join(run.directory, JOURNAL_FILE))) !== undefined) counted.push(run);
-  const places = await placeReadAgain(files, counted, refused);
-  for (const run of counted) {
-    const [step] = run.plan.steps;
-    for await (const { row, output, about, name, at, spread } of readNamed(files, run, { refused, columns })) {
-      if (output !== 'rejections' || (places.get(name) ?? at) !== at) continue;
-      const [stage = '', field = '', code = '', reason = '', id = ''] = about;
-      const place = [step?.number ?? 1, step?.inputs[row.file]?.file ?? '', row.line, row.row] as const;
-      const put = PUT_BACK.exec(reason)?.[1];
-      yield { name, place, about: [stage, field, code, reason, id], cells: spread(), put };
-    }
-  }
-}
-
-/** Rows that were read again, by name: where they were refused last; '' for one that was taken. */
-async function placeReadAgain(
-  files: Files,
-  runs: readonly PlanAt[],
-  refused: RefusedRows,
-): Promise<Map<string, string>> {
-  const places = new Map<string, string>();
-  for (const run of runs) {
-    if (listGivers(run.plan).length === 0) continue;
-    for await (const { row, output, name, at } of readNamed(files, run, { refused, columns: [] }))
-      if (row.from !== undefined && places.get(name) !== '') places.set(name, output === 'rejections' ? at : '');
-  }
-  return places;
-}
-
-/** `at`: the same for no other row; `spread`: its cells, in the order of `columns`. */
-async function* readNamed(
-  files: Files,
-  run: PlanAt,
-  { refused, columns }: { refused: RefusedRows; columns: string[] },
-) {
-  const { directory, plan } = run;
-  const [planned] = plan.steps;
-  if (planned?.files === undefined) return;
-  const { rows } = await readRunRows(files, run, { report: true });
-  const reader = new OutcomeReader(files, join(directory, JOURNAL_FILE), rows);
-  const starts = fileStartsOf(plan, planned);
-  const ofPlanned = idStartOf({ run: plan.id, step: planned.number, isPlanned: true });
-  let next = 0;
-  for (const column of planned.columns) if (!columns.includes(column)) columns.push(column);
-  const maps = planned.inputs.map(({ columnMap }) =>
-    columnMap.map((index) => columns.indexOf(planned.columns[index] ?? '')),
-  );
-  try {
-    for await (const each of readReported(files, { plan, planned, directory, rows, reader })) {
-      const { row } = each;
-      const id = row.from === undefined ? undefined : readRowId(row.from);
-      if (id !== undefined && isRefusedRow(id)) await refused.loadSharing(id.run);
-      const ownName = row.state === 'planned' ? `${ofPlanned}${next++}` : `${starts[row.file] ?? ''}${row.row}`;
-      const other = id === undefined ? undefined : refused.namesOf(id).at(-1);
-      yield {
-        ...each,
-        name: other === undefined ? ownName : `${other.from}${other.row}`,
-        at: `${plan.id} ${row.file} ${row.row}`,
-        spread: () => spreadCells(row, maps[row.file] ?? [], columns.length),
-      };
-    }
-  } finally {
-    await reader.close();
-  }
-}
-
-function spreadCells({ cells }: RowLine, map: readonly number[], count: number): (Cell | null)[] {
-  const spread: (Cell | null)[] = new Array(count).fill(null);
-  for (const [index, column] of map.entries()) spread[column] = cells[index];
-  return spread;
 }

@@ -4,7 +4,7 @@ import { RunDirectories } from '../plan/format/run-directories.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { readSummary } from '../report/write-report.js';
 import type { CampaignFolder } from './campaign.js';
-import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import { Desk, isTyped, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import { type Wrong, wrongOf } from './pages/layout.js';
 import { doubtPage, hadPage, takeBackPage } from './pages/repair-pages.js';
 import { type FoundRun, findRun } from './reading.js';
@@ -32,7 +32,7 @@ export class RepairDesk extends Desk {
     const isAtWork = settled !== undefined && settled.printed === undefined;
     if (found === undefined && !isAtWork) return { to: `/c/${asked.name}/run` };
     const { directory = '', rows = 0 } = found ?? {};
-    const last = settled?.printed?.directory === directory || settled?.printed?.error ? settled.printed : undefined;
+    const last = settled?.run === directory ? settled.printed : undefined;
     const wrong = [...more, ...(more.length > 0 || last === undefined ? [] : wrongOf(last, 'count'))];
     const summary = directory === '' ? undefined : await readSummary(this.files, directory);
     return {
@@ -57,13 +57,14 @@ export class RepairDesk extends Desk {
     const { assume } = asked.fields;
     if (assume !== 'sent' && assume !== 'not-sent')
       return this.showDoubt(asked, [{ message: 'Choose: count them as sent, or as not sent', field: 'count' }]);
-    if (readCount(asked) !== String(rows))
+    if (!isTyped(asked, rows))
       return this.showDoubt(asked, [
         { message: `Type ${rows} to decide: this is how many are in doubt`, field: 'count' },
       ]);
     return this.#start(asked, campaign, {
       verb: 'settle',
-      args: [directory, '--assume', assume, '--confirm', String(rows)],
+      run: directory,
+      args: ['--assume', assume, '--confirm', String(rows)],
       page: 'doubt',
     });
   }
@@ -81,7 +82,12 @@ export class RepairDesk extends Desk {
     const file = await this.files.createWhole(path);
     await file.write(asked.file.bytes);
     await file.finish();
-    return this.#start(asked, campaign, { verb: 'settle', args: [found.directory, '--export', path], page: 'doubt' });
+    return this.#start(asked, campaign, {
+      verb: 'settle',
+      run: found.directory,
+      args: ['--export', path],
+      page: 'doubt',
+    });
   }
 
   #staleDoubt(asked: PageRequest): Promise<PageAnswer> {
@@ -91,11 +97,17 @@ export class RepairDesk extends Desk {
   async #start(
     { user: actor }: PageRequest,
     campaign: CampaignFolder,
-    { verb, args, page }: { verb: string; args: string[]; page: string },
+    { verb, run, args, page }: { verb: string; run: string; args: string[]; page: string },
   ): Promise<PageAnswer> {
     const { directory, job, name } = campaign;
     const jobSha256 = job?.sha256 ?? '';
-    await this.commands.start(this.campaigns.stateOf(name), verb, { actor, directory, args, jobSha256 });
+    await this.commands.start(this.campaigns.stateOf(name), verb, {
+      actor,
+      directory,
+      args: [run, ...args],
+      jobSha256,
+      run,
+    });
     return { to: `/c/${name}/${page}` };
   }
 
@@ -132,10 +144,9 @@ export class RepairDesk extends Desk {
     const cancelled = await this.commands.find(this.campaigns.stateOf(asked.name), 'cancel');
     const isAtWork = cancelled !== undefined && cancelled.printed === undefined;
     if (run === undefined || (run.runner !== undefined && !isAtWork)) return { to: `/c/${asked.name}/run` };
-    const last = cancelled?.printed;
-    const isOwn = last !== undefined && (last.plan === run.plan.id || last.error !== null);
-    const wrong = [...more, ...(more.length === 0 && isOwn ? wrongOf(last, 'count') : [])];
-    const shown = { name: asked.name, run, isAtWork, last: isOwn ? last : undefined };
+    const last = cancelled?.run === run.directory ? cancelled.printed : undefined;
+    const wrong = [...more, ...(more.length > 0 || last === undefined ? [] : wrongOf(last, 'count'))];
+    const shown = { name: asked.name, run, isAtWork, last };
     return {
       status: more.length > 0 ? status : 200,
       page: takeBackPage(viewOf(asked, campaign), shown, wrong),
@@ -151,14 +162,10 @@ export class RepairDesk extends Desk {
     const { accepted } = run.balance;
     // A second click: it is taken back.
     if (accepted === 0) return { to: `/c/${asked.name}/take-back` };
-    if (readCount(asked) !== String(accepted))
+    if (!isTyped(asked, accepted))
       return this.showTakeBack(asked, [
         { message: `Type ${accepted} to take them back: ${countOf(accepted, 'message')}`, field: 'count' },
       ]);
-    return this.#start(asked, campaign, { verb: 'cancel', args: [run.directory], page: 'take-back' });
+    return this.#start(asked, campaign, { verb: 'cancel', run: run.directory, args: [], page: 'take-back' });
   }
-}
-
-function readCount({ fields }: PageRequest): string {
-  return String(fields.count ?? '').replaceAll(/[\s,.']/g, '');
 }

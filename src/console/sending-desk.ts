@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { EXIT } from '../report/exit-code.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Started } from './commands.js';
-import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
+import { Desk, isTyped, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import { refusedPage, type Wrong, wrongOf } from './pages/layout.js';
 import { beginningPage, type Checked, checkPage, runPage, whatNext } from './pages/sending-pages.js';
 import { type FoundRun, findRun } from './reading.js';
@@ -177,10 +177,6 @@ const ALONE: Wrong = {
 
 function notFound(): PageAnswer {
   return { status: 404, page: refusedPage('Not found', 'There is no such file of this run.') };
-}
-
-function isTyped({ fields }: PageRequest, count: number): boolean {
-  return String(fields.count ?? '').replaceAll(/[\s,.']/g, '') === String(count);
 }
 
 function askFor(count: number): Wrong {

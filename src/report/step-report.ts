@@ -8,7 +8,6 @@ import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
-import { readRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
@@ -111,19 +110,27 @@ export class StepReportWriter {
   }
 }
 
-/** The rows of a step in their order, each with the output that it stands in and what that says of it. */
-export async function* readReported(
-  files: Files,
-  source: ReportedStep,
-): AsyncGenerator<{ row: RowLine; output: Output; about: readonly string[] }> {
+/** The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. */
+export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
   const step = plan.job.steps[planned.number - 1];
   if (step === undefined || !isRowStep(step)) return;
   const rows = describeRows(source, step);
-  for await (const row of readRows(files, directory, planned)) {
-    await rows.moveTo(row);
-    yield { row, ...rows.describe(row) };
+  for await (const batch of readRowBatches(files, directory, planned)) {
+    const reported: ReportedRow[] = [];
+    for (const row of batch) {
+      const reading = rows.moveTo(row);
+      if (reading !== undefined) await reading;
+      reported.push({ row, ...rows.describe(row) });
+    }
+    yield reported;
   }
+}
+
+export interface ReportedRow {
+  readonly row: RowLine;
+  readonly output: Output;
+  readonly about: readonly string[];
 }
 
 export interface ReportedStep {

@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { AConsole } from '../console/a-console.js';
 import { aBrowser } from './a-browser.js';
 
@@ -12,9 +14,10 @@ const TIMEOUT_MS = 300_000;
 const HOSTILE = ['<img src=x onerror=alert(1)>', '{{ 7 }}', '=cmd()', 'abc\u202Egnp', '"><script>alert(1)</script>'];
 const PEOPLE = `First Name,Mobile,Fax\n${HOSTILE.map((name, at) => `"${name.replaceAll('"', '""')}",+6591234${500 + at},`).join('\n')}\nCy,n/a,\n`;
 const NUMBERS = HOSTILE.map((_, at) => `+6591234${500 + at}`);
+const FIXED = '+6591234999';
 
 let browser: Browser;
-const console = new AConsole();
+const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
 
 beforeAll(async () => {
   await console.start();
@@ -104,8 +107,8 @@ test('a campaign goes from its file to the report, and every page can be read on
   await inspect(page);
   await page.fill('#count', '3');
   // Both clicks, and a reload of what they lead to.
-  await page.dblclick('text=Send >> nth=-1');
-  await page.waitForURL('**/run');
+  await page.dblclick('button:text-is("Send the rest")');
+  await page.waitForSelector('h1:not(:has-text("The sample is sent"))');
   // It may be reloaded by itself just then.
   await page.reload().catch(() => {});
   await page.waitForSelector('h1:has-text("Report")');
@@ -163,8 +166,110 @@ test('without a script, and by the keyboard alone, the same path leads to the sa
   await press('Enter');
   await page.waitForURL('**/run');
   await page.waitForSelector('h1:text-is("Report")');
-  expect(console.sent('keys')).toEqual(NUMBERS);
+  await reach('a[href="/c/keys/fix"]');
+  await press('Enter');
+  await page.waitForURL('**/fix');
+  await reach('#cell-0-1');
+  await page.keyboard.type(FIXED);
+  await press('Enter');
+  await page.waitForSelector('button:text-is("Check the 1")');
+  await reach('button:text-is("Check the 1")');
+  await press('Enter');
+  await page.waitForSelector('#count');
+  await reach('#count');
+  await page.keyboard.type('1');
+  await press('Enter');
+  await page.waitForSelector('text=the service accepted 1 message');
+  expect(console.sent('keys')).toEqual([...NUMBERS, FIXED]);
   await page.close();
+});
+
+test('what is left of a run can be read and decided likewise: in doubt, taken back, corrected, had already', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const sandbox = await startSandbox({
+    rateLimits: false,
+    faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
+  });
+  const { page, complaints } = await open({});
+  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
+  const start = async (name: string, change: (job: string) => string) => {
+    await page.goto(console.origin);
+    await page.fill('#name', name);
+    await page.click('text=Start a campaign');
+    await page.fill('#path', console.write(`${name}.csv`, PEOPLE));
+    await page.click('text=Use this file');
+    await page.waitForURL('**/columns');
+    await page.click('text=Save and go on');
+    await page.waitForURL('**/message');
+    console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
+    await check(name);
+  };
+  const check = async (name: string) => {
+    await page.goto(`${console.origin}/c/${name}/check`);
+    await page.click('main button');
+    await page.waitForSelector('#count');
+    await page.fill('#count', (await page.innerText('label[for=count]')).replaceAll(/\D/g, ''));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Report")');
+  };
+  const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
+  await start('doubt', (job) => job.replace('sandbox: true', service));
+  await inspect(page);
+  await page.click('a:has-text("in doubt")');
+  await page.waitForURL('**/doubt/doubt');
+  await inspect(page);
+  await page.click('text=Count as sent');
+  await page.waitForSelector('.wrong a[href="#count"]');
+  await inspect(page);
+  await page.fill('#count', '5');
+  await page.click('text=Count as sent');
+  await page.waitForURL('**/run');
+  await start('later', (job) =>
+    job
+      .replace('sandbox: true', service)
+      .replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`),
+  );
+  await page.click('a:has-text("Take back")');
+  await page.waitForURL('**/take-back');
+  await inspect(page);
+  await page.fill('#count', '5');
+  await page.click('main button:text-is("Take back")');
+  await page.waitForSelector('text=5 messages taken back');
+  await inspect(page);
+  await start('again', (job) => job);
+  // What could not be used is corrected, and sent.
+  await page.click('a:has-text("Fix 1 row")');
+  await page.waitForURL('**/fix');
+  await inspect(page);
+  await page.fill('#cell-0-1', '+65 91');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.wrong a[href="#cell-0-1"]');
+  await inspect(page);
+  await page.fill('#cell-0-1', FIXED);
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('button:text-is("Check the 1")');
+  await inspect(page);
+  await page.dblclick('text=Check the 1');
+  await page.waitForSelector('#count');
+  await page.fill('#count', '1');
+  await page.dblclick('text=Send >> nth=-1');
+  await page.waitForSelector('text=the service accepted 1 message');
+  await page.click('text=Fix other rows');
+  await page.waitForSelector('text=Nothing is left to fix.');
+  await inspect(page);
+  expect(console.sent('again')).toEqual([...NUMBERS, FIXED]);
+  await page.goto(`${console.origin}/c/again/file`);
+  await page.fill('#path', console.write('more.csv', `${PEOPLE}Di,+6591234998,\n`));
+  await page.click('text=Use this file');
+  await page.waitForURL('**/columns');
+  await check('again');
+  await page.click('text=had exactly this text already');
+  await page.waitForURL('**/had');
+  await inspect(page);
+  expect(complaints).toEqual([]);
+  await page.close();
+  await sandbox.close();
 });
 
 /** A browser that has opened the console by a link of its own. `complaints`: of its console, such as of what the policy forbids. */

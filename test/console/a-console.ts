@@ -90,6 +90,10 @@ export class AConsole {
     return path;
   }
 
+  read(name: string): string {
+    return readFileSync(join(this.directory, name), 'utf8');
+  }
+
   /** A campaign up to its message, of a file of people. */
   async aCampaign(name: string, people: string): Promise<void> {
     await this.post('/new', { name });

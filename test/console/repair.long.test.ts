@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
@@ -27,7 +25,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
   /** A campaign that sends to this sandbox, as to the service; its job is changed by hand. */
   async function aLive(name: string, change = (job: string) => job): Promise<void> {
     await console.aCampaign(name, people(3));
-    const job = readFileSync(join(console.directory, `campaigns/${name}/job.yaml`), 'utf8');
+    const job = console.read(`campaigns/${name}/job.yaml`);
     const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
     console.write(`campaigns/${name}/job.yaml`, change(job.replace('sandbox: true', service)));
     const { plan } = await console.check(name);
@@ -120,7 +118,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const had = await console.ask('/c/again/had');
     expect(textOf(had)).toMatch(/3 had exactly this text before.* again \d+ \w+ 20\d\d 3/);
     await console.post('/c/again/retry', { run: fieldOf(had, 'run'), only: 'had-it-already' });
-    expect(textOf(await console.checked('again'))).toContain('they get it again');
+    expect(textOf(await console.checked('again'))).toContain(': sent again.');
     await send(3);
     expect(console.sent('again')).toEqual([...numbersOf(3), ...numbersOf(3), numberOf(4)].sort());
   });

@@ -1,8 +1,10 @@
+import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { FormFields } from '../desk.js';
-import { applyFixes, type CodeCount, type Fixes, type RejectedRow, type RejectionList } from '../rejections.js';
+import type { RejectedRow } from '../left-rows.js';
+import { applyFixes, type CodeCount, type Fixes, type RejectionList } from '../rejections.js';
 import { renderForm, renderPage, type View, type Wrong } from './layout.js';
 
 export const PAGE_ROWS = 50;
@@ -74,11 +76,11 @@ function renderPutBack(
 ): Html {
   const { code, puts } = each;
   if (puts === 0) return html`${fix}`;
-  const [what, is] = code === 'lost-plus' ? ['+', 'is'] : ['the 0', 'is'];
+  const what = code === 'lost-plus' ? '+' : 'the 0';
   const isPut = fixes.put.includes(code);
   const undo = isPut ? html`<input type="hidden" name="undo" value="1">` : NOTHING;
   const said = isPut ? `Take it out again` : `Put ${what} back in ${format(puts)}`;
-  const done = isPut ? `${what} ${is} back in ${format(puts)}. ` : '';
+  const done = isPut ? `${what} is back in ${format(puts)}. ` : '';
   const show = html`<a href="?${new URLSearchParams({ code }).toString()}#rows">show</a>`;
   return html`${done}${renderForm(view, `/c/${name}/fix/put`, html`${planField(list)}<input type="hidden" name="code" value="${code}">${undo}<button class="quiet">${said}</button> (${show})`)}`;
 }
@@ -87,18 +89,25 @@ function renderRows(view: View, shown: ShownRejections, wrong: readonly Wrong[])
   const { name, list, code, from, rows, isOpen } = shown;
   const total = code === '' ? list.rows : (list.codes.find((each) => each.code === code)?.rows ?? 0);
   const columns = [{ title: 'line' }, { title: 'to correct' }, { title: 'problem' }, { title: 'the row' }];
-  const lines = rows.map((row, index) => renderRow(row, from + index, shown, wrong));
+  const [file, ...others] = new Set(rows.map(({ place }) => place[1]));
+  const isOneFile = others.length === 0;
+  const lines = rows.map((row, index) => renderRow(row, { at: from + index, isOneFile }, shown, wrong));
   const link = (at: number, said: string) =>
     html`<a href="?${new URLSearchParams({ ...(code === '' ? {} : { code }), from: String(at) }).toString()}#rows">${said}</a> `;
-  const pages = html`<nav aria-label="Pages" class="pages">${from > 0 ? link(Math.max(0, from - PAGE_ROWS), 'Previous') : NOTHING}${from + rows.length < total ? link(from + PAGE_ROWS, 'Next') : NOTHING}</nav>`;
-  const place = html`<p class="dim">Rows ${format(Math.min(from + 1, total))} to ${format(from + rows.length)} of ${format(total)}.</p>`;
+  const pages = html`<p class="pages">${from > 0 ? link(Math.max(0, from - PAGE_ROWS), 'Previous') : NOTHING}${from + rows.length < total ? link(from + PAGE_ROWS, 'Next') : NOTHING}</p>`;
+  const place = html`<p class="dim">Rows ${format(Math.min(from + 1, total))} to ${format(from + rows.length)} of ${format(total)}${file === undefined || !isOneFile ? '' : `, in ${basename(file)}`}.</p>`;
   const hidden = html`${planField(list)}<input type="hidden" name="code" value="${code}"><input type="hidden" name="from" value="${from}">`;
   const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns }, lines)}</div>`;
-  const form = isOpen ? renderForm(view, `/c/${name}/fix`, html`${hidden}${table}<button>Save</button>`) : table;
+  const form = isOpen ? renderForm(view, `/c/${name}/fix`, html`${hidden}${table}<p><button>Save</button></p>`) : table;
   return html`${place}${form}${pages}`;
 }
 
-function renderRow(row: RejectedRow, at: number, shown: ShownRejections, wrong: readonly Wrong[]): (string | Html)[] {
+function renderRow(
+  row: RejectedRow,
+  { at, isOneFile }: { at: number; isOneFile: boolean },
+  shown: ShownRejections,
+  wrong: readonly Wrong[],
+): (string | Html)[] {
   const { list, fixes, written, isOpen } = shown;
   const cells = applyFixes(row, list, fixes);
   const editable = editableAt(row, list.columns);
@@ -125,7 +134,7 @@ function renderRow(row: RejectedRow, at: number, shown: ShownRejections, wrong: 
   const isFixed = row.name in fixes.rows || (row.put !== undefined && fixes.put.includes(row.about[2]));
   const reason = row.about[3];
   return [
-    html`${line}<span class="hint">${file}</span>`,
+    html`${line}${isOneFile ? NOTHING : html`<span class="hint">${basename(file)}</span>`}`,
     html`${inputs}`,
     html`${isFixed ? html`<b>Fixed</b>, was: ` : NOTHING}${reason}`,
     beside.length > MOST_BESIDE ? `${beside.slice(0, MOST_BESIDE)}…` : beside,

@@ -138,6 +138,12 @@ export function signInPage(name?: string): string {
   });
 }
 
+/** A number to type, and why it was refused. */
+export function renderCount(label: string, wrong: readonly Wrong[]): Html {
+  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
+  return html`<p class="field"><label for="count">${label}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p>`;
+}
+
 /** What stands for a page that is not shown. */
 export function refusedPage(title: string, said: string): string {
   return renderPage(NO_VISIT, {

@@ -7,7 +7,7 @@ import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import { countWithheld, type Summary } from '../../report/summary.js';
 import type { Printed } from '../commands.js';
-import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+import { renderCount, renderForm, renderPage, type View, type Wrong } from './layout.js';
 
 /** A run of which something is left to decide. */
 interface RunLeft {
@@ -16,12 +16,6 @@ interface RunLeft {
   readonly balance: Balance;
   /** When the service sends what it accepted, in words; undefined where it holds nothing. */
   readonly heldUntil: string | undefined;
-}
-
-/** A number to type, and why it was refused. */
-function renderCount(label: string, wrong: readonly Wrong[]): Html {
-  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
-  return html`<p class="field"><label for="count">${label}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p>`;
 }
 
 function hiddenRun(run: string): Html {
@@ -164,12 +158,14 @@ export function renderLeft(
     .filter(({ output, code }) => output === 'unprocessed' && (code === 'cancelled' || code === 'assumed-not-sent'))
     .reduce((sum, { rows }) => sum + rows, 0);
   const had = countHadAlready(summary);
+  // Rows of another run, which may have more.
+  const isPart = plan.steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
   const items = [
     inDoubt > 0 &&
       html`<a href="/c/${name}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: they may have arrived.`,
-    rejected > 0 &&
-      plan.steps.length === 1 &&
-      html`<a href="/c/${name}/fix">Fix ${countOf(rejected, 'row')}</a> that could not be used, and send those.`,
+    plan.steps.length === 1 &&
+      (rejected > 0 || isPart) &&
+      html`<a href="/c/${name}/fix">Fix ${rejected > 0 ? countOf(rejected, 'row') : 'other rows'}</a> that could not be used, and send those.`,
     had > 0 &&
       html`<a href="/c/${name}/had">${format(had)} had exactly this text already</a>: see from what, or send it all the same.`,
     until !== undefined &&

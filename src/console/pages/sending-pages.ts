@@ -11,7 +11,7 @@ import { renderReasons } from '../../report/page/page-sections.js';
 import { describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
 import type { WaitingRest } from '../waiting.js';
-import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+import { renderCount, renderForm, renderPage, type View, type Wrong } from './layout.js';
 import { renderLeft } from './repair-pages.js';
 
 /** A plan, as a person confirms it. */
@@ -54,10 +54,6 @@ export function checkPage(
     });
   }
   const { plan, facts, isStale, count } = checked;
-  const again =
-    plan.retryOf?.only === 'had-it-already'
-      ? html`<p class="note">These people had exactly this text before: they get it again.</p>`
-      : NOTHING;
   const stale = isStale
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
@@ -65,9 +61,9 @@ export function checkPage(
   return renderPage(view, {
     title: 'Check',
     wrong,
-    body: html`<h1>Check</h1>${stale}${again}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
+    body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
-    command,
+    command: plan.retryOf === undefined ? command : `volley retry ${plan.retryOf.run} --only ${plan.retryOf.only}`,
   });
 }
 
@@ -230,11 +226,6 @@ ${renderFunnel(summary)}${renderReasons(summary)}
 function renderRest(view: View, name: string, { stage, why, count }: WaitingRest, wrong: readonly Wrong[]): Html {
   const field = html`<input type="hidden" name="stage" value="${stage}">${renderCount(`Type ${count} to send the rest`, wrong)}<button>Send the rest</button>`;
   return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, `/c/${name}/go-on`, field)}`;
-}
-
-function renderCount(label: string, wrong: readonly Wrong[]): Html {
-  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
-  return html`<p class="field"><label for="count">${label}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p>`;
 }
 
 function renderGoOn(view: View, name: string, said: string): Html {

@@ -1,0 +1,175 @@
+import { join } from 'node:path';
+import type { Cell } from '../domain/row.js';
+import { formatRowId, type RowId, readRowId } from '../kinds/ids.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
+import type { RowLine } from '../plan/format/row-line.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import { readRunFile } from '../plan/format/run-record.js';
+import { fileStartsOf, idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
+import { OutcomeReader } from '../report/outcome-reader.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { type ReportedRow, readReported } from '../report/step-report.js';
+import type { Files } from '../storage/files.js';
+
+/** A row that is left to fix. */
+export interface RejectedRow {
+  /** The same in every plan that has it. */
+  readonly name: string;
+  readonly place: readonly [step: number, file: string, line: number, row: number];
+  /** Stage, column at fault, code, reason, and its id, which no page shows. */
+  readonly about: readonly [stage: string, field: string, code: string, reason: string, id: string];
+  /** In the order of the list's columns. */
+  readonly cells: readonly (Cell | null)[];
+  /** The number that has back what a spreadsheet took; undefined where only a person can say. */
+  readonly put: string | undefined;
+}
+
+export interface PlanAt {
+  readonly directory: string;
+  readonly plan: Plan;
+}
+
+const PUT_BACK = /^The number lost its (?:\+|leading 0); it is probably (\+\d{7,15})\.$/;
+
+/**
+ * A plan, and all that have rows of it or of each other, by re-import and retry: the first ones first, the plan itself last. Of
+ * those that are pruned nothing is left to fix.
+ */
+export async function findRelated(files: Files, of: PlanAt): Promise<PlanAt[]> {
+  const others: (PlanAt & { atMs: number })[] = [];
+  for await (const { run, path, hasPlan } of (await RunDirectories.read(files, join(of.directory, '..'))).list(files)) {
+    const { record } = (await readRunFile(files, path)) ?? {};
+    if (!hasPlan || run === of.plan.id || record?.pruned !== undefined) continue;
+    const atMs = (await files.stat(join(path, PLAN_FILE)))?.modifiedMs ?? 0;
+    others.push({ directory: path, plan: await readPlan(files, path), atMs });
+  }
+  const found = new Set<PlanAt>([of]);
+  for (const { plan } of found) {
+    for (const other of others)
+      if (listGivers(plan).includes(other.plan.id) || listGivers(other.plan).includes(plan.id)) found.add(other);
+  }
+  return [...others.filter((each) => found.has(each)).sort((one, other) => one.atMs - other.atMs), of];
+}
+
+/** Runs of which a plan has rows. */
+function listGivers({ retryOf, steps }: Plan): string[] {
+  const givers = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
+  return retryOf === undefined ? givers : [...givers, retryOf.run];
+}
+
+/**
+ * The rows that stand in the rejections of a plan or of the runs before it. Invariant: a row stands once, where it was read last, and not at all
+ * where one of them took it. `columns` gets theirs.
+ */
+export async function* readLeft(
+  files: Files,
+  runs: readonly PlanAt[],
+  columns: string[],
+): AsyncGenerator<RejectedRow[]> {
+  const refused = new RefusedRows(files, runs);
+  const counted: PlanAt[] = [];
+  // A plan that was never sent took nothing: the last one has its rows.
+  for (const run of runs)
+    if (run === runs.at(-1) || (await files.stat(join(run.directory, JOURNAL_FILE))) !== undefined) counted.push(run);
+  const places = await placeReadAgain(files, counted, refused);
+  for (const run of counted) {
+    const [step] = run.plan.steps;
+    for await (const batch of readNamed(files, run, { refused, columns })) {
+      yield batch.flatMap(({ row, output, about, name, at, spread }): RejectedRow[] => {
+        if (output !== 'rejections' || (places.get(name) ?? at) !== at) return [];
+        const [stage = '', field = '', code = '', reason = '', id = ''] = about;
+        const place = [step?.number ?? 1, step?.inputs[row.file]?.file ?? '', row.line, row.row] as const;
+        const put = PUT_BACK.exec(reason)?.[1];
+        return [{ name, place, about: [stage, field, code, reason, id], cells: spread(), put }];
+      });
+    }
+  }
+}
+
+/** Rows that were read again, by name: where they were refused last; '' for one that was taken. */
+async function placeReadAgain(
+  files: Files,
+  runs: readonly PlanAt[],
+  refused: RefusedRows,
+): Promise<Map<string, string>> {
+  const places = new Map<string, string>();
+  for (const run of runs) {
+    if (listGivers(run.plan).length === 0) continue;
+    for await (const batch of readNamed(files, run, { refused, columns: [] })) {
+      for (const { row, output, name, at } of batch)
+        if (row.from !== undefined && places.get(name) !== '') places.set(name, output === 'rejections' ? at : '');
+    }
+  }
+  return places;
+}
+
+interface NamedRow extends ReportedRow {
+  readonly name: string;
+  /** The same for no other row. */
+  readonly at: string;
+  /** Its cells, in the order of the columns of the list. */
+  readonly spread: () => (Cell | null)[];
+}
+
+/** The rows of a run that were rejected, or read again, in batches. */
+async function* readNamed(
+  files: Files,
+  run: PlanAt,
+  { refused, columns }: { refused: RefusedRows; columns: string[] },
+): AsyncGenerator<NamedRow[]> {
+  const { directory, plan } = run;
+  const [planned] = plan.steps;
+  if (planned?.files === undefined) return;
+  const { rows } = await readRunRows(files, run, { report: true });
+  const reader = new OutcomeReader(files, join(directory, JOURNAL_FILE), rows);
+  const nameOf = nameRows(plan, planned, refused);
+  for (const column of planned.columns) if (!columns.includes(column)) columns.push(column);
+  const maps = planned.inputs.map(({ columnMap }) =>
+    columnMap.map((index) => columns.indexOf(planned.columns[index] ?? '')),
+  );
+  try {
+    for await (const batch of readReported(files, { plan, planned, directory, rows, reader })) {
+      const named: NamedRow[] = [];
+      for (const each of batch) {
+        const { row } = each;
+        const naming = nameOf(each);
+        const name = typeof naming === 'object' ? await naming : naming;
+        if (name === undefined) continue;
+        named.push({
+          ...each,
+          name,
+          at: `${plan.id} ${row.file} ${row.row}`,
+          spread: () => spreadCells(row, maps[row.file] ?? [], columns.length),
+        });
+      }
+      yield named;
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+/** For each row in their order: undefined for one that was neither rejected nor read again. Only a row that was read again is waited for. */
+function nameRows(plan: Plan, step: PlannedStep, refused: RefusedRows) {
+  const starts = fileStartsOf(plan, step);
+  const ofPlanned = idStartOf({ run: plan.id, step: step.number, isPlanned: true });
+  let next = 0;
+  const nameAgain = async (id: RowId) => {
+    if (isRefusedRow(id)) await refused.loadSharing(id.run);
+    const { from, row } = refused.namesOf(id).at(-1) ?? { from: formatRowId(id), row: '' };
+    return `${from}${row}`;
+  };
+  return ({ row, output }: ReportedRow): string | undefined | Promise<string> => {
+    const index = row.state === 'planned' ? next++ : 0;
+    const id = row.from === undefined ? undefined : readRowId(row.from);
+    if (id !== undefined) return nameAgain(id);
+    if (output !== 'rejections') return undefined;
+    return row.state === 'planned' ? `${ofPlanned}${index}` : `${starts[row.file] ?? ''}${row.row}`;
+  };
+}
+
+function spreadCells({ cells }: RowLine, map: readonly number[], count: number): (Cell | null)[] {
+  const spread: (Cell | null)[] = new Array(count).fill(null);
+  for (const [index, column] of map.entries()) spread[column] = cells[index];
+  return spread;
+}
