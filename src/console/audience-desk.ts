@@ -1,5 +1,4 @@
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { isSeq } from 'yaml';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
@@ -17,7 +16,7 @@ import {
   type Ticked,
   toWrittenWhere,
 } from './audience.js';
-import type { CampaignFolder, CampaignJob } from './campaign.js';
+import { type CampaignFolder, type CampaignJob, listLists, setLists } from './campaign.js';
 import type { Printed } from './commands.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import { type WhoShown, whoPage } from './pages/audience-pages.js';
@@ -79,14 +78,8 @@ export class AudienceDesk extends Desk {
       const where = ['steps', 0, 'input', 'where'];
       if (ticked.length === 0) document.deleteIn(where);
       else document.setIn(where, document.createNode(toWrittenWhere(ticked)));
-      const at = ['steps', 0, 'suppress'];
-      const node = document.getIn(at, true);
-      const before = isSeq(node) ? node.items : node === undefined ? [] : [node];
-      const kept = before.filter((_, index) => fields[`list-${index}`] !== undefined);
-      const items = [...kept, ...(added === undefined ? [] : [document.createNode(added)])];
-      if (items.length === 0) document.deleteIn(at);
-      else if (kept.length < before.length || added !== undefined)
-        document.setIn(at, Object.assign(document.createNode([]), { items }));
+      const kept = listLists(document).filter((_, index) => fields[`list-${index}`] !== undefined);
+      setLists(document, [...kept, ...(added === undefined ? [] : [document.createNode(added)])]);
     });
     const isFaulty = listAudienceFaults(await this.checkJob(asked, campaign)).length > 0;
     return { to: `/c/${asked.name}/${isFaulty || fields.next === undefined ? 'who' : 'when'}` };

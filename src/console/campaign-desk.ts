@@ -1,9 +1,10 @@
 import { isAbsolute, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
+import { writtenService } from '../job/schema/service.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { describeWho } from './audience.js';
-import { type CampaignFolder, jobFileOf } from './campaign.js';
+import { type CampaignFolder, jobFileOf, SERVICE_FILE } from './campaign.js';
 import type { Printed } from './commands.js';
 import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
 import {
@@ -62,49 +63,63 @@ export class CampaignDesk extends Desk {
     return { to: `/c/${await this.campaigns.create(written)}/file` };
   }
 
-  async showTasks(asked: PageRequest): Promise<PageAnswer> {
+  /** A campaign is on the sandbox or live for good: what is sent for real is a copy. */
+  async makeLive(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
+    const service = await this.campaigns.readService();
+    const read = writtenService.safeParse(service);
+    if (campaign.job === undefined || !campaign.job.isSandbox) return { to: `/c/${asked.name}` };
+    if (!read.success || read.data.sandbox || !read.data.account || !read.data.credentials) {
+      const message = `${SERVICE_FILE} beside campaigns/ ${service === undefined ? 'is not there' : 'does not name an account and its credentials as `service` of a job does'}`;
+      const hint =
+        'Who keeps this console writes it: region, account, and credentials: { apiKey: { env: VOLLEY_API_KEY } }.';
+      return this.showTasks(asked, [{ message, hint }]);
+    }
+    return { to: `/c/${await this.campaigns.copyLive(campaign, service, asked.user === undefined ? 0 : 1)}` };
+  }
+
+  async showTasks(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const campaign = await this.find(asked.name);
+    const key = campaign.job?.isSandbox === false ? await this.checkJob(asked, campaign) : undefined;
+    const faults = key === undefined ? [] : wrongOf(key).filter(({ message }) => message.startsWith('service'));
     const { job, file } = campaign;
-    const run = await findRun(campaign, this.context);
+    // Of a job that cannot be read, its pages are where it is put right.
+    const run = await findRun(campaign, this.context).catch((error) => {
+      if (!(error instanceof UserError)) throw error;
+      if (faults.length === 0) faults.push({ message: error.message, hint: error.hint ?? null });
+      return undefined;
+    });
     const { checked } = await this.checked(campaign);
     const done = (isDone: boolean, why: string) => (isDone ? 'Completed' : why);
     const hasJob = job !== undefined;
     const needs = 'Cannot start yet: choose the column of the numbers';
-    const tasks: Task[] = [
-      { title: 'File', path: 'file', state: done(file !== undefined || hasJob, 'Not started'), isOpen: true },
-      {
-        title: 'Columns',
-        path: 'columns',
-        state: done(hasJob, file === undefined ? 'Cannot start yet: add a file' : 'Not started'),
-        isOpen: file !== undefined,
-      },
-      {
-        title: 'Message',
-        path: 'message',
-        state: done(hasJob, needs),
-        isOpen: hasJob,
-      },
-      { title: 'Who', path: 'who', state: job === undefined ? needs : describeWho(job), isOpen: hasJob },
-      {
-        title: 'When',
-        path: 'when',
-        state: job === undefined ? needs : describeTiming(job.timing, ownZone()),
-        isOpen: hasJob,
-      },
-      {
-        title: 'Check',
-        path: 'check',
-        state: done(checked?.isStale === false, hasJob ? 'Not started' : needs),
-        isOpen: hasJob,
-      },
-      {
-        title: 'Send',
-        path: run === undefined ? 'check' : 'run',
-        state: run === undefined ? 'Not started' : run.said,
-        isOpen: run !== undefined || checked !== undefined,
-      },
+    const task = (title: string, isOpen: boolean, state: string, path = title.toLowerCase()): Task => ({
+      title,
+      path,
+      state,
+      isOpen,
+    });
+    const tasks = [
+      task('File', true, done(file !== undefined || hasJob, 'Not started')),
+      task(
+        'Columns',
+        file !== undefined,
+        done(hasJob, file === undefined ? 'Cannot start yet: add a file' : 'Not started'),
+      ),
+      task('Message', hasJob, done(hasJob, needs)),
+      task('Who', hasJob, job === undefined ? needs : describeWho(job)),
+      task('When', hasJob, job === undefined ? needs : describeTiming(job.timing, ownZone())),
+      task('Test', hasJob, hasJob ? 'On your own phones, if you like' : needs),
+      task('Check', hasJob, done(checked?.isStale === false, hasJob ? 'Not started' : needs)),
+      task(
+        'Send',
+        run !== undefined || checked !== undefined,
+        run?.said ?? 'Not started',
+        run === undefined ? 'check' : 'run',
+      ),
     ];
-    return { page: taskPage(viewOf(asked, campaign), campaign, tasks) };
+    const all = [...wrong, ...faults];
+    return { status: wrong.length > 0 ? 422 : 200, page: taskPage(viewOf(asked, campaign), campaign, tasks, all) };
   }
 
   async showFile(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {

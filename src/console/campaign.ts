@@ -1,4 +1,6 @@
-import { dirname, join } from 'node:path';
+import { constants } from 'node:fs';
+import { cp } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
@@ -22,6 +24,10 @@ export interface CampaignJob {
   readonly sha256: string;
   readonly text: string;
   readonly isSandbox: boolean;
+  /** That it is sent from, with its region. */
+  readonly account: string;
+  /** Own ones, for tests. */
+  readonly testNumbers: string;
   /** Of another person, before it is sent. */
   readonly asksApproval: boolean;
   readonly files: readonly string[];
@@ -40,13 +46,19 @@ export interface CampaignJob {
 }
 
 const JOB_FILE = 'job.yaml';
+export const SERVICE_FILE = 'service.yaml';
 /** Keys that have maps of which the forms show what they need. */
 const WHOLE = new Set([
-  ...['service', 'steps.suppress', 'steps.input.where'],
+  ...['service', 'prices', 'testNumbers', 'steps.suppress', 'steps.input.where'],
   ...['steps.template.scheduled', 'steps.window', 'steps.ramp'],
 ]);
 /** As a job of a campaign names it: beside `campaigns/`. */
 const MEMORY = '../../memory';
+/** Of a step: where its people are, and how they are read. */
+const HOW_READ = [
+  ['destination'],
+  ...['files', 'country', 'countryColumn', 'encoding', 'sheet'].map((key) => ['input', key]),
+];
 const KNOWN = new Set([
   ...['name', 'memory', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
   ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template'],
@@ -113,19 +125,29 @@ export class Campaigns {
     await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path }));
   }
 
-  /** Of a job that `volley init` wrote, the campaign's own takes the file and the column of the numbers; all else that was decided stays. */
-  async takeOver({ name, directory, job }: CampaignFolder, path: string): Promise<void> {
-    const written: Document = parseDocument((await this.#files.readText(path)) ?? '');
-    const document: Document = job === undefined ? written : parseDocument(job.text);
-    if (job === undefined) {
-      document.set('name', name);
-      const memory = document.createPair('memory', MEMORY);
+  /**
+   * A job that `volley init` wrote for the campaign says where its people are, and how they are read. All else of a job that is there stays:
+   * who gets it, when, what it is sent by, and what must hold before. Lists of people who get nothing are only added.
+   */
+  async takeOver(campaign: CampaignFolder, path: string): Promise<void> {
+    const made: Document = parseDocument((await this.#files.readText(path)) ?? '');
+    if (campaign.job === undefined) {
+      made.set('name', campaign.name);
+      const memory = made.createPair('memory', MEMORY);
       memory.key.commentBefore = ' all campaigns remember together whom they wrote to';
-      if (isMap(document.contents)) document.contents.items.splice(1, 0, memory);
+      if (isMap(made.contents)) made.contents.items.splice(1, 0, memory);
+      await this.#write(campaign, made);
     } else
-      for (const key of ['input', 'destination'])
-        document.setIn(['steps', 0, key], written.getIn(['steps', 0, key], true));
-    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+      await this.edit(campaign, (document) => {
+        for (const key of HOW_READ) {
+          const at = ['steps', 0, ...key];
+          const node = made.getIn(at, true);
+          if (node === undefined) document.deleteIn(at);
+          else document.setIn(at, node);
+        }
+        const isNew = (list: unknown) => !campaign.job?.lists.includes(nameList(isMap(list) ? list.toJSON() : {}));
+        setLists(document, [...listLists(document), ...listLists(made).filter(isNew)]);
+      });
     await this.#files.remove(path);
   }
 
@@ -133,7 +155,38 @@ export class Campaigns {
   async edit({ directory, job }: CampaignFolder, change: (document: Document) => void): Promise<void> {
     const document = parseDocument(job?.text ?? '');
     change(document);
-    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+    await this.#write({ directory }, document);
+  }
+
+  async #write(campaign: Pick<CampaignFolder, 'directory'>, document: Document): Promise<void> {
+    await this.#files.writeWhole(jobFileOf(campaign), String(document));
+  }
+
+  /** What an admin put into service.yaml beside the campaigns: the account that live ones are sent from. Undefined where there is none. */
+  async readService(): Promise<unknown> {
+    const text = await this.#files.readText(join(dirname(this.directory), SERVICE_FILE));
+    return text === undefined ? undefined : parseDocument(text).toJS();
+  }
+
+  /** Another campaign of the same files and the same job, sent from an account. `approvals`: of others, that it needs. */
+  async copyLive(from: CampaignFolder, service: unknown, approvals: number): Promise<string> {
+    const name = await this.create(`${from.name.slice(0, 58)}-live`);
+    const directory = join(this.directory, name);
+    for (const part of ['files', 'lists']) {
+      const [source, copy] = [from.directory, directory].map((each) => join(each, part)) as [string, string];
+      if ((await this.#files.stat(source)) !== undefined)
+        await cp(source, copy, { recursive: true, mode: constants.COPYFILE_FICLONE });
+    }
+    if (from.file !== undefined) {
+      const own = relative(from.directory, from.file);
+      await this.choose(name, own.startsWith('..') ? from.file : join(directory, own));
+    }
+    const document = parseDocument(from.job?.text ?? '');
+    document.set('name', name);
+    document.set('service', document.createNode(service));
+    if (approvals > 0) document.setIn(['guards', 'requireApproval'], approvals);
+    await this.#write({ directory }, document);
+    return name;
   }
 
   /** One more file of people; nothing changes where the job has it. */
@@ -141,12 +194,32 @@ export class Campaigns {
     if (job === undefined || job.files.includes(file)) return;
     const document = parseDocument(job.text);
     document.setIn(['steps', 0, 'input', 'files'], [...job.files, file]);
-    await this.#files.writeWhole(join(directory, JOB_FILE), String(document));
+    await this.#write({ directory }, document);
   }
 }
 
 export function jobFileOf({ directory }: Pick<CampaignFolder, 'directory'>): string {
   return join(directory, JOB_FILE);
+}
+
+/** The lists of people who get nothing, as they stand in a job. */
+export function listLists(document: Document): readonly unknown[] {
+  const node = document.getIn(['steps', 0, 'suppress'], true);
+  return isSeq(node) ? node.items : node === undefined ? [] : [node];
+}
+
+export function setLists(document: Document, items: readonly unknown[]): void {
+  const at = ['steps', 0, 'suppress'];
+  if (items.length === 0) document.deleteIn(at);
+  else if (
+    items.length !== listLists(document).length ||
+    items.some((item, index) => item !== listLists(document)[index])
+  )
+    document.setIn(at, Object.assign(document.createNode([]), { items: [...items] }));
+}
+
+function nameList({ files }: { readonly files?: unknown }): string {
+  return [files].flat().join(', ');
 }
 
 function readJob(text: string): CampaignJob {
@@ -176,6 +249,8 @@ function readJob(text: string): CampaignJob {
     sha256: sha256Of(text),
     text,
     isSandbox: at('service', 'sandbox') === true,
+    account: [at('service', 'account'), at('service', 'region')].filter((each) => each !== undefined).join(', '),
+    testNumbers: [document.toJS()?.testNumbers ?? []].flat().join(', '),
     asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
     files: [input?.files ?? []].flat().map(String),
     destination: say(at('steps', 0, 'destination')),
@@ -183,7 +258,7 @@ function readJob(text: string): CampaignJob {
     sender: say(at('steps', 0, 'template', 'source')),
     message: say(at('steps', 0, 'template', 'text')),
     ticked: ticked ?? [],
-    lists: [suppress ?? []].flat().map(({ files }) => [files].flat().join(', ')),
+    lists: [suppress ?? []].flat().map(nameList),
     timing,
     optOuts: say(document.get('optOuts')),
     unknown: [...unknown],

@@ -89,5 +89,10 @@ export function isTyped({ fields }: PageRequest, count: number): boolean {
 }
 
 export function viewOf({ formToken, user, isSignedIn }: PageRequest, { name, job }: CampaignFolder): View {
-  return { formToken, user, isSignedIn, campaign: { name, isSandbox: job?.isSandbox ?? true } };
+  return {
+    formToken,
+    user,
+    isSignedIn,
+    campaign: { name, isSandbox: job?.isSandbox ?? true, account: job?.account ?? '' },
+  };
 }

@@ -8,6 +8,8 @@ import type { Balance } from '../domain/row.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
 import { guessJob } from '../guess/guess-job.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
+import { OpeningHours } from '../hours/window.js';
+import { describeOpening, type Opening, zonesOf } from '../hours/zone-groups.js';
 import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
 import type { RunState } from '../journal/replay.js';
@@ -18,14 +20,14 @@ import { readRegistry } from '../registry/open-registry.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import { PAGE_FILE, readSummary } from '../report/write-report.js';
+import { findWaitingStage } from '../run/waiting-stage.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import type { Owner } from '../storage/lock-file.js';
 import { countToSend, listSendingFacts } from '../texts/sending-question.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { ColumnsShown } from './pages/campaign-pages.js';
-import type { Checked, ShownRun } from './pages/sending-pages.js';
-import { describeClosed, findRest } from './waiting.js';
+import type { Checked, ShownRun, WaitingRest } from './pages/sending-pages.js';
 
 /** What a campaign's file has, and what may be its numbers. */
 export async function readColumns({ directory, job, file = '' }: CampaignFolder, files: Files): Promise<ColumnsShown> {
@@ -137,4 +139,29 @@ function describeState(
 /** In a few words, for the list of campaigns. */
 export function describeRunShortly({ balance }: Pick<ShownRun, 'balance'>): string {
   return `${countOf(balance.accepted, 'message')} accepted of ${countOf(balance.read, 'row')}`;
+}
+
+function findRest(plan: Plan, state: RunState): WaitingRest | undefined {
+  const waiting = findWaitingStage(plan, state);
+  if (waiting === undefined) return undefined;
+  const count = countToSend(plan, state).parts[0]?.count ?? 0;
+  return { stage: waiting.number, why: waiting.why, isSample: waiting.verdict === 'asked', count };
+}
+
+/** When the hours begin in which messages may leave; undefined while some may leave now. */
+function describeClosed({ steps, job }: Plan, nowMs: number): string | undefined {
+  for (const { number, hours } of steps) {
+    const step = job.steps[number - 1];
+    if (step?.kind !== 'sms' || step.window === undefined || hours === undefined) continue;
+    const { window } = step;
+    const opening = new OpeningHours(window);
+    const next = Object.keys(hours.groups).flatMap((group): Opening[] => {
+      const [zone = 'UTC', ...others] = zonesOf(window, group);
+      const atMs = opening.findNextOpening([zone, ...others], nowMs);
+      return atMs === undefined ? [] : [{ group, atMs, zone }];
+    });
+    const [first] = next.toSorted((one, other) => one.atMs - other.atMs);
+    if (first !== undefined && first.atMs > nowMs) return `Messages may not leave now: ${describeOpening(first)}.`;
+  }
+  return undefined;
 }

@@ -24,6 +24,7 @@ import { refusedPage, signInPage } from './pages/layout.js';
 import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
+import { TestDesk } from './test-desk.js';
 import { TimingDesk } from './timing-desk.js';
 import { SLICE_BYTES } from './uploads.js';
 
@@ -61,6 +62,7 @@ export async function startConsole(
   const desks = { directory, commands };
   const desk = new CampaignDesk(desks, context);
   const audience = new AudienceDesk(desks, context);
+  const test = new TestDesk(desks, context);
   const timing = new TimingDesk(desks, context);
   const sending = new SendingDesk(desks, context);
   const repair = new RepairDesk(desks, context);
@@ -177,6 +179,10 @@ export async function startConsole(
   onForm('/c/:name/who.json', (asked) => audience.count(asked));
   onPage('/c/:name/when', (asked) => timing.showWhen(asked));
   onForm('/c/:name/when', (asked) => timing.write(asked));
+  onPage('/c/:name/test', (asked) => test.showTest(asked));
+  onPage('/c/:name/test.json', (asked) => test.lookAtTest(asked));
+  onForm('/c/:name/test', (asked) => test.send(asked));
+  onForm('/c/:name/live', (asked) => desk.makeLive(asked));
   onPage('/c/:name/check', (asked) => sending.showCheck(asked));
   onPage('/c/:name/check.json', (asked) => sending.lookAtCheck(asked));
   onForm('/c/:name/check', (asked) => sending.check(asked));

@@ -125,6 +125,12 @@ export class AConsole {
     return this.ask(`/c/${name}/run`);
   }
 
+  /** The page of the test, once that is over. */
+  async tested(name: string): Promise<Answer> {
+    await this.until(`/c/${name}/test.json`);
+    return this.ask(`/c/${name}/test`);
+  }
+
   /** What a page waits for is over. */
   async until(path: string): Promise<void> {
     for (;;) {

@@ -149,6 +149,79 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(checked)).toContain('1 had exactly this text');
   });
 
+  test('keeps who, when and what must hold when the column is chosen again', async () => {
+    await console.aCampaign('again', 'name,mobile,phone,agreed\nA,+6591234001,+6591234009,yes\nB,+6591234002,,no\n');
+    const path = join(console.directory, 'campaigns/again/job.yaml');
+    await console.post('/c/again/columns', { destination: 'mobile' });
+    const sha256 = fieldOf(await console.ask('/c/again/who'), 'sha256');
+    await console.post('/c/again/who', {
+      sha256,
+      '["agreed","yes"]': 'on',
+      path: console.write('stop2.csv', 'phone\n+6591234002\n'),
+    });
+    await console.post('/c/again/when', {
+      sha256: fieldOf(await console.ask('/c/again/when'), 'sha256'),
+      sample: '50',
+    });
+    console.write('campaigns/again/job.yaml', `${readFileSync(path, 'utf8')}\nguards: { requireApproval: 1 }\n`);
+    expect((await console.post('/c/again/columns', { destination: 'phone' })).to).toBe('/c/again/message');
+    const job = readFileSync(path, 'utf8');
+    for (const kept of ['agreed: yes', 'stop2.csv', 'share: 50%', 'requireApproval: 1', 'destination: phone'])
+      expect(job).toContain(kept);
+  });
+
+  test('sends a test to own phones once a press, and all people afterwards', async () => {
+    await console.aCampaign('trial', people(2));
+    const shown = await console.ask('/c/trial/test');
+    const none = await console.post('/c/trial/test', { to: ' ' });
+    expect([none.status, textOf(none)]).toEqual([422, expect.stringContaining('Give a number')]);
+    const last = fieldOf(shown, 'last');
+    const press = (numbers: string) => console.post('/c/trial/test', { last, to: numbers });
+    await press('--help');
+    expect(textOf(await console.tested('trial'))).toContain('not a number');
+    await Promise.all([press('+6591239999'), press('+6591239999')]);
+    expect(textOf(await console.tested('trial'))).toContain('The last test: 1 message accepted');
+    await press('+6591239999');
+    await console.tested('trial');
+    expect(console.sent('trial')).toEqual(['+6591239999']);
+    const { plan } = await console.check('trial');
+    await console.post('/c/trial/send', { plan, count: '2' });
+    await console.ended('trial');
+    expect(console.sent('trial')).toEqual([...numbersOf(2), '+6591239999'].sort());
+  });
+
+  test('a live copy is another campaign, of the account that an admin wrote; without its key nothing is sent', async () => {
+    await console.aCampaign('real', people(2));
+    const refused = await console.post('/c/real/live');
+    expect([refused.status, textOf(refused)]).toEqual([
+      422,
+      expect.stringContaining('service.yaml beside campaigns/ is not there'),
+    ]);
+    console.write('service.yaml', 'sandbox: true\n');
+    expect(textOf(await console.post('/c/real/live'))).toContain('does not name an account');
+    console.write('service.yaml', 'account: acme\n');
+    expect((await console.post('/c/real/live')).status).toBe(422);
+    console.write('service.yaml', 'account: acme\nregion: europe\ncredentials: { apiKey: { env: NO_SUCH_KEY } }\n');
+    expect((await console.post('/c/real/live')).to).toBe('/c/real-live');
+    const tasks = await console.ask('/c/real-live');
+    expect(textOf(tasks)).toContain('the environment variable NO_SUCH_KEY is not set');
+    expect(tasks.text).toContain('<b>Live: acme, europe</b>');
+    expect((await console.ask('/c/real')).text).toContain('<b>Sandbox</b>');
+    expect(readFileSync(join(console.directory, 'campaigns/real-live/job.yaml'), 'utf8')).toContain(
+      'Hi {{ name }}, real!',
+    );
+    expect((await console.post('/c/real-live/live')).to).toBe('/c/real-live');
+    await console.post('/c/real-live/columns', { destination: 'mobile' });
+    const path = join(console.directory, 'campaigns/real-live/job.yaml');
+    const whole = readFileSync(path, 'utf8');
+    console.write('campaigns/real-live/job.yaml', whole.replace('kind: sms', 'kind: sms\n    batchSize: none'));
+    expect(textOf(await console.ask('/c/real-live'))).toContain('batchSize');
+    console.write('campaigns/real-live/job.yaml', whole);
+    const { plan } = await console.check('real-live');
+    await console.post('/c/real-live/send', { plan, count: '2' });
+    expect(textOf(await console.ended('real-live'))).toContain('NO_SUCH_KEY is not set');
+  });
+
   test('notices two who edit, and a check that the campaign was changed after', async () => {
     await console.aCampaign('edited', PEOPLE);
     const { plan } = await console.check('edited');

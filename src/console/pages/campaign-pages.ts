@@ -55,13 +55,22 @@ export interface Task {
   readonly isOpen: boolean;
 }
 
-export function taskPage(view: View, { name }: CampaignFolder, tasks: readonly Task[]): string {
+export function taskPage(
+  view: View,
+  { name, job }: CampaignFolder,
+  tasks: readonly Task[],
+  wrong: readonly Wrong[] = [],
+): string {
   const items = tasks.map(
     ({ title, path, state, isOpen }) =>
       html`<li>${isOpen ? html`<a href="/c/${name}/${path}">${title}</a>` : html`<span>${title}</span>`}<span class="state">${state}</span></li>
 `,
   );
-  return renderPage(view, { title: name, body: html`<h1>${name}</h1><ol class="tasks">${items}</ol>` });
+  const live =
+    job?.isSandbox === true
+      ? html`<h2>Send it for real</h2><p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, `/c/${name}/live`, html`<button class="quiet">Make a live copy</button>`)}`
+      : NOTHING;
+  return renderPage(view, { title: name, wrong, body: html`<h1>${name}</h1><ol class="tasks">${items}</ol>${live}` });
 }
 
 export function filePage(

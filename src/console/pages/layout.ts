@@ -6,7 +6,7 @@ import type { Printed } from '../commands.js';
 /** Who looks at a page, and what it is about. */
 export interface View extends Visit {
   /** Undefined on pages about no campaign. */
-  readonly campaign?: { readonly name: string; readonly isSandbox: boolean } | undefined;
+  readonly campaign?: { readonly name: string; readonly isSandbox: boolean; readonly account: string } | undefined;
 }
 
 /** One thing that is wrong. `field`: the id of what is to be changed on this page. */
@@ -35,7 +35,7 @@ export function renderPage(
       ? NOTHING
       : campaign.isSandbox
         ? html`<p class="banner sandbox"><b>Sandbox</b>: no message leaves this machine</p>`
-        : html`<p class="banner live"><b>Live</b>: messages leave this machine</p>`;
+        : html`<p class="banner live"><b>Live: ${campaign.account}</b>. Messages leave this machine</p>`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>

@@ -10,7 +10,6 @@ import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/pa
 import { renderReasons } from '../../report/page/page-sections.js';
 import { describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
-import type { WaitingRest } from '../waiting.js';
 import { renderCount, renderForm, renderPage, type View, type Wrong } from './layout.js';
 import { renderLeft } from './repair-pages.js';
 
@@ -153,6 +152,17 @@ export function beginningPage(view: View, name: string): string {
     body: html`<h1>Sending</h1><p class="lead" role="status" data-live="/c/${name}/run.json?beginning=1">Sending begins.</p>`,
     command: 'volley status job.yaml',
   });
+}
+
+/** What of a run waits until a person has looked at the sample, or stage, before it. */
+export interface WaitingRest {
+  /** That is let pass, as `--pass-stage` names it. */
+  readonly stage: number;
+  /** How that went. */
+  readonly why: string;
+  readonly isSample: boolean;
+  /** What is typed to send. */
+  readonly count: number;
 }
 
 /** A run that has begun. */
