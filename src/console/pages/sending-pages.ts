@@ -122,6 +122,8 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
     const { is, fix } = explainReason({ code, rows, said });
     return [is, rows, `line ${line}${field === '' ? '' : `, ${field}`}${value === '' ? '' : ` ${value}`}`, fix];
   });
+  const more = counts.rejected - problems.reduce((sum, [, rows]) => sum + Number(rows), 0);
+  const others = more > 0 ? html`<p>And ${countOf(more, 'row')} with other problems.</p>` : NOTHING;
   const problemColumns = [
     { title: 'problem' },
     { title: 'rows', isNumber: true },
@@ -130,7 +132,7 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   ];
   return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
 ${renderTable({ name: `${nameStep(step)}: from the rows read to those that are sent`, columns }, lines)}
-${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}`}
+${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}${others}`}
 ${
   examples.length === 0
     ? NOTHING

@@ -62,7 +62,8 @@ function describeSending(summary: Summary, plan: Plan): string {
   const accepted = new Map(summary.steps.map(({ number, balance }) => [number, balance.accepted]));
   const what = listCounts(plan, ({ number }) => accepted.get(number) ?? 0);
   const countries = new Set(plan.steps.flatMap((step) => (step.kind === 'sms' ? Object.keys(step.countries) : [])));
-  const where = countries.size > 1 ? `, the messages to ${countries.size} countries` : '';
+  const messages = plan.steps.every(({ kind }) => kind === 'sms') ? '' : ', the messages';
+  const where = countries.size > 1 ? `${messages} to ${countries.size} countries` : '';
   return `${capitalize(when)} the service accepted ${what}${where}.`;
 }
 
