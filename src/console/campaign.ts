@@ -125,10 +125,7 @@ export class Campaigns {
     await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path }));
   }
 
-  /**
-   * A job that `volley init` wrote for the campaign says where its people are, and how they are read. All else of a job that is there stays:
-   * who gets it, when, what it is sent by, and what must hold before. Lists of people who get nothing are only added.
-   */
+  /** A job that `volley init` wrote says where the people are, and how they are read. All else of a job that is there stays; lists are added. */
   async takeOver(campaign: CampaignFolder, path: string): Promise<void> {
     const made: Document = parseDocument((await this.#files.readText(path)) ?? '');
     if (campaign.job === undefined) {
@@ -190,11 +187,10 @@ export class Campaigns {
   }
 
   /** One more file of people; nothing changes where the job has it. */
-  async addFile({ directory, job }: CampaignFolder, file: string): Promise<void> {
-    if (job === undefined || job.files.includes(file)) return;
-    const document = parseDocument(job.text);
-    document.setIn(['steps', 0, 'input', 'files'], [...job.files, file]);
-    await this.#write({ directory }, document);
+  async addFile(campaign: CampaignFolder, file: string): Promise<void> {
+    const files = campaign.job?.files;
+    if (files === undefined || files.includes(file)) return;
+    await this.edit(campaign, (document) => document.setIn(['steps', 0, 'input', 'files'], [...files, file]));
   }
 }
 

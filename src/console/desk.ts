@@ -64,6 +64,12 @@ export class Desk {
     return { campaign, job };
   }
 
+  /** `verb`: of the command that is waited for. */
+  async lookAt(asked: PageRequest, verb: string, said: string): Promise<PageAnswer> {
+    const started = await this.commands.find(this.campaigns.stateOf(asked.name), verb);
+    return { json: { isOver: started === undefined || started.printed !== undefined, said } };
+  }
+
   /** What `volley check` says of the job as it stands. */
   protected checkJob({ user: actor }: PageRequest, campaign: CampaignFolder): Promise<Printed> {
     return this.commands.run({ actor, directory: campaign.directory, args: ['check', jobFileOf(campaign)] });

@@ -41,12 +41,6 @@ export class RepairDesk extends Desk {
     };
   }
 
-  /** `verb`: of the command that is waited for. */
-  async lookAt(asked: PageRequest, verb: string, said: string): Promise<PageAnswer> {
-    const started = await this.commands.find(this.campaigns.stateOf(asked.name), verb);
-    return { json: { isOver: started === undefined || started.printed !== undefined, said } };
-  }
-
   async decide(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
     const found = await this.#findDoubt(campaign);

@@ -23,16 +23,6 @@ export class SendingDesk extends Desk {
     };
   }
 
-  async lookAtCheck({ name }: PageRequest): Promise<PageAnswer> {
-    const started = await this.commands.find(this.campaigns.stateOf(name), 'plan');
-    return {
-      json: {
-        isOver: started?.printed !== undefined,
-        said: 'The file is read and checked, every row. Nothing is sent.',
-      },
-    };
-  }
-
   async check(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
     if (campaign.job === undefined) return { to: `/c/${asked.name}/columns` };

@@ -180,11 +180,13 @@ export async function startConsole(
   onPage('/c/:name/when', (asked) => timing.showWhen(asked));
   onForm('/c/:name/when', (asked) => timing.write(asked));
   onPage('/c/:name/test', (asked) => test.showTest(asked));
-  onPage('/c/:name/test.json', (asked) => test.lookAtTest(asked));
+  onPage('/c/:name/test.json', (asked) => test.lookAt(asked, 'test', 'The test is being sent.'));
   onForm('/c/:name/test', (asked) => test.send(asked));
   onForm('/c/:name/live', (asked) => desk.makeLive(asked));
   onPage('/c/:name/check', (asked) => sending.showCheck(asked));
-  onPage('/c/:name/check.json', (asked) => sending.lookAtCheck(asked));
+  onPage('/c/:name/check.json', (asked) =>
+    sending.lookAt(asked, 'plan', 'Every row is read and checked. Nothing is sent.'),
+  );
   onForm('/c/:name/check', (asked) => sending.check(asked));
   onForm('/c/:name/send', (asked) => sending.send(asked));
   onPage('/c/:name/run', (asked) => sending.showRun(asked));

@@ -30,11 +30,6 @@ export class TestDesk extends Desk {
     return { status: wrong.length > 0 ? 422 : 200, page: testPage(viewOf(asked, campaign), shown, all) };
   }
 
-  async lookAtTest({ name }: PageRequest): Promise<PageAnswer> {
-    const started = await this.commands.find(this.campaigns.stateOf(name), 'test');
-    return { json: { isOver: started?.printed !== undefined, said: 'The test is being sent.' } };
-  }
-
   /** Of the plan that was checked, where the campaign was not changed since: then it counts where a job asks for a test. */
   async send(asked: PageRequest): Promise<PageAnswer> {
     const campaign = await this.find(asked.name);
@@ -57,8 +52,5 @@ export class TestDesk extends Desk {
 }
 
 function describeTest({ accepted, rejected, inDoubt }: Balance): string {
-  const parts = [`The last test: ${countOf(accepted, 'message')} accepted`];
-  if (rejected > 0) parts.push(`${rejected} rejected`);
-  if (inDoubt > 0) parts.push(`${inDoubt} in doubt`);
-  return `${parts.join(', ')}.`;
+  return `The last test: ${countOf(accepted, 'message')} accepted, ${rejected} rejected, ${inDoubt} in doubt.`;
 }

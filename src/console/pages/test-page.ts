@@ -3,13 +3,11 @@ import { renderField, renderForm, renderPage, type View, type Wrong } from './la
 
 export interface TestShown {
   readonly name: string;
-  /** Own numbers, as they are written. */
   readonly numbers: string;
   /** Of the test before: who presses twice sends one. */
   readonly last: string;
   /** Such as `0.04 EUR`, of a message; undefined without prices. */
   readonly price: string | undefined;
-  /** What became of the last one; undefined before the first. */
   readonly said: string | undefined;
   readonly isAtWork: boolean;
 }
