@@ -61,7 +61,7 @@ ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${comman
 
 /** Characters that cannot be seen, or turn what follows, are shown as what they are, as in a terminal; what a form sends stays as it is. */
 function showHidden(page: string): string {
-  return page.replace(/<textarea[^>]*>[^<]*|>[^<]+/g, (text) =>
+  return page.replace(/<textarea[^<>]*>[^<]*|>[^<]+/g, (text) =>
     text.startsWith('<') ? text : text.split('\n').map(escapeText).join('\n'),
   );
 }
