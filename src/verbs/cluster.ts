@@ -188,7 +188,7 @@ const LONG_OPEN_SECONDS = 120;
 
 function nextOf(run: Run, workers: number): string {
   const { noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds = 0, hasLost } = run;
-  if (hasLost) return `look at what happened, then volley cluster drop ${run.run}, and run its job again`;
+  if (hasLost) return `look at what happened, then \`volley cluster drop ${run.run}\`, and run its job again`;
   if (noLeaderSince !== undefined) {
     return standbys.length === 0
       ? 'run its job again: it resumes, and sends nothing twice'

@@ -162,7 +162,7 @@ test('the memory answers who has a row as a look at every plan of the job does, 
       expect(after.refusal).toBeDefined();
       if (isGone) kept += 1;
     }),
-    { numRuns: runsOf(600) },
+    { numRuns: runsOf(1500) },
   );
   expect(kept).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
 import { countOf, format } from '../../domain/count-of.js';
+import { quoteWord } from '../../domain/errors.js';
 import type { Balance } from '../../domain/row.js';
 import { formatDay } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
@@ -34,7 +35,7 @@ export interface ShownDoubt {
 
 export function doubtPage(view: View, shown: ShownDoubt, wrong: readonly Wrong[] = []): string {
   const { name, directory, rows, summary, isAtWork } = shown;
-  const command = `volley settle ${directory} --export messages.csv`;
+  const command = `volley settle ${quoteWord(directory)} --export messages.csv`;
   if (isAtWork) {
     return renderPage(view, {
       title: 'In doubt',
@@ -62,7 +63,7 @@ export function doubtPage(view: View, shown: ShownDoubt, wrong: readonly Wrong[]
     wrong,
     body: html`<h1>In doubt</h1><p class="lead">${many}: sent, no answer came. They may have arrived.</p>${describeLast(shown)}${why}
 <p>They are held, and never sent again by themselves.</p>
-<h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>volley listen --run ${directory}</code> is running.</p>
+<h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>${`volley listen --run ${quoteWord(directory)}`}</code> is running.</p>
 <h2>Upload the message export</h2>${renderForm(view, `/c/${name}/doubt/export`, up, html` enctype="multipart/form-data"`)}
 <h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, `/c/${name}/doubt`, decide)}`,
     command,
@@ -95,7 +96,7 @@ export function hadPage(
     body: html`<h1>Had it already</h1><p class="lead">${format(total)} had exactly this text before, and were left out: no one gets a text twice by itself.</p>
 ${rows.length === 0 ? NOTHING : renderTable({ name: 'Who had it, from which job and when', columns }, rows)}
 ${total === 0 ? NOTHING : html`<p>To send it to them again, make a plan of them. It is checked as any other, and nothing is sent before you type its number.</p>${renderForm(view, `/c/${name}/retry`, again)}`}`,
-    command: `volley retry ${directory} --only had-it-already`,
+    command: `volley retry ${quoteWord(directory)} --only had-it-already`,
   });
 }
 
@@ -117,7 +118,7 @@ export interface ShownTakeBack {
 export function takeBackPage(view: View, shown: ShownTakeBack, wrong: readonly Wrong[] = []): string {
   const { name, run, isAtWork, last } = shown;
   const { heldUntil: until } = run;
-  const command = `volley cancel ${run.directory}`;
+  const command = `volley cancel ${quoteWord(run.directory)}`;
   if (isAtWork) {
     return renderPage(view, {
       title: 'Taking back',

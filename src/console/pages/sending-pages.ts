@@ -1,4 +1,5 @@
 import { countOf, format } from '../../domain/count-of.js';
+import { quoteWord } from '../../domain/errors.js';
 import type { Balance } from '../../domain/row.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import type { Plan } from '../../plan/format/plan-file.js';
@@ -62,7 +63,8 @@ export function checkPage(
     wrong,
     body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
-    command: plan.retryOf === undefined ? command : `volley retry ${plan.retryOf.run} --only ${plan.retryOf.only}`,
+    command:
+      plan.retryOf === undefined ? command : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only}`,
   });
 }
 
@@ -80,7 +82,7 @@ function renderSend(view: View, name: string, checked: Checked, wrong: readonly 
     case 'approve':
       return html`<h2>Approve</h2><p>${plan.plannedBy} checked this campaign. What you approve is sent, byte for byte.</p>${approved}${form(names.length + 1 < required ? 'Approve' : 'Approve and send')}`;
     case 'ask':
-      return html`<h2>Ask for approval</h2>${approved}<p>${plan.plannedBy} checked this campaign, so ${required === 1 ? 'another person approves' : `${required} others approve`} it before it is sent. Give them the address of this page${view.user === undefined ? html`, or the command <code>volley approve ${directory} ${listApproveFlags(plan, planSha256).join(' ')}</code>` : NOTHING}.</p>`;
+      return html`<h2>Ask for approval</h2>${approved}<p>${plan.plannedBy} checked this campaign, so ${required === 1 ? 'another person approves' : `${required} others approve`} it before it is sent. Give them the address of this page${view.user === undefined ? html`, or the command <code>${`volley approve ${quoteWord(directory)} ${listApproveFlags(plan, planSha256).join(' ')}`}</code>` : NOTHING}.</p>`;
   }
 }
 
