@@ -29,8 +29,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a file that was saved anew is another one',
     file: 'src/plan/plan-step.ts',
-    find: '        this.#digest.addRow(record, reader.columns.length);\n',
-    replace: '        this.#digest.addRow({ cells: [String(Math.random())] }, 1);\n',
+    find: '      this.#digest.addRows(block.rows.cells);\n',
+    replace: '      this.#digest.addRows(Buffer.from(String(Math.random())));\n',
     tests: ['test/e2e/taken-once.test.ts'],
     title: 'a file that was saved anew with a byte order mark is the same file',
   },

