@@ -61,14 +61,8 @@ const HOW_READ = [
 ];
 const KNOWN = new Set([
   ...['name', 'memory', 'sameText', 'steps', 'optOuts', 'guards', 'guards.requireApproval'],
-  ...['steps.kind', 'steps.input', 'steps.destination', 'steps.template'],
-  ...[
-    'steps.input.files',
-    'steps.input.country',
-    'steps.input.countryColumn',
-    'steps.input.encoding',
-    'steps.input.sheet',
-  ],
+  ...['steps.kind', 'steps.input', 'steps.template'],
+  ...HOW_READ.map((key) => ['steps', ...key].join('.')),
   ...['steps.template.source', 'steps.template.text'],
 ]);
 
@@ -165,7 +159,7 @@ export class Campaigns {
     return text === undefined ? undefined : parseDocument(text).toJS();
   }
 
-  /** Another campaign of the same files and the same job, sent from an account. `approvals`: of others, that it needs. */
+  /** Another campaign of the same files and the same job, sent from an account. `approvals`: of others, that it needs where it asks for none. */
   async copyLive(from: CampaignFolder, service: unknown, approvals: number): Promise<string> {
     const name = await this.create(`${from.name.slice(0, 58)}-live`);
     const directory = join(this.directory, name);
@@ -181,7 +175,7 @@ export class Campaigns {
     const document = parseDocument(from.job?.text ?? '');
     document.set('name', name);
     document.set('service', document.createNode(service));
-    if (approvals > 0) document.setIn(['guards', 'requireApproval'], approvals);
+    if (approvals > 0 && from.job?.asksApproval !== true) document.setIn(['guards', 'requireApproval'], approvals);
     await this.#write({ directory }, document);
     return name;
   }

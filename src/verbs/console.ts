@@ -11,13 +11,13 @@ import { defineVerb } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';
 
-/** `volley console`: campaigns from a file to the report in a browser, on this machine, until a signal. Its first line says the link that opens it. */
+/** `volley console`: campaigns from a file to the report in a browser, until a signal: of one person on this machine, by a link, or of a team. */
 export const console = defineVerb({
   args: {},
   flags: {
     directory: { ...text('Directory that has the campaigns, in campaigns/'), default: '.' },
     port: port(4020),
-    link: yes('Print a new link for a console that is running on the directory, and end'),
+    link: yes('Print a new link for a console that is running on the directory without --users, and end'),
     users: text('File of the people who share the console, and what each may do'),
     add: {
       ...text('Add a person to --users, or make another password for one: print it, and end'),
@@ -58,9 +58,13 @@ export const console = defineVerb({
       return placeDiskErrors(directory, async () => {
         const origin = await readFile(join(own, 'origin'), 'utf8').catch(() => undefined);
         if (origin === undefined)
-          throw new UserError('bad-flag', `Cannot make a link: no console was started on ${directory}`, {
-            hint: 'Start one: volley console.',
-          });
+          throw new UserError(
+            'bad-flag',
+            `Cannot make a link: no console that is opened by a link was started on ${directory}`,
+            {
+              hint: 'Start one: volley console.',
+            },
+          );
         const link = await linkTo(origin);
         return { json: { link }, text: `${link}\n`, reason: 'made a link' };
       });
@@ -82,7 +86,8 @@ export const console = defineVerb({
         });
         try {
           await env.files.makeDirectory(own);
-          await env.files.writeWhole(join(own, 'origin'), origin);
+          if (team === undefined) await env.files.writeWhole(join(own, 'origin'), origin);
+          else await env.files.remove(join(own, 'origin'));
           name({ origin });
           const link = team === undefined ? await linkTo(origin) : origin;
           const isJson = flags.json ?? !screen.isTerminal;
