@@ -1,6 +1,7 @@
 import { UserError } from '../domain/errors.js';
+import { isLoopback } from '../domain/loopback.js';
 import { isRowStep, type SecretSource } from '../job/job.js';
-import { findBaseFault, isLoopback, isServiceOrigin, normalizeBase } from '../job/service-address.js';
+import { findBaseFault, isServiceOrigin, normalizeBase } from '../job/service-address.js';
 import { areasOf } from '../kinds/kinds.js';
 import type { WorkerJob } from './worker-job.js';
 

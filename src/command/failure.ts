@@ -13,8 +13,8 @@ import { adviseOnStage, wordsOfStop } from '../report/stop-words.js';
 import type { Summary } from '../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
 import { formatErrorLine } from './error-line.js';
-import { PLAIN_SCREEN, showFromHere } from './screen.js';
-import { escapeText, loggingOf, type Terminal } from './terminal.js';
+import { escapeText, PLAIN_SCREEN, showFromHere } from './screen.js';
+import { loggingOf, type Terminal } from './terminal.js';
 
 /** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
 export interface Failure {

@@ -18,11 +18,6 @@ export interface OpenService {
   readonly settings: ServiceSettings;
   readonly transport: Transport;
   readonly authorize: Authorize;
-  /**
-   * Receipts and events that the embedded sandbox did not deliver since the last call, because their address is outside
-   * this machine.
-   */
-  takeNotDelivered(): number;
   close(): Promise<void>;
 }
 
@@ -62,7 +57,6 @@ async function openAreas(
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
     transport,
     authorize: createAuthorize(sandbox?.secrets ?? secrets),
-    takeNotDelivered: () => sandbox?.takeNotDelivered() ?? 0,
     close: async () => {
       await transport.close().finally(() => sandbox?.close());
     },
@@ -84,7 +78,7 @@ async function startEmbeddedSandbox({ account, accountId, subAccountId }: Servic
   const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
   await nodeFiles.makeDirectory(dataDirectory);
   const accounts = [{ account, accountId, subAccountIds: [subAccountId] }];
-  const { origin, credentials, readWebhooks, flushWebhooks, close } = await startSandbox({ dataDirectory, accounts });
+  const { origin, credentials, flushWebhooks, close } = await startSandbox({ dataDirectory, accounts });
   const { apiKey, gatewayKey, chatKey, campaign } = credentials;
   const secrets: ServiceSecrets = {
     sms: apiKey,
@@ -95,17 +89,11 @@ async function startEmbeddedSandbox({ account, accountId, subAccountId }: Servic
     campaign,
   };
   const bases = byArea(() => origin);
-  let taken = 0;
-  const takeNotDelivered = () => {
-    const before = taken;
-    taken = readWebhooks().outside;
-    return Math.max(0, taken - before);
-  };
   const flushThenClose = async () => {
     await flushWebhooks(LAST_EVENTS_MS);
     await close();
   };
-  return { bases, secrets, takeNotDelivered, close: flushThenClose };
+  return { bases, secrets, close: flushThenClose };
 }
 
 export function assertSafeEnvironment({ env }: Terminal): void {

@@ -1,18 +1,15 @@
 import { countOf } from '../domain/count-of.js';
-import { quoteWord } from '../domain/errors.js';
 import { formatTime } from '../domain/stated-time.js';
 import { fixDates } from '../job/fix-dates.js';
 import type { Job } from '../job/job.js';
 import { findOptOutWord } from '../listen/opt-out-words.js';
 import { createOpenPeople } from '../people/open-people.js';
-import { accountOfKind } from '../plan/format/account-of.js';
-import { digestsOf, type Plan } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { warnOfList } from '../plan/suppress/describe-lists.js';
-import type { Log } from '../ports/log.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
@@ -83,7 +80,6 @@ export async function planNewInput(
       context.emit({ type: 'plan', plan: outcome.made.plan, seconds });
     }
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
-    if (isAgain) await warnOfTakenBack(outcome, { registry, history, log }, files);
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
     if (outcome.made !== undefined || isResumed || !isOnScreen)
@@ -142,65 +138,27 @@ export function listUnheard({ steps }: Job): string[] {
   });
 }
 
-/** Messages of a file that a cancel took back, and that no other plan has since. */
-interface TakenBack {
-  readonly run: string;
-  readonly directory: string;
-  readonly rows: number;
-  readonly at: string;
-}
-
-/** Of the run that took a file, or of one that retries its rows: the last that has such messages. */
-async function findTakenBack(
-  taker: string,
-  { files, history }: { files: Files; history: readonly PastRun[] },
-): Promise<TakenBack | undefined> {
-  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
-  const found: TakenBack[] = [];
-  for (const { plan, directory } of history) {
-    if (plan.testOf !== undefined || !lineOf(plan, plans).includes(taker)) continue;
-    const summary = await readSummary(files, directory);
-    const rows = summary === undefined ? 0 : countTakenBack(summary);
-    if (summary?.takenBackAt !== undefined && rows > 0)
-      found.push({ run: plan.id, directory, rows, at: summary.takenBackAt });
-  }
-  return found.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1);
-}
-
-/** A file whose messages a cancel took back was not sent, in the end: says so, and where its run is. */
+/**
+ * A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file, or the last that
+ * retries its rows and has such messages.
+ */
 async function noteTakenBack(
   leftOut: LeftOut,
-  sources: { files: Files; history: readonly PastRun[] },
+  { files, history }: { files: Files; history: readonly PastRun[] },
 ): Promise<LeftOut> {
-  const found = leftOut.run === undefined ? undefined : await findTakenBack(leftOut.run, sources);
-  if (found === undefined) return leftOut;
-  const { run, directory, rows, at } = found;
-  const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
-  const reason = `was sent by run ${run}, and ${what} on ${formatTime({ at })}`;
-  return { ...leftOut, reason, takenBackFrom: directory };
-}
-
-/** Once the files are sent again with `--again`, no retry has what was taken back of them. */
-async function warnOfTakenBack(
-  { made }: PlanOutcome,
-  { registry, history, log }: { registry: Registry; history: readonly PastRun[]; log: Log },
-  files: Files,
-): Promise<void> {
-  const { id, job, steps } = made?.plan ?? { id: '', job: undefined, steps: [] };
-  const takers = steps.flatMap(({ kind, inputs }) => {
-    const scope = { account: job === undefined ? '' : accountOfKind(job, kind), occurrence: '' };
-    return inputs.flatMap((input) => registry.state.listTakers(kind, digestsOf(input), scope));
-  });
-  for (const taker of new Set(takers)) {
-    const found = taker === id ? undefined : await findTakenBack(taker, { files, history });
-    if (found === undefined) continue;
-    const { run, directory, rows, at } = found;
-    const what = `${countOf(rows, 'message')} of run ${run} ${rows === 1 ? 'was' : 'were'} taken back on ${formatTime({ at })}`;
-    log.warn(
-      `${what}: plan ${id} has the whole file again, and once it begins they cannot be retried; to send them alone instead, without plan ${id}: \`volley retry ${quoteWord(directory)} --only not-sent\``,
-      { run },
-    );
+  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
+  const found: { reason: string; takenBackFrom: string; atMs: number }[] = [];
+  for (const { plan, directory } of history) {
+    if (leftOut.run === undefined || plan.testOf !== undefined || !lineOf(plan, plans).includes(leftOut.run)) continue;
+    const summary = await readSummary(files, directory);
+    const rows = summary === undefined ? 0 : countTakenBack(summary);
+    if (summary?.takenBackAt === undefined || rows === 0) continue;
+    const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
+    const reason = `was sent by run ${plan.id}, and ${what} on ${formatTime({ at: summary.takenBackAt })}`;
+    found.push({ reason, takenBackFrom: directory, atMs: Date.parse(summary.takenBackAt) });
   }
+  const [last] = found.sort((one, other) => other.atMs - one.atMs);
+  return last === undefined ? leftOut : { ...leftOut, reason: last.reason, takenBackFrom: last.takenBackFrom };
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */

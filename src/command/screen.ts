@@ -1,6 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { quoteWord } from '../domain/errors.js';
+import { wrapText } from '../domain/text-width.js';
 
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {
@@ -79,5 +80,46 @@ export function showFromHere({ command, directory }: Pick<Screen, 'command' | 'd
   return named
     .split(/(?<=^|[\s`'"(])(?=\/)/u)
     .map((part) => (part.startsWith(`${directory}/`) ? part.slice(directory.length + 1) : part))
+    .join('');
+}
+
+/** The letters at the end take no room and show nothing. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u034f\u17b4\u17b5]/gu;
+
+/** Escapes text from files and answers: no control, bidi or invisible character reaches a terminal. */
+export function escapeText(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return code === 10 ? '⏎' : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** What to do now: in words, and as a command to copy where one does it. */
+export interface NextStep {
+  readonly what: string;
+  readonly command?: string | undefined;
+}
+
+/** The first lines of an account, in one style; ends without a line break. */
+export function formatHeadline(text: string, style: Style, screen: Screen): string {
+  return wrapText(escapeText(text), screen.columns)
+    .map((line) => paint(screen, style, line))
+    .join('\n');
+}
+
+/** The last lines of an account: what to do and, where one command does it, that command on a line of its own, to copy. */
+export function formatNextStep({ what, command }: NextStep, screen: Screen): string {
+  const lines = wrapText(`Next: ${escapeText(what)}`, screen.columns).join('\n');
+  return command === undefined ? `${lines}\n` : `${lines}\n  ${paint(screen, 'bold', escapeText(command))}\n`;
+}
+
+/** A text that is not yet escaped, in lines that fit the screen; those after the first one are indented by two more blanks. `style`: of all of them. */
+export function formatParagraph(
+  text: string,
+  screen: Screen,
+  { indent = '', style }: { indent?: string; style?: Style } = {},
+): string {
+  return wrapText(escapeText(`${indent}${text}`), screen.columns, `${indent}  `)
+    .map((line) => `${style === undefined ? line : paint(screen, style, line)}\n`)
     .join('');
 }

@@ -15,7 +15,6 @@ import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { addNotDelivered } from '../report/deliveries.js';
 import type { EarlyOutputs } from '../report/early/early-outputs.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
@@ -205,7 +204,6 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
     const on = { sender: leader, onBegun, onProgress: () => void early?.advance() };
     await apply(context, { service, cluster }, { ...sent, settings, lock }, on);
     await lock.assertHeld();
-    await addNotDelivered(whileHeld, directory, service.takeNotDelivered());
     const onRows = async (rows: RowStatusView) => {
       await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
     };

@@ -4,7 +4,6 @@ import type { Job } from '../job/job.js';
 import { defaultLimitsOfArea } from '../job/limits.js';
 import { loadJob } from '../job/load.js';
 import { lockJob } from '../registry/memory-file.js';
-import { EXIT } from '../report/exit-code.js';
 import type { Answer } from '../service/answer.js';
 import { createCaller } from '../service/caller.js';
 import type { CallService, Endpoint } from '../service/endpoint.js';
@@ -35,20 +34,16 @@ export interface SingleCall {
 export function callOnce<Input, Output>(
   context: Context,
   job: string,
-  {
-    endpoint,
-    input,
-    result,
-  }: {
+  once: {
     readonly endpoint: Endpoint<Input, Output>;
     readonly input: Input;
-    readonly result: (output: Output, job: Job) => Omit<Result, 'exitCode'>;
+    readonly result: (output: Output, job: Job) => Result;
   },
 ): Promise<Result> {
-  return callService(context, { job, area: endpoint.area }, async (single) => ({
-    ...result(await single.call(endpoint, input), single.job),
-    exitCode: EXIT.ok,
-  }));
+  const { endpoint, input } = once;
+  return callService(context, { job, area: endpoint.area }, async (single) =>
+    once.result(await single.call(endpoint, input), single.job),
+  );
 }
 
 /** A person is waiting; beyond this they retry themselves. */

@@ -3,7 +3,7 @@ import { maskNumbers } from '../normalize/mask.js';
 import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../ports/log.js';
 import type { LogFormat, LogLevel } from '../ports/log-level.js';
 import type { Env } from './env.js';
-import { PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
+import { escapeText, PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
 
 /** Hears what happens while a command works. It throws nothing and changes nothing; `begin` and `run` wait for it. */
 export type Watcher = (event: WorkEvent) => void | Promise<void>;
@@ -66,17 +66,6 @@ export class SecretKeeper {
   get values(): readonly string[] {
     return this.#values;
   }
-}
-
-/** The letters at the end take no room and show nothing. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u034f\u17b4\u17b5]/gu;
-
-/** Escapes text from files and answers: no control, bidi or invisible character reaches a terminal. */
-export function escapeText(text: string): string {
-  return text.replace(UNSAFE, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code === 10 ? '⏎' : `\\u{${code.toString(16)}}`;
-  });
 }
 
 /** Plain lines for a person, JSON lines (pino) for a machine; both on stderr. */

@@ -103,9 +103,7 @@ export async function startConsole(
       );
     return undefined;
   });
-  app.setErrorHandler(async (error, { raw }, reply) => {
-    // A browser that went away in the middle of an upload waits for no answer.
-    if (raw.destroyed && !raw.complete) return reply.hijack();
+  app.setErrorHandler(async (error, _request, reply) => {
     if (error instanceof UserError)
       return refuse(
         reply,

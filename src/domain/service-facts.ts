@@ -62,8 +62,6 @@ export interface EndpointFacts {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Behind the base of the area; an id of the job or of the call stands for each `{…}`. */
   readonly path: string;
-  /** The key of the job's `gatewayPaths` that names another path. */
-  readonly gatewayPath?: keyof GatewayPaths;
   /** After an unknown outcome: the service makes it safe to send the same call again (a read, an upsert). */
   readonly isRepeatable: boolean;
 }
@@ -71,26 +69,10 @@ export interface EndpointFacts {
 const SUBACCOUNT_V1 = '/api/v1/subaccounts/{subAccountId}';
 const SESSIONS = '/api/v2/subaccounts/{subAccountId}/sessions';
 const CONTACTS = '/accounts/{accountId}/contacts';
+/** The reference shows the path of conversations, the documentation those below it and beside it. */
 const GATEWAY = '/chat-gateway/v1';
+const CONVERSATION = `${GATEWAY}/conversations/{conversationId}`;
 const CHAT_MESSAGES = '/chat/api/chat/v1/messages';
-
-/** Paths of the chat gateway that the reference does not show; `{conversationId}` stands for the conversation's id. */
-export interface GatewayPaths {
-  readonly webhooks: string;
-  readonly channels: string;
-  /** Where a conversation is updated. */
-  readonly conversation: string;
-  /** Where a message is sent into a conversation. */
-  readonly messages: string;
-}
-
-/** Documented. A job may name others. */
-export const DEFAULT_GATEWAY_PATHS: GatewayPaths = {
-  webhooks: `${GATEWAY}/webhooks`,
-  channels: `${GATEWAY}/channels`,
-  conversation: `${GATEWAY}/conversations/{conversationId}`,
-  messages: `${GATEWAY}/conversations/{conversationId}/messages`,
-};
 
 /** Every call that Volley makes. Numbers are those of the reference; the others are documented. */
 export const ENDPOINTS = {
@@ -115,20 +97,20 @@ export const ENDPOINTS = {
     isRepeatable: false,
   },
   /** Repeated, it creates a second webhook of the same name. */
-  createWebhook: gateway('webhooks', 'create a webhook'),
+  createWebhook: write('gateway', 'create a webhook', `${GATEWAY}/webhooks`),
   /** Repeated, it creates a second channel of the same name. */
-  createChannel: gateway('channels', 'create a channel'),
+  createChannel: write('gateway', 'create a channel', `${GATEWAY}/channels`),
   /** 5, the only path of the gateway that the reference shows: each call queues a customer. */
   createConversation: write('gateway', 'create a conversation', `${GATEWAY}/conversations`),
   /** A PATCH, since only that changes a part of a conversation; it sets the same values again when repeated. */
   updateConversation: {
-    ...gateway('conversation', 'update a conversation'),
+    ...write('gateway', 'update a conversation', CONVERSATION),
     method: 'PATCH',
     isRepeatable: true,
   },
   /** Repeated, the agent reads it twice. */
-  sendMessage: gateway('messages', 'send a message into a conversation'),
-  readConversation: { ...gateway('conversation', 'read from gateway'), method: 'GET', isRepeatable: true },
+  sendMessage: write('gateway', 'send a message into a conversation', `${CONVERSATION}/messages`),
+  readConversation: read('gateway', 'read from gateway', CONVERSATION),
   /** 6, with the Data Request Token: `stats`, and `.json` at the end. */
   readCampaign: read('campaign', 'read a campaign', '/api/stats/campaigns/{campaignId}.json'),
   /**
@@ -148,10 +130,6 @@ function write(area: Area, name: string, path: string): EndpointFacts {
 
 function read(area: Area, name: string, path: string): EndpointFacts {
   return { area, name, method: 'GET', path, isRepeatable: true };
-}
-
-function gateway(gatewayPath: keyof GatewayPaths, name: string): EndpointFacts {
-  return { ...write('gateway', name, DEFAULT_GATEWAY_PATHS[gatewayPath]), gatewayPath };
 }
 
 /** The header of a key, where it is not `Authorization`: the reference has it for workplace chat, the documentation for the gateway. */

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
-import type { GatewayPaths } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-list.js';
 import type { Limits } from './limits.js';
 import type { timeouts, writtenCredentials, writtenSecret } from './schema/service.js';
@@ -40,16 +39,12 @@ export interface ServiceSettings
    * needs it.
    */
   readonly bases: Readonly<Record<Area, string>>;
-  readonly gatewayPaths: GatewayPaths;
   /** Undefined for an area without any. */
   readonly credentials: AreaCredentials;
 }
 
 /** Everything that forms the address of a request. */
-export type ServiceAddresses = Pick<
-  ServiceSettings,
-  'account' | 'accountId' | 'subAccountId' | 'bases' | 'gatewayPaths'
->;
+export type ServiceAddresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases'>;
 
 export interface AreaCredentials extends Omit<Checked<typeof writtenCredentials>, 'apiKey'> {}
 export type SecretSource = Checked<ReturnType<typeof writtenSecret>>;

@@ -12,7 +12,7 @@ export interface Limits {
 }
 
 /** Messages and their parts are counted for SMS alone. */
-const UNCOUNTED = { messagesPerSecond: undefined, segmentsPerSecond: undefined };
+export const UNCOUNTED = { messagesPerSecond: undefined, segmentsPerSecond: undefined };
 
 /** Volley's own choice for areas that publish nothing: a polite rate for a single key. */
 const UNPUBLISHED: Limits = { ...UNCOUNTED, requestsPerSecond: 100, concurrency: 64 };

@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
 import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { omitUndefined } from '../domain/is-object.js';
-import { basesByRegion, CHAT_BASE, DEFAULT_GATEWAY_PATHS, GATEWAY_BASE } from '../domain/service-facts.js';
+import { basesByRegion, CHAT_BASE, GATEWAY_BASE } from '../domain/service-facts.js';
 import type { PriceSettings } from '../prices/price-list.js';
 import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step, SuppressionLists } from './job.js';
-import { defaultLimits, type Limits } from './limits.js';
+import { defaultLimits, type Limits, UNCOUNTED } from './limits.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';
 import { DEFAULT_READ_LIMITS } from './schema/written-input.js';
 import type { CheckedInput, CheckedJob, CheckedStep } from './schema/written-job.js';
@@ -53,8 +53,8 @@ function resolveStep(
   }: Pick<CheckedJob, 'limits' | 'window'> & { lists: readonly SuppressionLists[]; directory: string },
 ): Step {
   // Calls of a step without rows are few: the limits at the top are not for it.
-  if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, [step.limits]) };
-  const limits = resolveLimits(step.kind, [step.limits, shared]);
+  if (!('input' in step)) return { ...step, limits: resolveLimits(step.kind, step.limits) };
+  const limits = resolveLimits(step.kind, step.limits, shared);
   const input = resolveInput(step.input, directory);
   const own = step.kind === 'sms' ? (step.suppress ?? []).map((lists) => resolveInput(lists, directory)) : [];
   const suppress = [...own, ...(isRowKind(step.kind) && ROW_KINDS[step.kind].hasRecipients ? lists : [])];
@@ -74,17 +74,9 @@ export function namesOfOptOuts({ optOuts, memory }: Pick<Job, 'optOuts' | 'memor
 }
 
 /** Of each limit that the kind has, the first that is written, else the default of the kind. */
-function resolveLimits(kind: Step['kind'], sources: readonly CheckedJob['limits'][]): Limits {
-  const defaults = defaultLimits[kind];
-  const pick = <Key extends keyof Limits>(key: Key) =>
-    sources.find((limits) => limits?.[key] !== undefined)?.[key] ?? defaults[key];
-  return {
-    requestsPerSecond: pick('requestsPerSecond'),
-    // Messages and their parts are counted for SMS alone.
-    messagesPerSecond: kind === 'sms' ? pick('messagesPerSecond') : undefined,
-    segmentsPerSecond: kind === 'sms' ? pick('segmentsPerSecond') : undefined,
-    concurrency: pick('concurrency'),
-  };
+function resolveLimits(kind: Step['kind'], own: CheckedJob['limits'], shared?: CheckedJob['limits']): Limits {
+  const limits = { ...defaultLimits[kind], ...omitUndefined(shared ?? {}), ...omitUndefined(own ?? {}) };
+  return kind === 'sms' ? limits : { ...limits, ...UNCOUNTED };
 }
 
 /** A glob stays one; a directory name with * or [ is resolved by the reader, which sees the disk. */
@@ -114,7 +106,7 @@ const SANDBOX_BASES = byArea(() => NO_BASE);
  * has none: job-rules.ts has checked that no step needs one.
  */
 export function resolveService(
-  { region, ccPlatform, bases = {}, gatewayPaths = {}, credentials = {}, ...service }: CheckedJob['service'],
+  { region, ccPlatform, bases = {}, credentials = {}, ...service }: CheckedJob['service'],
   directory: string,
 ): ServiceSettings {
   const { sandbox, account = sandbox ? SANDBOX_ACCOUNT : '' } = service;
@@ -130,7 +122,6 @@ export function resolveService(
     account,
     subAccountId: service.subAccountId ?? (account && `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`),
     bases: sandbox ? SANDBOX_BASES : addresses,
-    gatewayPaths: { ...DEFAULT_GATEWAY_PATHS, ...omitUndefined(gatewayPaths) },
     credentials: sandbox ? {} : resolveCredentials(credentials, directory),
   };
 }

@@ -1,3 +1,4 @@
+import { isLoopback } from '../domain/loopback.js';
 import {
   BELL_CANADA_BASE,
   basesByRegion,
@@ -21,11 +22,6 @@ export function isServiceOrigin(origin: string): boolean {
   return [GATEWAY_BASE, ...Object.values(basesByRegion).flatMap((bases) => Object.values(bases))].includes(origin);
 }
 
-/** Whether a host is this machine itself. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
-}
-
 /** A base address is https, or http to this machine only. */
 export function findBaseFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'expected an address such as https://sms.example.com';
@@ -42,22 +38,6 @@ export function findBaseFault(text: string): string | undefined {
 export function normalizeBase(text: string): string {
   const url = new URL(text);
   return trimEndOf(`${url.origin}${url.pathname}`, '/');
-}
-
-const CONVERSATION_ID = '{conversationId}';
-/** Characters that a URL path may hold unescaped: RFC 3986, "Path". */
-const PATH = /^(?:\/[A-Za-z0-9\-._~!$&'()*+,;=:@%]+)+$/;
-
-/** A path of the chat gateway is put behind its address; that of a conversation holds the id once. */
-export function findPathFault(text: string, form: 'plain' | 'of-conversation'): string | undefined {
-  if (!text.startsWith('/')) return 'expected a path that begins with /';
-  const ids = text.split(CONVERSATION_ID).length - 1;
-  if (form === 'of-conversation' && ids !== 1) return `expected a path with ${CONVERSATION_ID} in it once`;
-  const path = form === 'plain' ? text : text.replace(CONVERSATION_ID, 'ID-0');
-  // A segment of dots would change the resolved address.
-  if (PATH.test(path) && !path.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part))) return undefined;
-  const braces = form === 'plain' ? 'braces' : 'other braces';
-  return `expected a path such as /chat-gateway/v1/channels, without blanks, ${braces}, ? and #, empty parts and parts of dots`;
 }
 
 /** The platform of a contact center. */

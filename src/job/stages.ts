@@ -1,6 +1,6 @@
 import { UserError } from '../domain/errors.js';
-import { parseShare } from '../domain/share.js';
 import type { Job, RampStage } from './job.js';
+import { parseShare } from './schema/values.js';
 
 /** Of `--first`: that many rows are kept in memory while a plan is made. */
 const MOST_FIRST_ROWS = 10_000;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { type Area, byArea } from '../domain/areas.js';
 import { type Problem, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
-import type { GatewayPaths, Region } from '../domain/service-facts.js';
-import type { ServiceSettings, Timeouts } from '../job/job.js';
+import type { Region } from '../domain/service-facts.js';
+import type { Timeouts } from '../job/job.js';
 import { defaultLimitsOfArea, type Limits, rowLimits, smsLimits } from '../job/limits.js';
 import { resolveService } from '../job/resolve-job.js';
 import { SUB_ACCOUNT_ID, tokenUser, writtenService } from '../job/schema/service.js';
@@ -22,7 +22,6 @@ export interface ServiceOptions {
   readonly accountId?: string | undefined;
   /** Defaults to `<account>_hq`. */
   readonly subAccountId?: string | undefined;
-  readonly gatewayPaths?: Partial<GatewayPaths> | undefined;
   readonly credentials: CredentialOptions;
   /** Of the lane that all calls of an area share; below the ceilings of the area. */
   readonly limits?: Partial<Readonly<Record<Area, LimitOptions>>> | undefined;
@@ -44,59 +43,41 @@ export interface CredentialOptions extends ServiceSecrets {
 /** Messages and segments are counted for sms alone. */
 export type LimitOptions = { readonly [Key in keyof Limits]?: Limits[Key] | undefined };
 
-export interface ReadOptions {
-  readonly settings: ServiceSettings;
-  readonly secrets: ServiceSecrets;
-  readonly limits: Readonly<Record<Area, Limits>>;
-}
-
 /** Longer than any key. */
 const SECRET = /^[\x21-\x7e]{1,8192}$/;
 const secret = () => z.string().regex(SECRET, 'expected only the secret: one line of ASCII without spaces');
 
-const schema = writtenService
-  .pick({
-    region: true,
-    bases: true,
-    ccPlatform: true,
-    accountId: true,
-    subAccountId: true,
-    gatewayPaths: true,
-    timeouts: true,
-    giveUpAfterSeconds: true,
-    trustUnavailable: true,
-  })
-  .extend({
-    account: writtenService.shape.account.unwrap(),
-    credentials: z.strictObject({
-      apiKey: secret().optional(),
-      sms: secret().optional(),
-      contacts: secret().optional(),
-      verification: secret().optional(),
-      gateway: secret().optional(),
-      chat: secret().optional(),
-      campaign: z
-        .strictObject({
-          username: tokenUser(),
-          dataToken: secret(),
-          actionToken: secret().optional(),
-        })
-        .optional(),
-    }),
-    limits: z
+const schema = writtenService.omit({ sandbox: true }).extend({
+  account: writtenService.shape.account.unwrap(),
+  credentials: z.strictObject({
+    apiKey: secret().optional(),
+    sms: secret().optional(),
+    contacts: secret().optional(),
+    verification: secret().optional(),
+    gateway: secret().optional(),
+    chat: secret().optional(),
+    campaign: z
       .strictObject({
-        sms: smsLimits.optional(),
-        contacts: rowLimits('contacts', 'a contact').optional(),
-        verification: rowLimits('verification', 'a session').optional(),
-        gateway: rowLimits('gateway', 'a conversation').optional(),
-        campaign: rowLimits('campaign', 'a change').optional(),
-        chat: rowLimits('chat', 'a message').optional(),
+        username: tokenUser(),
+        dataToken: secret(),
+        actionToken: secret().optional(),
       })
-      .prefault({}),
-  });
+      .optional(),
+  }),
+  limits: z
+    .strictObject({
+      sms: smsLimits.optional(),
+      contacts: rowLimits('contacts', 'a contact').optional(),
+      verification: rowLimits('verification', 'a session').optional(),
+      gateway: rowLimits('gateway', 'a conversation').optional(),
+      campaign: rowLimits('campaign', 'a change').optional(),
+      chat: rowLimits('chat', 'a message').optional(),
+    })
+    .prefault({}),
+});
 
 /** Checks the options and fills their defaults. Refuses with one UserError 'bad-input' that carries every problem, and no secret. */
-export function readOptions(given: ServiceOptions): ReadOptions {
+export function readOptions(given: ServiceOptions) {
   if (typeof given !== 'object' || given === null) {
     throw refuse([{ where: 'options', message: 'are missing, expected an object with account and credentials' }]);
   }
@@ -121,7 +102,7 @@ export function readOptions(given: ServiceOptions): ReadOptions {
       sms: credentials.sms ?? apiKey,
       contacts: credentials.contacts ?? apiKey,
       verification: credentials.verification ?? apiKey,
-    },
+    } satisfies ServiceSecrets,
     limits: byArea((area) => ({ ...defaultLimitsOfArea[area], ...omitUndefined(limits[area] ?? {}) })),
   };
 }

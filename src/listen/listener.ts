@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InternalError, UserError } from '../domain/errors.js';
+import { isLoopback } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
 import type { Files } from '../storage/files.js';
@@ -59,7 +60,7 @@ export interface Listener {
  * Events in the file are recognized; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
  */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  if (options.secret === undefined) assertLoopback(options.host);
+  if (options.secret === undefined && !isLoopback(options.host)) throw refuseOpen(options.host);
   const lock = await options.lockOutput();
   try {
     return await openListener(options, lock);
@@ -157,9 +158,8 @@ async function drain(server: Server, clock: Clock, drainMs: number): Promise<voi
   drained.abort();
 }
 
-function assertLoopback(host: string): void {
-  if (/^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(host)) return;
-  throw new UserError(
+function refuseOpen(host: string): UserError {
+  return new UserError(
     'unsafe-environment',
     `Cannot listen on ${host} without a secret: anyone who reaches it could write events, expected a secret or a loopback address`,
     { hint: 'Give one with --secret-env NAME or --secret-file PATH, or omit --host.' },

@@ -17,13 +17,13 @@ interface Written {
   readonly inWords: readonly string[] | undefined;
 }
 
-/** Takes down who opts out, and in again, by what they write; no one is answered. */
+/** Takes down who opts out, and in again, by what they write; no one is answered. Undefined where it is not asked for. */
 export async function takeOptOuts(
   { optOuts, words, inWords = [] }: Written,
   { files, clock, log }: { files: Files; clock: Clock; log: Log },
-): Promise<OptOutTaking> {
+) {
   if (optOuts === undefined) {
-    if (words === undefined && inWords.length === 0) return NONE;
+    if (words === undefined && inWords.length === 0) return undefined;
     throw new UserError(
       'bad-flag',
       'Cannot listen for words: --opt-outs is not given, expected the list that gets a line for each',
@@ -39,20 +39,23 @@ export async function takeOptOuts(
     log.warn(`${file} was saved without ${countOf(lost, 'number')} that opted out: no longer on the list`, { lost });
   const list = await OptOutFile.open(file, { files, onFailure, onReplaced });
   const counts = { out: 0, in: 0, notTakenDown: 0 };
+  const onArrived: ListenerOptions['onArrived'] = async ({ message }) => {
+    const said = message && readWord(message.text);
+    if (message === undefined || said === undefined) return;
+    const { source, at = new Date(clock.now()).toISOString(), id } = message;
+    const number = readSender(source);
+    if (number === undefined) {
+      counts.notTakenDown += 1;
+      log.warn(`${said.word} from ${maskAddress(source)} was not taken down: its sender cannot be read`, { id });
+      return;
+    }
+    if ((await list.add({ number, ...said, at, by: namedByEvent(id) })) === 'written') counts[said.what] += 1;
+  };
   return {
+    /** Resolves with what ended the writing of the list, if anything does. */
     failed,
-    onArrived: async ({ message }) => {
-      const said = message && readWord(message.text);
-      if (message === undefined || said === undefined) return;
-      const { source, at = new Date(clock.now()).toISOString(), id } = message;
-      const number = readSender(source);
-      if (number === undefined) {
-        counts.notTakenDown += 1;
-        log.warn(`${said.word} from ${maskAddress(source)} was not taken down: its sender cannot be read`, { id });
-        return;
-      }
-      if ((await list.add({ number, ...said, at, by: namedByEvent(id) })) === 'written') counts[said.what] += 1;
-    },
+    onArrived,
+    /** What was taken down, for machines and for a person. */
     get json() {
       return { optOuts: { file, ...counts } };
     },
@@ -70,21 +73,3 @@ function readSender(source: string): string | undefined {
   const number = normalizeNumber(/^\+|^00/.test(bare) ? bare.replace(/^00/, '+') : `+${bare}`, undefined);
   return number.ok ? number.e164 : undefined;
 }
-
-interface OptOutTaking {
-  /** Resolves with what ended the writing of the list, if anything does. */
-  readonly failed: Promise<Error>;
-  readonly onArrived: ListenerOptions['onArrived'];
-  /** What was taken down, for machines and for a person. */
-  readonly json: object;
-  readonly said: string;
-  close(): Promise<void>;
-}
-
-const NONE: OptOutTaking = {
-  failed: new Promise(() => {}),
-  onArrived: undefined,
-  json: {},
-  said: '',
-  close: async () => {},
-};

@@ -3,9 +3,9 @@ import { type Failure, formatError } from '../command/failure.js';
 import { assertSafeEnvironment } from '../command/open-service.js';
 import { keepSecret } from '../command/read-secrets.js';
 import { UserError } from '../domain/errors.js';
+import { isOnThisMachine } from '../domain/loopback.js';
 import type { Job, SecretSource } from '../job/job.js';
 import { type NotifyEvent, notifyAddress } from '../job/schema/written-job.js';
-import { isLoopback } from '../job/service-address.js';
 import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
@@ -34,7 +34,7 @@ export async function postHook(
   try {
     const address = await readHookAddress(notify.url, context);
     const { sandbox } = job.service;
-    if (sandbox && !isLoopback(new URL(address).hostname)) {
+    if (sandbox && !isOnThisMachine(address)) {
       log.info(
         'how the job ended was not posted (notify.url): a job on the sandbox does not leave this machine',
         about,
@@ -166,20 +166,11 @@ function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; san
 }
 
 function describeRun({ plan, state, exitCode, balance, steps }: Summary) {
-  return {
-    run: plan,
-    state,
-    exitCode,
-    balance,
-    steps: steps.map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => ({
-      number,
-      kind,
-      balance,
-      requests,
-      messages,
-      segments,
-      rejections,
-      skips,
-    })),
-  };
+  return { run: plan, state, exitCode, balance, steps: steps.map((step) => pick(step, STEP_FIGURES)) };
+}
+
+const STEP_FIGURES = ['number', 'kind', 'balance', 'requests', 'messages', 'segments', 'rejections', 'skips'] as const;
+
+function pick<T, Key extends keyof T>(from: T, keys: readonly Key[]): Pick<T, Key> {
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, Key>;
 }

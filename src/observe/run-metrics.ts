@@ -1,6 +1,5 @@
 import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Counter, Gauge } from 'prom-client';
 import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { Context } from '../command/context.js';
 import { isRowKind } from '../domain/areas.js';
@@ -12,9 +11,10 @@ import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Files } from '../storage/files.js';
+import { setCounter } from './figures.js';
 import { NOT_ITS_TURN } from './hook.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
-import { SendMetrics, setCounter } from './send-metrics.js';
+import { SendMetrics } from './send-metrics.js';
 
 /**
  * The figures of a command on a job, and where they go. `end` takes the exit code, and the code of the error; it throws nothing.
@@ -26,7 +26,7 @@ export async function openRunMetrics(
 ): Promise<{ end(exitCode: number, failure?: string): Promise<void> }> {
   const { files, clock } = context.env;
   const metrics = new RunMetrics(files);
-  const outlets = await openOutlets(flags, metrics.registry, context);
+  const outlets = await openOutlets(flags, metrics, context);
   const readLast = async (job: string) => {
     const text = await outlets.read();
     if (text !== undefined) metrics.noteEnd(readLastEnd(text, job));
@@ -86,90 +86,17 @@ type Settled = Pick<Balance, 'accepted' | 'rejected' | 'inDoubt'>;
 
 /** The figures of a command on a job: of the runs that it worked on. */
 export class RunMetrics extends SendMetrics {
-  readonly #rows: Counter = new Counter({
-    name: 'volley_rows_total',
-    help: 'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
-    labelNames: ['job_name', 'step', 'kind', 'outcome'],
-    registers: [this.registry],
-    collect: () => {
-      for (const { labels, balance } of this.#listBalances()) {
-        const { accepted, rejected, skipped, inDoubt } = balance;
-        for (const [outcome, rows] of Object.entries({ accepted, rejected, skipped, in_doubt: inDoubt })) {
-          setCounter(this.#rows, { ...labels, outcome }, rows);
-        }
-      }
-    },
-  });
-  readonly #unprocessed: Gauge = new Gauge({
-    name: 'volley_unprocessed_rows',
-    help: 'Rows that are planned and have no outcome yet.',
-    labelNames: ['job_name', 'step', 'kind'],
-    registers: [this.registry],
-    collect: () => {
-      for (const { labels, balance } of this.#listBalances()) this.#unprocessed.set(labels, balance.unprocessed);
-    },
-  });
-  readonly #inDoubtRows: Gauge = new Gauge({
-    name: 'volley_in_doubt_rows',
-    help: 'Rows in doubt in all runs of the job, this one and earlier ones.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-    collect: () => {
-      if (this.#jobDirectory === undefined) return;
-      const rows = [...this.#inDoubt.values()].reduce((sum, each) => sum + each, 0);
-      this.#inDoubtRows.set(this.shared, rows);
-    },
-  });
-  readonly #planRows = new Counter({
-    name: 'volley_plan_rows_total',
-    help: 'Rows that were read to plan them.',
-    labelNames: ['job_name', 'step', 'kind'],
-    registers: [this.registry],
-  });
-  readonly #planDuration = new Gauge({
-    name: 'volley_plan_duration_seconds',
-    help: 'Time that planning took, from the first byte of input to the plan on disk.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-  });
-  readonly #runBytes: Gauge = new Gauge({
-    name: 'volley_run_disk_bytes',
-    help: 'Size of the files in the run directory.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-    collect: () => this.#collectRunBytes().catch(() => {}),
-  });
-  readonly #diskAvailable: Gauge = new Gauge({
-    name: 'volley_disk_available_bytes',
-    help: 'What is free on the disk that holds the runs of the job.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-    collect: () => this.#collectDisk().catch(() => {}),
-  });
-  readonly #running = new Gauge({
-    name: 'volley_running',
-    help: '1 while the command works on the job, 0 when it has ended.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-  });
-  readonly #lastExitCode = new Gauge({
-    name: LAST_EXIT_CODE,
-    help: 'Exit code of the last command that ended.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-  });
-  readonly #lastEnd = new Gauge({
-    name: LAST_END,
-    help: 'When that command ended.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-  });
-  readonly #lastSuccess = new Gauge({
-    name: LAST_SUCCESS,
-    help: 'When a command last ended with exit code 0; 0 if none ever did.',
-    labelNames: ['job_name'],
-    registers: [this.registry],
-  });
+  readonly #rows = this.counter('volley_rows_total', 'job_name', 'step', 'kind', 'outcome');
+  readonly #unprocessed = this.gauge('volley_unprocessed_rows', 'job_name', 'step', 'kind');
+  readonly #inDoubtRows = this.gauge('volley_in_doubt_rows', 'job_name');
+  readonly #planRows = this.counter('volley_plan_rows_total', 'job_name', 'step', 'kind');
+  readonly #planDuration = this.gauge('volley_plan_duration_seconds', 'job_name');
+  readonly #runBytes = this.gauge('volley_run_disk_bytes', 'job_name');
+  readonly #diskAvailable = this.gauge('volley_disk_available_bytes', 'job_name');
+  readonly #running = this.gauge('volley_running', 'job_name');
+  readonly #lastExitCode = this.gauge(LAST_EXIT_CODE, 'job_name');
+  readonly #lastEnd = this.gauge(LAST_END, 'job_name');
+  readonly #lastSuccess = this.gauge(LAST_SUCCESS, 'job_name');
   readonly #files: Files;
   #kinds: readonly string[] = [];
   #isSandbox = false;
@@ -283,9 +210,27 @@ export class RunMetrics extends SendMetrics {
     });
   }
 
-  async #collectDisk(): Promise<void> {
+  protected override async collect(): Promise<void> {
+    super.collect();
+    for (const { labels, balance } of this.#listBalances()) {
+      const { accepted, rejected, skipped, inDoubt, unprocessed } = balance;
+      for (const [outcome, rows] of Object.entries({ accepted, rejected, skipped, in_doubt: inDoubt })) {
+        setCounter(this.#rows, { ...labels, outcome }, rows);
+      }
+      this.#unprocessed.set(labels, unprocessed);
+    }
     if (this.#jobDirectory === undefined) return;
-    const { bavail, bsize } = await statfs(this.#jobDirectory);
+    this.#inDoubtRows.set(
+      this.shared,
+      [...this.#inDoubt.values()].reduce((sum, each) => sum + each, 0),
+    );
+    await Promise.all(
+      [this.#collectRunBytes(), this.#collectDisk(this.#jobDirectory)].map((each) => each.catch(() => {})),
+    );
+  }
+
+  async #collectDisk(jobDirectory: string): Promise<void> {
+    const { bavail, bsize } = await statfs(jobDirectory);
     this.#diskAvailable.set(this.shared, bavail * bsize);
   }
 

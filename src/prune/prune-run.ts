@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { JOURNAL_FILE, PLAN_FILE, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import type { Registry } from '../registry/registry.js';
-import { SANDBOX_FILE } from '../report/deliveries.js';
 import { PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
@@ -10,7 +9,7 @@ import type { Ports } from '../storage/lock-file.js';
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
   /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
-const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, SANDBOX_FILE, PAGE_FILE, 'proof.salt', 'campaign.html'];
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, PAGE_FILE, 'proof.salt', 'campaign.html'];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
 export async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {

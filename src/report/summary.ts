@@ -76,11 +76,6 @@ export const summarySchema = z.strictObject({
   optedOutSince: count.optional(),
   /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
   deliveries: counts.nullable(),
-  /**
-   * Receipts and events that the embedded sandbox kept because their address is outside this machine; null for a run on
-   * another service.
-   */
-  notDelivered: count.nullable(),
   /** Absent for a job without prices. */
   cost: z
     .strictObject({

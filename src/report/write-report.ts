@@ -13,7 +13,7 @@ import { sumBilled } from '../prices/billed-tally.js';
 import { sumCost } from '../prices/step-cost.js';
 import { type Files, syncFile } from '../storage/files.js';
 
-import { type Deliveries, readNotDelivered, writeDeliveries } from './deliveries.js';
+import { type Deliveries, writeDeliveries } from './deliveries.js';
 import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
@@ -120,11 +120,10 @@ async function writeOutputs(
     }
     await onRows?.(rows);
     const delivered = await reportDeliveries(files, directory, plan);
-    const notDelivered = await readNotDelivered(files, directory, plan);
     const figures = addBilled(summarizeRun(plan, directory, steps, state), delivered);
     const optedOutSince = await countOptedOutSince(files, { directory, plan, rows });
     const since = optedOutSince === undefined ? {} : { optedOutSince };
-    const summary = { ...figures, ...since, deliveries: delivered?.counts ?? null, notDelivered };
+    const summary = { ...figures, ...since, deliveries: delivered?.counts ?? null };
     const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
     await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
@@ -162,7 +161,7 @@ function summarizeRun(
   directory: string,
   steps: StepSummary[],
   state: RunState,
-): Omit<Summary, 'deliveries' | 'notDelivered'> {
+): Omit<Summary, 'deliveries'> {
   const { firstOpen, lastClose } = state;
   const balance = addBalances(steps.map((step) => step.balance));
   const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);

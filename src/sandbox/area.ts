@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
+import { checkedBy } from './body-schema.js';
 import type { Who } from './check-credentials.js';
 import type { ChosenFault, Distortion } from './faults/fault.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
@@ -7,7 +9,7 @@ import type { WebhookSender } from './webhook/sender.js';
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** What every entry of the ledger has. */
-export interface EntryHead {
+interface EntryHead {
   /** Place in the ledger, from 1, without gaps. */
   readonly seq: number;
   /** When it was accepted, ISO 8601. */
@@ -15,6 +17,9 @@ export interface EntryHead {
   /** Number of the HTTP request; 0 for what came without one, such as what an agent did. */
   readonly request: number;
 }
+
+/** An entry of an area: what a row says, and its head. */
+export type AreaEntry<A extends Area, Row> = EntryHead & Row & { readonly area: A };
 
 /**
  * An area of the service is its routes, and a state that its accepted entries make. A route decides by the state and
@@ -95,15 +100,17 @@ export interface Handled {
   readonly posts?: (webhooks: WebhookSender) => void;
 }
 
-/** A route in which everything but method, path and who may be left out; `handle` takes what `check` gives. */
-export type RouteHead<Body> = Pick<Route, 'method' | 'path' | 'who'> &
-  Partial<Pick<Route, 'recipients' | 'isBatch' | 'distortions'>> & { readonly check?: Check<Body> };
+/** A route in which everything but method, path and who may be left out; `handle` takes what `check` gives, or the schema of the body. */
+export interface WrittenRoute<Schema extends z.ZodType, Given extends readonly unknown[] = []>
+  extends Pick<Route, 'method' | 'path' | 'who'>,
+    Partial<Pick<Route, 'check' | 'recipients' | 'isBatch' | 'distortions'>> {
+  readonly schema?: Schema;
+  handle(...given: [...Given, call: AreaCall<z.output<Schema>>]): Handled | RefusedRequest;
+}
 
-export function defineRoute<Body = unknown>(
-  route: RouteHead<Body>,
-  handle: (call: AreaCall<Body>) => Handled | RefusedRequest,
-): Route {
-  return { check: undefined, recipients: () => [], isBatch: false, distortions: {}, ...route, handle } as Route;
+export function defineRoute<Schema extends z.ZodType>({ schema, ...route }: WrittenRoute<Schema>): Route {
+  const check = schema && checkedBy(schema);
+  return { check, recipients: () => [], isBatch: false, distortions: {}, ...route } as Route;
 }
 
 /** Good answers that are wrong: without their id; of another than was asked for, which `invented` makes of them. */

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { isObject } from '../domain/is-object.js';
-import { type AreaCall, defineRoute, type EntryHead, omit, type SandboxArea } from './area.js';
+import { type AreaCall, type AreaEntry, defineRoute, omit, type SandboxArea } from './area.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
 
 /** A campaign that was changed: by a request, or by a person through `/_sandbox`. */
-export interface CampaignEntry extends EntryHead, CampaignRow {
-  readonly area: 'campaign';
-}
+export type CampaignEntry = AreaEntry<'campaign', CampaignRow>;
 
 interface CampaignRow {
   readonly campaignId: number;
@@ -39,34 +37,30 @@ export function createCampaignArea(): SandboxArea {
     name: 'campaign',
     errors: CAMPAIGN_ERRORS,
     routes: [
-      defineRoute(
-        {
-          method: 'GET',
-          path: '/api/stats/campaigns/:campaignId.json',
-          who: 'dataToken',
-          distortions: {
-            partial: ({ campaign }: { campaign: KeptCampaign }) => ({
-              campaign: omit(campaign, 'campaign-id', 'status'),
-            }),
-            // An unrelated campaign, in another status.
-            foreign: ({ campaign: { 'campaign-id': id, status, ...rest } }: { campaign: KeptCampaign }) => ({
-              campaign: { ...rest, 'campaign-id': id + 1_000_000, status: status === 0 ? 5 : 0 },
-            }),
-          },
+      defineRoute({
+        method: 'GET',
+        path: '/api/stats/campaigns/:campaignId.json',
+        who: 'dataToken',
+        distortions: {
+          partial: ({ campaign }: { campaign: KeptCampaign }) => ({
+            campaign: omit(campaign, 'campaign-id', 'status'),
+          }),
+          // An unrelated campaign, in another status.
+          foreign: ({ campaign: { 'campaign-id': id, status, ...rest } }: { campaign: KeptCampaign }) => ({
+            campaign: { ...rest, 'campaign-id': id + 1_000_000, status: status === 0 ? 5 : 0 },
+          }),
         },
-        (call) => {
+        handle: (call) => {
           const campaign = findCampaign(call);
           return campaign === undefined ? { status: 404 } : { status: 200, body: { campaign } };
         },
-      ),
-      defineRoute(
-        {
-          method: 'POST',
-          path: '/api/tstats/campaigns/:campaignId',
-          who: 'actionToken',
-          distortions: { partial: () => ({}) },
-        },
-        (call) => {
+      }),
+      defineRoute({
+        method: 'POST',
+        path: '/api/tstats/campaigns/:campaignId',
+        who: 'actionToken',
+        distortions: { partial: () => ({}) },
+        handle: (call) => {
           const campaign = findCampaign(call);
           if (campaign === undefined) return { status: 404 };
           const asked = requestSchema.safeParse(call.body);
@@ -84,23 +78,19 @@ export function createCampaignArea(): SandboxArea {
           const entries = [toCampaignRow(changed, requested, campaign.status)];
           return { status: 200, body: { message: 'Campaign status changed.' }, entries };
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: '/_sandbox/campaigns',
-          who: 'anyone',
-        },
-        () => ({ status: 200, body: [...campaigns.values()] }),
-      ),
+      }),
+      defineRoute({
+        method: 'GET',
+        path: '/_sandbox/campaigns',
+        who: 'anyone',
+        handle: () => ({ status: 200, body: [...campaigns.values()] }),
+      }),
       /** Sets any field of one, even if the service would refuse; a missing one is created. */
-      defineRoute(
-        {
-          method: 'PUT',
-          path: '/_sandbox/campaigns/:campaignId',
-          who: 'anyone',
-        },
-        ({ params: { campaignId = '' }, body }) => {
+      defineRoute({
+        method: 'PUT',
+        path: '/_sandbox/campaigns/:campaignId',
+        who: 'anyone',
+        handle: ({ params: { campaignId = '' }, body }) => {
           if (!/^[1-9]\d{0,8}$/.test(campaignId)) {
             return refused('Cannot set campaign: its id is not a number, expected 1 to 9 digits');
           }
@@ -119,7 +109,7 @@ export function createCampaignArea(): SandboxArea {
           const campaign = { ...written.data, 'campaign-id': id };
           return { status: 200, body: campaign, entries: [toCampaignRow(campaign, null, known?.status ?? null)] };
         },
-      ),
+      }),
     ],
     apply: ({ campaign }: CampaignRow) => void campaigns.set(campaign['campaign-id'], campaign),
     clear: reset,

@@ -1,11 +1,9 @@
-import { defineRoute, distortId, type EntryHead, omit, type SandboxArea } from './area.js';
-import { bodyOf, checkedBy, isText, textOf } from './body-schema.js';
+import { type AreaEntry, defineRoute, distortId, omit, type SandboxArea } from './area.js';
+import { bodyOf, isText, textOf } from './body-schema.js';
 import type { ErrorForm } from './http-answer.js';
 
 /** A message that was posted. */
-export interface ChatEntry extends EntryHead, ChatRow {
-  readonly area: 'chat';
-}
+export type ChatEntry = AreaEntry<'chat', ChatRow>;
 
 interface ChatRow {
   readonly room: string;
@@ -40,41 +38,37 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
     // The contract names the rate and not what happens above it: refused, so that pacing can be tested.
     rates: [{ perSecond: requestsPerSecond, of: () => 'the one key' }],
     routes: [
-      defineRoute(
-        {
-          method: 'GET',
-          path: MESSAGES,
-          who: 'chatKey',
-          distortions: {
-            partial: (messages: readonly object[]) => messages.map((message) => omit(message, 'id')),
-            foreign: (_: unknown, previous: unknown) => previous ?? [],
-          },
+      defineRoute({
+        method: 'GET',
+        path: MESSAGES,
+        who: 'chatKey',
+        distortions: {
+          partial: (messages: readonly object[]) => messages.map((message) => omit(message, 'id')),
+          foreign: (_: unknown, previous: unknown) => previous ?? [],
         },
-        ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
+        handle: ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
           if (!isText(room)) return { status: 400, message: ROOM_TEXT };
           if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
             return { status: 400, message: 'pageSize must be a whole number from 1' };
           }
           return { status: 200, body: (messagesOf.get(room) ?? []).slice(-Number(pageSize)).reverse() };
         },
-      ),
-      defineRoute(
-        {
-          method: 'POST',
-          path: MESSAGES,
-          who: 'chatKey',
-          check: checkedBy(postSchema),
-          // One message, to a room and not to a number.
-          recipients: () => [''],
-          distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
-        },
-        ({ at, body: { messageRaw, room } }) => {
+      }),
+      defineRoute({
+        method: 'POST',
+        path: MESSAGES,
+        who: 'chatKey',
+        schema: postSchema,
+        // One message, to a room and not to a number.
+        recipients: () => [''],
+        distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
+        handle: ({ at, body: { messageRaw, room } }) => {
           // Later than the last, whatever the clock says: its milliseconds are coarser than messages are frequent.
           const timestamp = Math.max(at * 1000, lastTimestamp + 1);
           const row: ChatRow = { room, messageId: newId(), timestamp, messageRaw };
           return { status: 200, body: toRoomMessage(row), entries: [row] };
         },
-      ),
+      }),
     ],
     apply: (row: ChatRow) => {
       const messages = messagesOf.get(row.room) ?? [];

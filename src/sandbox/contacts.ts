@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { defineRoute, distortId, type EntryHead, type Fields, type SandboxArea } from './area.js';
-import { anObject, aValue, bodyOf, checkedBy, isCountry, isMsisdn, refusedBy, textOf } from './body-schema.js';
+import { type AreaEntry, defineRoute, distortId, type Fields, type SandboxArea } from './area.js';
+import { anObject, aValue, bodyOf, isCountry, isMsisdn, refusedBy, textOf } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN } from './http-answer.js';
 
 /** A contact that was created, or merged into one that had one of its addresses. */
-export interface ContactEntry extends EntryHead, ContactRow {
-  readonly area: 'contacts';
-}
+export type ContactEntry = AreaEntry<'contacts', ContactRow>;
 
 interface ContactRow {
   readonly account: string;
@@ -86,16 +84,14 @@ export function createContactsArea(): SandboxArea {
     name: 'contacts',
     // The reference has the path without a prefix, the service's documentation with one.
     routes: ['', '/api/v1'].flatMap((prefix) => [
-      defineRoute(
-        {
-          method: 'POST',
-          path: `${prefix}/accounts/:accountId/contacts`,
-          who: 'accountId',
-          check: checkedBy(contactSchema),
-          recipients: readNumber,
-          distortions: distortId('id', { id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }),
-        },
-        ({ at, path, params: { accountId: account = '' }, body }) => {
+      defineRoute({
+        method: 'POST',
+        path: `${prefix}/accounts/:accountId/contacts`,
+        who: 'accountId',
+        schema: contactSchema,
+        recipients: readNumber,
+        distortions: distortId('id', { id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }),
+        handle: ({ at, path, params: { accountId: account = '' }, body }) => {
           const matching = toKeys(account, body.addresses).flatMap((key) => idOfAddress.get(key) ?? []);
           const [knownId, otherId] = new Set(matching);
           if (otherId !== undefined) {
@@ -121,20 +117,18 @@ export function createContactsArea(): SandboxArea {
             ? { status: 201, headers: { location: `${path}/${contact.id}` }, ...answer }
             : { status: 200, ...answer };
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: `${prefix}/accounts/:accountId/contacts/:contactId`,
-          who: 'accountId',
-        },
-        ({ params: { accountId, contactId } }) => {
+      }),
+      defineRoute({
+        method: 'GET',
+        path: `${prefix}/accounts/:accountId/contacts/:contactId`,
+        who: 'accountId',
+        handle: ({ params: { accountId, contactId } }) => {
           const row = rows.get(Number(contactId));
           return row === undefined || row.account !== accountId
             ? { status: 404, message: 'Contact not found' }
             : { status: 200, body: toBody(row.contact) };
         },
-      ),
+      }),
     ]),
     apply: (row: ContactRow) => {
       const { account, contactId, contact } = row;

@@ -20,7 +20,7 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
 
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,
-    requests: requests.entries.length,
+    requests: requests.length,
     faults: faults.list().length,
   }));
 
@@ -30,9 +30,9 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
     return reply.code(204).send();
   });
 
-  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, inPages([...requests.entries])));
+  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, inPages([...requests])));
   app.delete('/_sandbox/requests', (_, reply) => {
-    requests.clear();
+    requests.length = 0;
     return reply.code(204).send();
   });
 
@@ -70,8 +70,6 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
     const { counts } = webhooks;
     return reply.code(counts.pending === 0 ? 200 : 503).send(counts);
   });
-  // The last of those that were not delivered because their address is outside of this machine.
-  app.get('/_sandbox/webhooks/outside', async () => webhooks.kept);
 }
 
 type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;

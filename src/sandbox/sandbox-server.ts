@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Area } from '../domain/areas.js';
+import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
 import type { Keyring } from './check-credentials.js';
@@ -17,12 +18,29 @@ import {
 } from './http-answer.js';
 import type { Ledger } from './ledger/ledger.js';
 import { createRateCounter } from './rate-limit.js';
-import type { RequestLog } from './request-log.js';
-import { isOnThisMachine } from './webhook/own-machine.js';
 import type { WebhookSender } from './webhook/sender.js';
 
 /** Room for 10,000 messages of ten parts each. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+/** One HTTP request that arrived, whatever its outcome. */
+export interface RequestEntry {
+  readonly number: number;
+  /** When its headers had arrived, ISO 8601. */
+  readonly at: string;
+  /** The same by a clock that never goes back, in milliseconds from the sandbox's start: for judging rates. */
+  readonly atMs: number;
+  /** Null for a path that belongs to no area. */
+  readonly area: Area | null;
+  readonly method: string;
+  readonly path: string;
+  /** Status of the answer that left; 0 when none left, or none yet. */
+  status: number;
+  /** How many messages (or contacts) the body carried. */
+  messages: number;
+  /** Kind of the applied fault; null when there was none. */
+  fault: string | null;
+}
 
 /** What a sandbox is made of. */
 export interface SandboxParts {
@@ -30,7 +48,8 @@ export interface SandboxParts {
   readonly clock: Clock;
   readonly keyring: Keyring;
   readonly ledger: Ledger;
-  readonly requests: RequestLog;
+  /** In the order of arrival. */
+  readonly requests: RequestEntry[];
   readonly faults: FaultSet;
   readonly webhooks: WebhookSender;
   /** Aborts delays when the sandbox closes. */
@@ -39,7 +58,7 @@ export interface SandboxParts {
   readonly host: string;
 }
 
-type Serve = (request: FastifyRequest, reply: FastifyReply, number: number) => Promise<unknown>;
+type Serve = (request: FastifyRequest, reply: FastifyReply, entry: RequestEntry) => Promise<unknown>;
 
 /**
  * A request is served in this order: log it, parse the body, choose its faults, delay, fault before processing, check
@@ -62,7 +81,8 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
   };
   const isForeign = createForeignCheck(parts.host);
   const areaOfPath = new Map<string, Area>();
-  const numbers = new WeakMap<object, number>();
+  const entryOf = new WeakMap<object, RequestEntry>();
+  let number = parts.ledger.lastRequest;
 
   app.removeAllContentTypeParsers();
   // The area checks type and text, with the service's own errors.
@@ -79,11 +99,15 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
     }
     const area = areaOfPath.get(route) ?? null;
     const at = new Date(clock.now()).toISOString();
-    numbers.set(request, requests.begin({ at, atMs: clock.monotonicMs(), area, method: request.method, path }));
+    number += 1;
+    const begun = { number, at, atMs: clock.monotonicMs(), area, method: request.method, path };
+    const entry = { ...begun, status: 0, messages: 0, fault: null };
+    entryOf.set(request, entry);
+    requests.push(entry);
   });
   app.addHook('onSend', async (request, reply) => {
-    const number = numbers.get(request);
-    if (number !== undefined) requests.finish(number, { status: reply.statusCode });
+    const entry = entryOf.get(request);
+    if (entry !== undefined) entry.status = reply.statusCode;
   });
 
   for (const area of areas) {
@@ -96,7 +120,7 @@ export function createSandboxServer(parts: SandboxParts): FastifyInstance {
       app.route({
         method: route.method,
         url: route.path,
-        handler: (request, reply) => serve(request, reply, numbers.get(request) ?? 0),
+        handler: (request, reply) => serve(request, reply, entryOf.get(request) as RequestEntry),
       });
     }
   }
@@ -131,7 +155,7 @@ function serveRoute(
   area: SandboxArea,
   route: Route,
   isWithinRates: (request: FastifyRequest, call: AreaCall) => boolean,
-  { clock, keyring, ledger, requests, faults, closing }: SandboxParts,
+  { clock, keyring, ledger, faults, closing }: SandboxParts,
 ): Serve {
   const { errors = CODED_ERRORS } = area;
   let lastGoodBody: unknown;
@@ -156,14 +180,14 @@ function serveRoute(
     return answerJson(answer.status, body, kind === 'partial' ? {} : answer.headers);
   };
 
-  return async (request, reply, number) => {
+  return async (request, reply, entry) => {
     const { body, fault: bodyFault } = parseBody(request);
     const recipients = route.recipients(body);
     const applied = faults.choose(area.name, route.distortions, recipients);
     const { before, after, rows, delayMs } = applied;
     const fault = (before ?? after)?.fault;
-    const name = fault?.kind ?? rows[0]?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
-    requests.finish(number, { messages: recipients.length, fault: name });
+    entry.messages = recipients.length;
+    entry.fault = fault?.kind ?? rows[0]?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
     if (delayMs > 0) await clock.sleep(delayMs, closing);
     if (closing.aborted) {
       // The ledger is about to close: unprocessed requests are dropped with their connections.
@@ -174,9 +198,9 @@ function serveRoute(
     const at = clock.now();
     const answer =
       before === undefined
-        ? afflict(await admit(request, toCall(request, number, at, body, rows), bodyFault), after, request.url)
+        ? afflict(await admit(request, toCall(request, entry.number, at, body, rows), bodyFault), after, request.url)
         : answerOfFault(before.fault, request.url, at, errors);
-    requests.finish(number, { status: await deliver(reply, answer, fault) });
+    entry.status = await deliver(reply, answer, fault);
   };
 }
 

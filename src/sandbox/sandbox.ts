@@ -14,11 +14,10 @@ import { Ledger } from './ledger/ledger.js';
 import { createMemoryLog, openFileLog } from './ledger/line-log.js';
 import type { LedgerEntry } from './ledger/page.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
-import { type RequestEntry, RequestLog } from './request-log.js';
-import { createSandboxServer } from './sandbox-server.js';
+import { createSandboxServer, type RequestEntry } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
 import { createVerificationArea } from './verification.js';
-import { type WebhookCounts, WebhookSender } from './webhook/sender.js';
+import { WebhookSender } from './webhook/sender.js';
 
 const HOST = '127.0.0.1';
 
@@ -33,7 +32,7 @@ export interface SandboxOptions {
   readonly rateLimits?: boolean | Partial<RateLimits>;
   /** Factor of the delays before a webhook is tried again: 1, the default, as the service has them; a test takes less. */
   readonly webhookRetryScale?: number;
-  /** False, the default: receipts and events go to loopback addresses alone; all others are kept, see `GET /_sandbox/webhooks/outside`. */
+  /** False, the default: receipts and events go to loopback addresses alone; the others are counted, and never tried. */
   readonly deliversOutside?: boolean;
   /** Accounts beside `acme`. */
   readonly accounts?: readonly SandboxAccount[];
@@ -54,8 +53,6 @@ export interface Sandbox {
   readRequests(): Iterable<RequestEntry>;
   /** Replaces all faults; throws a UserError when one makes no sense. */
   setFaults(faults: readonly FaultInput[]): void;
-  /** Delivery counts of receipts and events so far. */
-  readWebhooks(): WebhookCounts;
   /** Waits, up to a limit, until each due receipt and event has been tried. */
   flushWebhooks(withinMs: number): Promise<void>;
   /** Forgets everything that was accepted; campaigns are what they were at first. */
@@ -93,7 +90,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
   try {
     await ledger.open();
-    const requests = new RequestLog(ledger.lastRequest + 1);
+    const requests: RequestEntry[] = [];
     const keyring = createKeyring(accounts);
     const parts = { areas, clock, keyring, ledger, requests, faults, webhooks, closing: closing.signal, host };
     app = createSandboxServer(parts);
@@ -102,8 +99,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       origin: await listen(app, options.port ?? 0, host),
       credentials: TEST_CREDENTIALS,
       readLedger: () => ledger.read(),
-      readRequests: () => requests.entries,
-      readWebhooks: () => webhooks.counts,
+      readRequests: () => requests,
       flushWebhooks: async (withinMs) => {
         const flushed = new AbortController();
         await Promise.race([webhooks.rest(), clock.sleep(withinMs, flushed.signal)]);

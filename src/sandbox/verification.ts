@@ -1,24 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { defineRoute, distortId, type EntryHead, type SandboxArea } from './area.js';
-import {
-  anObject,
-  aValue,
-  bodyOf,
-  checkedBy,
-  isEncoding,
-  isText,
-  isTooLongSource,
-  refusedBy,
-  textOf,
-} from './body-schema.js';
+import { type AreaEntry, defineRoute, distortId, type SandboxArea } from './area.js';
+import { anObject, aValue, bodyOf, isEncoding, isText, isTooLongSource, refusedBy, textOf } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */
-export interface VerificationEntry extends EntryHead, SessionRow {
-  readonly area: 'verification';
-}
+export type VerificationEntry = AreaEntry<'verification', SessionRow>;
 
 interface SessionRow extends KeptSession {
   readonly event: 'code-sent' | 'code-checked';
@@ -61,16 +49,14 @@ export function createVerificationArea(newId: () => string): SandboxArea {
   return {
     name: 'verification',
     routes: [
-      defineRoute(
-        {
-          method: 'POST',
-          path: SESSIONS,
-          who: 'subAccountId',
-          check: checkedBy(creationSchema),
-          recipients: readDestination,
-          distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
-        },
-        ({ at, params: { subAccountId = '' }, body }) => {
+      defineRoute({
+        method: 'POST',
+        path: SESSIONS,
+        who: 'subAccountId',
+        schema: creationSchema,
+        recipients: readDestination,
+        distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
+        handle: ({ at, params: { subAccountId = '' }, body }) => {
           const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
           const waiting = last !== undefined && statusAt(last, at) === 'WAITING' ? last : undefined;
           if (waiting !== undefined && at < Date.parse(waiting.nextSmsAfter)) {
@@ -90,15 +76,13 @@ export function createVerificationArea(newId: () => string): SandboxArea {
           const row: SessionRow = { event: 'code-sent', ...session };
           return { status: 200, body: toCreationBody(session), entries: [row] };
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: `${SESSIONS}/:sessionId`,
-          who: 'subAccountId',
-          distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
-        },
-        ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
+      }),
+      defineRoute({
+        method: 'GET',
+        path: `${SESSIONS}/:sessionId`,
+        who: 'subAccountId',
+        distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
+        handle: ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;
           if (code === undefined) return { status: 200, body: toReadBody(session, at) };
@@ -110,19 +94,17 @@ export function createVerificationArea(newId: () => string): SandboxArea {
           const row: SessionRow = { event: 'code-checked', ...checked };
           return { status: 200, body: toReadBody(checked, at), entries: checked === session ? [] : [row] };
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: '/_sandbox/sessions/:sessionId',
-          who: 'anyone',
-        },
-        ({ at, params: { sessionId = '' } }) => {
+      }),
+      defineRoute({
+        method: 'GET',
+        path: '/_sandbox/sessions/:sessionId',
+        who: 'anyone',
+        handle: ({ at, params: { sessionId = '' } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined) return NO_SESSION;
           return { status: 200, body: { ...session, status: statusAt(session, at) } };
         },
-      ),
+      }),
     ],
     apply: ({ event: _, ...session }: SessionRow) => {
       sessions.set(session.sessionId, session);

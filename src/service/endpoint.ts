@@ -57,11 +57,10 @@ export type OutputOf<E> = E extends Endpoint<never, infer Output> ? Output : nev
 /** A call to an endpoint as it goes over the wire. Refuses an id that may not stand in a path with UserError 'bad-input'. */
 export function buildRequest(
   service: ServiceAddresses,
-  { area, method, path, gatewayPath }: EndpointFacts,
+  { area, method, path }: EndpointFacts,
   { ids = {}, query = {}, body }: Variables = {},
 ): WireRequest {
-  const { account, accountId = account, subAccountId, bases, gatewayPaths } = service;
-  const form = gatewayPath === undefined ? path : gatewayPaths[gatewayPath];
+  const { account, accountId = account, subAccountId, bases } = service;
   const fill = (_: string, name: string) => {
     if (name === 'accountId') return encodeURIComponent(accountId);
     return name === 'subAccountId' ? encodeURIComponent(subAccountId) : encodePathId(ids[name], name);
@@ -73,7 +72,7 @@ export function buildRequest(
   return {
     method,
     base: bases[area],
-    path: form.replace(/\{(\w+)\}/g, fill) + (asked.length === 0 ? '' : `?${asked.join('&')}`),
+    path: path.replace(/\{(\w+)\}/g, fill) + (asked.length === 0 ? '' : `?${asked.join('&')}`),
     headers: body === undefined ? { accept } : { accept, 'content-type': 'application/json' },
     body: body === undefined || Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body)),
   };

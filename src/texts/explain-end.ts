@@ -1,5 +1,4 @@
-import { type Screen, showCommand, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import type { Job } from '../job/job.js';
@@ -11,7 +10,6 @@ import { addBalances, describeRejected, type RunInDoubt, type Summary } from '..
 import { listLeftOut } from './file-notices.js';
 import { nextOfTakenBack } from './next-step.js';
 import { describeAction } from './summary-text.js';
-import { formatNextStep } from './text-lines.js';
 
 /** Codes that are named; all of them stand in the summary. */
 const MOST_CODES = 3;

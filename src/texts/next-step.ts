@@ -1,10 +1,9 @@
 import { join } from 'node:path';
-import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { type NextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { countHeld } from '../plan/had-lookup.js';
 import { wordsOfStop } from '../report/stop-words.js';
 import { countTakenBack, countWithheld, type StepSummary, type Summary } from '../report/summary.js';
-import type { NextStep } from './text-lines.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;
@@ -18,17 +17,28 @@ export interface NextStepView {
 
 /** After a run. Undefined when nothing is left to do. */
 export function nextStep(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
-  const { balance, exitCode, state } = summary;
+  const { balance, exitCode, state, stop } = summary;
   const { job } = view;
   const run = showPath(screen, summary.directory);
   const same =
     job === undefined ? showCommand(screen, 'apply', run) : showCommand(screen, 'run', showPath(screen, job));
+  const retry: Retry = (what, only, isCorrected = false) => ({
+    what: isCorrected ? `${what}${withJob(job)}` : what,
+    command: showCommand(screen, 'retry', run, '--only', only, ...(isCorrected ? jobFlag(job, screen) : [])),
+  });
   if (summary.testOf !== undefined) return nextOfTest(summary, view, screen);
   if (state === 'planned' && isEmpty(summary)) return nextOfEmpty(summary, view, screen);
   if (state === 'planned') return { what: 'send it', command: showCommand(screen, 'apply', run) };
   if (isWaiting(summary)) return nextOfStage(summary, job, screen);
   if (exitCode === 75) return { what: 'the same command resumes the run', command: same };
-  if (exitCode === 4 && summary.stop !== null) return nextOfStop(summary, { stop: summary.stop, job, same }, screen);
+  if (exitCode === 4 && stop !== null) {
+    const { fix, isResumed } = wordsOfStop(stop);
+    if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
+    const isStaged = summary.steps.some(({ stages }) => stages?.rows.slice(stages.passed + 1).some((rows) => rows > 0));
+    if (!isStaged || stop.reason === 'abandoned') return retry(fix, 'unprocessed', true);
+    const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
+    return { what, command: showCommand(screen, 'abandon', run) };
+  }
   if (balance.inDoubt > 0) {
     const rows = countOf(balance.inDoubt, 'row');
     return {
@@ -36,78 +46,44 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
       command: showCommand(screen, 'settle', run, '--export', 'messages.csv'),
     };
   }
-  if (balance.unprocessed > 0 && summary.stop?.reason === 'abandoned') {
-    return {
-      what: `${countOf(balance.unprocessed, 'row')} were not sent, and this run never sends them: make a plan to send them`,
-      command: showCommand(screen, 'retry', run, '--only', 'unprocessed'),
-    };
+  if (balance.unprocessed > 0 && stop?.reason === 'abandoned') {
+    const rows = countOf(balance.unprocessed, 'row');
+    return retry(`${rows} were not sent, and this run never sends them: make a plan to send them`, 'unprocessed');
   }
   if (summary.takenBackAt !== undefined && countTakenBack(summary) > 0) return nextOfTakenBack(run, job, screen);
-  const tooLate = countWithheld(summary, 'too-late');
-  if (tooLate > 0) {
-    return {
-      what: `${countOf(tooLate, 'row')} were not sent by notAfter: set a later one in the job, then make a plan of them${withJob(job)}`,
-      command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
-    };
-  }
-  return nextOfUnsent(summary, job, screen) ?? nextOfRest(summary, view, screen);
+  const rest = () => (balance.rejected > 0 ? nextOfRejected(summary, view, screen) : nextOfHeld(summary, retry));
+  return nextOfUnsent(summary, retry) ?? rest();
 }
 
-/** Of a run that stopped until a person has put something right. */
-function nextOfStop(
-  { directory, steps }: Summary,
-  { stop, job, same }: { stop: NonNullable<Summary['stop']>; job: string | undefined; same: string },
-  screen: Screen,
-): NextStep {
-  const { fix, isResumed } = wordsOfStop(stop);
-  const run = showPath(screen, directory);
-  if (isResumed) return { what: `${fix}; then the same command resumes the run`, command: same };
-  const isStaged = steps.some(({ stages }) => stages?.rows.slice(stages.passed + 1).some((rows) => rows > 0));
-  if (isStaged && stop.reason !== 'abandoned') {
-    const what = `${fix}; as its stage was not sent to its end, let the run go before that`;
-    return { what, command: showCommand(screen, 'abandon', run) };
-  }
-  const command = showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen));
-  return { what: `${fix}${withJob(job)}`, command };
-}
+/** A plan of rows of the run; `isCorrected`: under a job that a person has corrected. */
+type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 
 /** Rows of a finished run that it has not sent. */
-function nextOfUnsent(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
-  const run = showPath(screen, summary.directory);
+function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
+  const tooLate = countWithheld(summary, 'too-late');
+  if (tooLate > 0) {
+    const so = `${countOf(tooLate, 'row')} were not sent by notAfter`;
+    return retry(`${so}: set a later one in the job, then make a plan of them`, 'unprocessed', true);
+  }
   const had = countWithheld(summary, 'had-it-already') + countWithheld(summary, 'too-often');
   const left = summary.balance.unprocessed - countWithheld(summary, 'opted-out') - had;
-  if (left > 0) {
-    return {
-      what: `${countOf(left, 'row')} turned out not to be sent: make a plan to send them`,
-      command: showCommand(screen, 'retry', run, '--only', 'not-sent'),
-    };
-  }
+  if (left > 0) return retry(`${countOf(left, 'row')} turned out not to be sent: make a plan to send them`, 'not-sent');
   if (had === 0) return undefined;
-  return {
-    what: `${countOf(had, 'row')} ${had === 1 ? 'was' : 'were'} not sent, as other runs wrote to their numbers since the plan was made. To send them all the same, say sameText: send, and no frequency, in the job, then make a plan of them${withJob(job)}`,
-    command: showCommand(screen, 'retry', run, '--only', 'unprocessed', ...jobFlag(job, screen)),
-  };
+  const so = `${countOf(had, 'row')} ${had === 1 ? 'was' : 'were'} not sent, as other runs wrote to their numbers since the plan was made`;
+  const what = `${so}. To send them all the same, say sameText: send, and no frequency, in the job, then make a plan of them`;
+  return retry(what, 'unprocessed', true);
 }
 
-function nextOfRest(summary: Summary, view: NextStepView, screen: Screen): NextStep | undefined {
-  if (summary.balance.rejected > 0) return nextOfRejected(summary, view, screen);
-  return nextOfHeld(summary, view.job, screen);
-}
-
-function nextOfHeld(summary: Summary, job: string | undefined, screen: Screen): NextStep | undefined {
-  const held = countHeld(summary);
-  const run = showPath(screen, summary.directory);
-  if (held.had > 0) {
-    return {
-      what: `${countOf(held.had, 'row')} ${held.had === 1 ? 'is' : 'are'} held, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`,
-      command: showCommand(screen, 'retry', run, '--only', 'had-it-already'),
-    };
+function nextOfHeld(summary: Summary, retry: Retry): NextStep | undefined {
+  const { had, noZone } = countHeld(summary);
+  const held = (rows: number) => `${countOf(rows, 'row')} ${rows === 1 ? 'is' : 'are'} held`;
+  if (had > 0) {
+    const what = `${held(had)}, as their numbers had the text already. To send it again, make a plan of them; or decide in the job, with sameText: skip or send`;
+    return retry(what, 'had-it-already');
   }
-  if (held.noZone === 0) return undefined;
-  return {
-    what: `${countOf(held.noZone, 'row')} ${held.noZone === 1 ? 'is' : 'are'} held, as no time zone is known for them. Say in the job whose clock counts, with window.timeZone, then make a plan of them${withJob(job)}`,
-    command: showCommand(screen, 'retry', run, '--only', 'no-time-zone', ...jobFlag(job, screen)),
-  };
+  if (noZone === 0) return undefined;
+  const what = `${held(noZone)}, as no time zone is known for them. Say in the job whose clock counts, with window.timeZone, then make a plan of them`;
+  return retry(what, 'no-time-zone', true);
 }
 
 function isWaiting({ stop }: Summary): boolean {

@@ -1,7 +1,17 @@
 import { dirname } from 'node:path';
 import { formatSeconds } from '../command/progress.js';
-import { PLAIN_SCREEN, paint, type Screen, showCommand, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import {
+  escapeText,
+  formatHeadline,
+  formatNextStep,
+  formatParagraph,
+  type NextStep,
+  PLAIN_SCREEN,
+  paint,
+  type Screen,
+  showCommand,
+  showPath,
+} from '../command/screen.js';
 import { countOf, format, listMost } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
 import { widthOf, wrapText } from '../domain/text-width.js';
@@ -22,7 +32,6 @@ import { describeSpecialCharacters, shortenName } from '../report/special-charac
 import { replaceTypography } from '../template/gsm7.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
-import { formatHeadline, formatNextStep, formatParagraph, type NextStep } from './text-lines.js';
 
 /** What `volley plan` prints for machines: the plan without the job and the columns. */
 export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {

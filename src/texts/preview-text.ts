@@ -1,117 +1,69 @@
-import { paint, type Screen } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, paint, type Screen } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
-import { formatTime, listLocalTimes, type StatedTime } from '../domain/stated-time.js';
+import { formatTime, listLocalTimes } from '../domain/stated-time.js';
 import { wrapText } from '../domain/text-width.js';
-import type { Step } from '../job/job.js';
+import type { Job, SmsStep } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';
-import type { Message, PreviewedRow } from '../preview/previewed-rows.js';
+import type { RowLine } from '../plan/format/row-line.js';
+import type { Message } from '../preview/previewed-rows.js';
+import type { PreviewedStep } from '../preview/read-run.js';
 import { formatMoney } from '../prices/decimal.js';
 import { omitReplaceable } from '../template/gsm7.js';
 import { countSegments, nameCharacters } from '../template/segments.js';
 
 /** A row as it is shown, and printed as JSON. */
-export interface DescribedRow {
-  readonly step: number;
-  readonly kind: string;
-  readonly file: string;
-  readonly line: number;
-  readonly row: number;
-  readonly state: 'sent' | 'rejected' | 'skipped';
-  /** Why it is not sent; null where it is. */
-  readonly code: string | null;
-  readonly reason: string | null;
-  /** Null for a kind whose text the service writes, or that sends none. */
-  readonly sms: DescribedSms | null;
-  /** What is posted for the row, field by field; null where `sms` says it, or nothing is posted. */
-  readonly fields: Readonly<Record<string, string>> | null;
-  /** `amount` is null without a price; absent where the row or the job has no prices. */
-  readonly price?: { readonly amount: string | null; readonly currency: string };
-  /** Column → cell. */
-  readonly cells: Readonly<Record<string, string>>;
-}
+export type DescribedRow = ReturnType<typeof describeRows>[number];
 
-export interface DescribedSms {
-  readonly to: string;
-  readonly text: string;
-  readonly encoding: string;
-  readonly parts: number;
-  /** Septets of GSM-7, or UTF-16 code units. */
-  readonly units: number;
-  /** The characters that force UCS-2, and which one of the text each is first, from 1. */
-  readonly ucs2: readonly { readonly character: string; readonly at: number }[];
-  /** What `smartReplace` replaced in the text. */
-  readonly replaced: readonly string[];
-  readonly source: string | null;
-  readonly scheduled: StatedTime | null;
-  /** What the recipient's clock shows then, where it differs: `GB 09:00`. */
-  readonly localTime: string | null;
-}
-
-export function describeRow(
-  { row, message, price: amount }: PreviewedRow,
-  {
-    number,
-    step,
-    input,
-    currency,
-    showNumbers,
-  }: {
-    readonly number: number;
-    readonly step: Step;
-    readonly input: { readonly file: string; readonly columns: readonly string[] } | undefined;
-    readonly currency: string | undefined;
-    readonly showNumbers: boolean;
-  },
-): DescribedRow {
+/** The rows of a step that were chosen. */
+export function describeRows({ number, inputs, rows }: PreviewedStep, { steps, prices }: Job, showNumbers: boolean) {
+  const step = steps[number - 1];
+  if (step === undefined) return [];
   const mask = showNumbers ? (text: string) => text : maskAll;
-  const refusal = row.state === 'rejected' ? row.rejection : row.state === 'skipped' ? row.skip : undefined;
-  const columns = input?.columns ?? [];
-  const sms =
-    message !== undefined && step.kind === 'sms'
-      ? describeSms(message, step, { mask, replaced: listReplaced(row) })
-      : null;
-  return {
-    step: number,
-    kind: step.kind,
-    file: input?.file ?? '',
-    line: row.line,
-    row: row.row,
-    state: row.state === 'planned' ? 'sent' : row.state,
-    code: refusal?.code ?? null,
-    reason: refusal === undefined ? null : mask(refusal.reason),
-    sms,
-    fields: message === undefined || sms !== null ? null : listFields(message, mask),
-    ...(amount === undefined || currency === undefined ? {} : { price: { amount, currency } }),
-    cells: Object.fromEntries(columns.flatMap((name, at) => (row.cells[at] ? [[name, mask(row.cells[at])]] : []))),
-  };
+  return rows.map(({ row, message, price: amount }) => {
+    const refusal = row.state === 'rejected' ? row.rejection : row.state === 'skipped' ? row.skip : undefined;
+    const { file = '', columns = [] } = inputs[row.file] ?? {};
+    const sms = message !== undefined && step.kind === 'sms' ? describeSms(message, step, row, mask) : null;
+    return {
+      step: number,
+      kind: step.kind,
+      file,
+      line: row.line,
+      row: row.row,
+      state: row.state === 'planned' ? 'sent' : row.state,
+      /** Why it is not sent; null where it is. */
+      code: refusal?.code ?? null,
+      reason: refusal === undefined ? null : mask(refusal.reason),
+      /** Null for a kind whose text the service writes, or that sends none. */
+      sms,
+      /** What is posted for the row, field by field; null where `sms` says it, or nothing is posted. */
+      fields: message === undefined || sms !== null ? null : listFields(message, mask),
+      /** `amount` is null without a price; absent where the row or the job has no prices. */
+      ...(amount === undefined || prices === undefined ? {} : { price: { amount, currency: prices.currency } }),
+      /** Column → cell. */
+      cells: Object.fromEntries(columns.flatMap((name, at) => (row.cells[at] ? [[name, mask(row.cells[at])]] : []))),
+    };
+  });
 }
 
-function describeSms(
-  message: Message,
-  { template }: Extract<Step, { kind: 'sms' }>,
-  { mask, replaced }: { readonly mask: (text: string) => string; readonly replaced: readonly string[] },
-): DescribedSms {
+function describeSms(message: Message, { template }: SmsStep, row: RowLine, mask: (text: string) => string) {
   const text = String(message.text ?? '');
   const { encoding, segments: parts, units, ucs2Characters = '' } = countSegments(text, template.encoding);
   const forcing = template.smartReplace === true ? omitReplaceable(ucs2Characters) : ucs2Characters;
   const { source = null, scheduled = null } = template;
   const characters = [...text];
+  /** The characters that force UCS-2, and which one of the text each is first, from 1. */
   const ucs2 = nameCharacters(forcing).map((character, index) => ({
     character,
     at: characters.indexOf([...forcing][index] ?? '') + 1,
   }));
   const to = String(message.destination);
   const country = acceptNumber(to, undefined)?.country;
+  /** What the recipient's clock shows then, where it differs: `GB 09:00`. */
   const [localTime = null] = scheduled && country !== undefined ? listLocalTimes(scheduled, [country]) : [];
+  /** What `smartReplace` replaced in the text: the third fact of a message (kinds/sms/sms-drafter.ts). */
+  const replaced = nameCharacters(row.state === 'planned' ? (row.facts[2] ?? '') : '');
   return { to: mask(to), text, encoding, parts, units, ucs2, replaced, source, scheduled, localTime };
-}
-
-/** The third fact of a message (kinds/sms/sms-drafter.ts). */
-function listReplaced(row: PreviewedRow['row']): string[] {
-  const [, , characters = ''] = row.state === 'planned' ? row.facts : [];
-  return nameCharacters(characters);
 }
 
 /** Field → value, nested ones by dotted names. */
@@ -161,7 +113,7 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
 }
 
 /** One line each: a price has one of its own. */
-function describeDetails(sms: DescribedSms): string[] {
+function describeDetails(sms: ReturnType<typeof describeSms>): string[] {
   const { to, parts, encoding, units, ucs2, replaced, source, scheduled, localTime } = sms;
   const unit = encoding === 'GSM7' ? 'characters of GSM-7' : 'characters of UCS-2';
   return [

@@ -1,5 +1,4 @@
-import { paint, type Screen, showCommand, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatHeadline, paint, type Screen, showCommand, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { wrapText } from '../domain/text-width.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from '../guess/describe-guess.js';
@@ -8,7 +7,6 @@ import type { SampledFile } from '../guess/sampled-rows.js';
 import { findWhereConsent, type OptOutList } from '../guess/write-job.js';
 import type { Preview } from '../kinds/step-kind.js';
 import { formatExample } from './plan-text.js';
-import { formatHeadline } from './text-lines.js';
 
 /** A job that was written from an export. */
 export interface WrittenGuess {
@@ -77,27 +75,23 @@ export function formatGuess(
 
 const WIDEST = 'greeting'.length;
 
-function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [string, string])[] {
+function listFacts({ guess, optOuts, marks }: WrittenGuess): (readonly [name: string, text: string])[] {
   const { number, greeting, consent, notInAll } = guess;
-  const country = number === undefined ? undefined : describeCountry(number);
+  const country = number && describeCountry(number);
   const ofWhere = findWhereConsent(consent);
-  const says = number?.country ?? number?.countryColumn;
-  return [
-    ...(number === undefined
-      ? ([['contacts', 'no column holds numbers, so the job makes contacts and sends no SMS']] as const)
-      : ([['number', `${number.column}: ${describeNumber(number, guess)}`]] as const)),
-    ...(country === undefined
-      ? []
-      : ([['country', `${isUnclear(guess) ? 'unclear, fill it in' : says}: ${country}`]] as const)),
-    ...(greeting === undefined
-      ? []
-      : ([['greeting', `${greeting.column}: ${describeFilled(greeting, guess)}`]] as const)),
+  const says = isUnclear(guess) ? 'unclear, fill it in' : (number?.country ?? number?.countryColumn);
+  const facts: (readonly [string, string | undefined])[] = [
+    ['contacts', number ? undefined : 'no column holds numbers, so the job makes contacts and sends no SMS'],
+    ['number', number && `${number.column}: ${describeNumber(number, guess)}`],
+    ['country', country && `${says}: ${country}`],
+    ['greeting', greeting && `${greeting.column}: ${describeFilled(greeting, guess)}`],
     ...consent.map((each) => ['consent', `${each.column}: ${describeConsent(each, guess)}`] as const),
-    ...(ofWhere === undefined ? [] : ([['', `a where for ${ofWhere.column} stands in the job as a comment`]] as const)),
+    ['', ofWhere && `a where for ${ofWhere.column} stands in the job as a comment`],
     ...optOuts.map((list) => ['opt-outs', `nothing is sent to the numbers in ${describeList(list)}`] as const),
     ...marks.map((mark) => ['not used', `${mark}: open in Excel; close it before you send`] as const),
-    ...(notInAll.length > 0 ? ([['not used', `not in all files: ${notInAll.join(', ')}`]] as const) : []),
+    ['not used', notInAll.length > 0 ? `not in all files: ${notInAll.join(', ')}` : undefined],
   ];
+  return facts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const]));
 }
 
 function describeList({ name, encoding, country }: OptOutList): string {

@@ -1,11 +1,9 @@
-import { paint, type Screen, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatParagraph, paint, type Screen, showPath } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
 import { cutText, wrapText } from '../domain/text-width.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { type ExplainedReason, listOmitted, nameStage } from '../report/account.js';
-import { formatParagraph } from './text-lines.js';
 
 /** Why rows are refused or not sent, in a plan and in the account of a run: reasons, the funnel, suppression lists. */
 

@@ -1,5 +1,5 @@
 import { formatSeconds } from '../command/progress.js';
-import type { Screen } from '../command/screen.js';
+import { formatParagraph, type Screen } from '../command/screen.js';
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
@@ -11,7 +11,6 @@ import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import type { RunSettings } from '../run/resume.js';
 import { formatPlanHead } from './plan-text.js';
-import { formatParagraph } from './text-lines.js';
 
 /** What is still to be sent of a plan: people before all else. */
 export interface ToSend {

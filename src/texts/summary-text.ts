@@ -1,6 +1,16 @@
 import { dirname } from 'node:path';
-import { PLAIN_SCREEN, paint, type Screen, type Style, showCommand, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import {
+  escapeText,
+  formatHeadline,
+  formatNextStep,
+  formatParagraph,
+  PLAIN_SCREEN,
+  paint,
+  type Screen,
+  type Style,
+  showCommand,
+  showPath,
+} from '../command/screen.js';
 import { sandboxLedgerOf } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
@@ -14,7 +24,6 @@ import { countTakenBack, describeRejected, type OpenDoubt, type StepSummary, typ
 import { type NextStepView, nextStep } from './next-step.js';
 import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { formatBalances } from './table.js';
-import { formatHeadline, formatNextStep, formatParagraph } from './text-lines.js';
 
 export interface SummaryView extends NextStepView {
   /** Now: what waits at the service can still be taken back. */
@@ -31,11 +40,7 @@ export function formatSummary(summary: Summary, view: SummaryView): string {
     summary.steps.map((step) => formatStep(step, summary, screen)).join(''),
     formatWaiting(summary, nowMs, screen),
     formatParagraph(`All files of this run: ${showPath(screen, summary.directory)}`, screen) +
-      (isSandbox
-        ? describeSandbox(summary, screen)
-            .map((text) => formatParagraph(text, screen))
-            .join('')
-        : ''),
+      (isSandbox ? formatParagraph(describeSandbox(summary, screen), screen) : ''),
     next === undefined ? '' : formatNextStep(next, screen),
   ];
   return sections.filter((section) => section !== '').join('\n');
@@ -125,17 +130,11 @@ function formatWaiting({ steps, directory }: Summary, nowMs: number, screen: Scr
   return `${waiting.join('')}To take them back before that:\n  ${paint(screen, 'bold', escapeText(command))}\n`;
 }
 
-function describeSandbox({ directory, balance, steps, notDelivered }: Summary, screen: Screen): string[] {
+function describeSandbox({ directory, balance, steps }: Summary, screen: Screen): string {
   // A sandbox that has got nothing has no ledger.
   const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
   const ledger = isInLedger ? ` What it accepted: ${showPath(screen, sandboxLedgerOf(dirname(directory)))}` : '';
-  return [`This was the sandbox: no message left this machine.${ledger}`, ...describeNotDelivered(notDelivered ?? 0)];
-}
-
-function describeNotDelivered(count: number): string[] {
-  if (count === 0) return [];
-  const what = count === 1 ? 'receipt or event was' : 'receipts and events were';
-  return [`${format(count)} ${what} not delivered: outside of this machine.`];
+  return `This was the sandbox: no message, receipt or event left this machine.${ledger}`;
 }
 
 function describeState(summary: Summary): string {

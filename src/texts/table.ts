@@ -1,5 +1,4 @@
-import { paint, type Screen, type Style } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, paint, type Screen, type Style } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { cutText, widthOf, wrapText } from '../domain/text-width.js';

@@ -2,7 +2,7 @@ import type { Context } from '../command/context.js';
 import { namePerson } from '../command/env.js';
 import { readAddress } from '../command/read-secrets.js';
 import { openRunDirectory } from '../command/run-directory.js';
-import { type Screen, showCommand, showPath } from '../command/screen.js';
+import { formatNextStep, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
@@ -12,9 +12,7 @@ import { balanceAtRest } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import { awaitWorkers, workersEndInMs } from '../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
-import { formatNextStep } from '../texts/text-lines.js';
-import { adopt, json, theRun, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, theRun, yes } from './verb.js';
 
 /** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
 export const abandon = defineVerb({

@@ -4,27 +4,20 @@ import { watchCommand } from '../observe/watch-command.js';
 import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, answers, ignoreOpenDoubt, json, metrics, standby, theRun, wait, whole, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, sending, theRun, whole, yes } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
 export const apply = defineVerb({
   args: { run: theRun },
   flags: {
-    ...answers,
     'ignore-changed-inputs': yes(
       'Continue although an input file changed since the plan was made; the plan is sent as it is',
     ),
-    'ignore-open-doubt': ignoreOpenDoubt,
     'pass-stage': {
       ...whole('Let the stage with this number pass, which waits for a person; noted with your name', 1),
       implies: 'confirm',
     },
-    wait,
-    standby,
-    ...metrics,
-    adopt,
-    json,
+    ...sending,
   },
   examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --confirm k3v9q2m8x4aa', '']],
   watch: (flags, context, task) => watchCommand('apply', flags, context, task),

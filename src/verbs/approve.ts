@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Context } from '../command/context.js';
 import { nameActor, namePerson } from '../command/env.js';
 import { openRunDirectory } from '../command/run-directory.js';
-import { showCommand, showPath } from '../command/screen.js';
+import { formatNextStep, showCommand, showPath } from '../command/screen.js';
 import { withRun } from '../command/with-job.js';
 import { UserError } from '../domain/errors.js';
 import { foldPerson } from '../job/schema/approvers.js';
@@ -12,9 +12,7 @@ import { type Approvals, findApprover, listApproveFlags, readApprovals, signAppr
 import { assertNotAbandoned } from '../registry/registry-state.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { formatApprovals } from '../texts/plan-text.js';
-import { formatNextStep } from '../texts/text-lines.js';
-import { adopt, json, text, theRun } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, text, theRun } from './verb.js';
 
 /** `volley approve RUN`: another person than the one who planned lets a plan be sent. Sends nothing. */
 export const approve = defineVerb({

@@ -1,6 +1,6 @@
 import type { Result } from '../command/context.js';
+import { escapeText } from '../command/screen.js';
 import { callOnce, callService } from '../command/single-call.js';
-import { escapeText } from '../command/terminal.js';
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
@@ -8,8 +8,7 @@ import { setFrom } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
 import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, type Campaign, readCampaign } from '../service/areas/campaign.js';
 import type { CallService } from '../service/endpoint.js';
-import { readAs, single, whole } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { defineBelow, type Group, readAs, single, whole } from './verb.js';
 
 const id = { ...whole('Id of the campaign, as the configuration manager shows it', 1), demandOption: true } as const;
 

@@ -4,6 +4,7 @@ import { namePerson } from '../command/env.js';
 import { describeFailure } from '../command/failure.js';
 import { openService } from '../command/open-service.js';
 import { openNamedRun } from '../command/run-directory.js';
+import { formatNextStep } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
@@ -21,10 +22,8 @@ import type { CallService } from '../service/endpoint.js';
 import { type CancelAnswer, type CancelCounts, cancelBatches, noneCancelled } from '../settle/cancel-batches.js';
 import { isLockLost } from '../storage/lock.js';
 import { nextOfTakenBack } from '../texts/next-step.js';
-import { formatNextStep } from '../texts/text-lines.js';
 import { LaneStopped } from '../throttle/gate.js';
-import { adopt, json, namedRun } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, namedRun } from './verb.js';
 
 /** A step whose messages wait at the service for their time. */
 interface WaitingStep {

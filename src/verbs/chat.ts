@@ -1,10 +1,9 @@
+import { escapeText } from '../command/screen.js';
 import { callOnce } from '../command/single-call.js';
-import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { type ChatMessage, postMessage, readMessages } from '../service/areas/chat.js';
-import { argument, single, text, whole } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { argument, defineBelow, type Group, single, text, whole } from './verb.js';
 
 const room = text('Name of the room (default: the one that the key belongs to)');
 

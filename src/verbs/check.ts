@@ -2,8 +2,8 @@ import { StoreLost } from '../cluster/store.js';
 import type { Context } from '../command/context.js';
 import { listUnheard } from '../command/plan-input.js';
 import { readAddress, readSecrets } from '../command/read-secrets.js';
+import { escapeText } from '../command/screen.js';
 import { callService } from '../command/single-call.js';
-import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
@@ -26,8 +26,7 @@ import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { tryKey } from '../service/try-key.js';
 import type { Files } from '../storage/files.js';
-import { json, theJob, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json, theJob, yes } from './verb.js';
 
 /** What is found out of a job. */
 interface Findings {

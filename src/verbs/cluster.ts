@@ -3,12 +3,11 @@ import type { ClusterStatus } from '../cluster/postgres/read-status.js';
 import { StoreLost } from '../cluster/store.js';
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/read-secrets.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText } from '../command/screen.js';
 import { countOf, format } from '../domain/count-of.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import type { SecretSource } from '../job/job.js';
-import { argument, databaseFlags, json, text } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
 
 /** Where the address may be, for what is said where it is not. */
 export const DATABASE_FLAGS = '--database-env or --database-file';

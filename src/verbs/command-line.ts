@@ -1,12 +1,11 @@
 import { debuglog } from 'node:util';
-import yargs from 'yargs';
+import yargs, { type Argv, type Options, type PositionalOptions } from 'yargs';
 import type { Logging, Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
-import { logFlags } from './flags.js';
-import { type AnyVerb, addGroup, addVerb, type Flag, type Group, nameOf } from './verb.js';
+import { type AnyVerb, type Flag, type Group, type Listed, logFlags, nameOf } from './verb.js';
 import { LIST, VERBS } from './verbs.js';
 
 /**
@@ -118,23 +117,11 @@ function expandHelp(args: readonly string[]): readonly string[] {
   return topic.startsWith('-') ? ['help', 'topics', ...args.slice(1)] : ['help', topic, ...others];
 }
 
-/** Flags that take no value, of those that may come before a verb. */
-const WITHOUT_VALUE = /^(-\w|--(no-.+|json|help|version|adopt|again|yes|wait|html|dry-?run))$/i;
-
-/**
- * The same arguments, with those behind the flags that come before the verb: `--log-level warn prune JOB`. What follows a flag is its
- * value, unless it takes none, or only the verb can be meant.
- */
+/** The same arguments, with flags that come before the verb behind it: `--log-level warn prune JOB`. */
 function moveVerbFirst(args: readonly string[]): readonly string[] {
-  let at = 0;
-  for (; args[at]?.startsWith('-') === true; at += 1) {
-    const flag = args[at] ?? '';
-    if (flag === '--') return args;
-    const isVerbNext = VERBS.includes(args[at + 1] ?? '') && !flag.startsWith('--log-');
-    if (!flag.includes('=') && !WITHOUT_VALUE.test(flag) && !isVerbNext) at += 1;
-  }
+  const at = args[0]?.startsWith('-') === true ? args.findIndex((arg) => VERBS.includes(arg) || arg === '--') : 0;
   const verb = args[at];
-  return verb === undefined ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
+  return verb === undefined || verb === '--' ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
 /** What people who know other tools look for. */
@@ -217,4 +204,65 @@ function assertNodeIsSilent(): void {
 function describeProgram(): string {
   const { version, revision, formats } = PROGRAM;
   return `${version} (revision ${revision}; plan format ${formats.plan}, journal ${formats.journal}, memory ${formats.memory})`;
+}
+
+/** Adds a verb to a command line. `above`: the verb that it stands below. */
+function addVerb(
+  cli: Argv,
+  { command, about }: Listed,
+  verb: AnyVerb,
+  run: (name: string, verb: AnyVerb, read: object) => Promise<void>,
+  above = '',
+): Argv {
+  const name = nameOf(`${above}${command}`);
+  return cli.command(
+    command,
+    about,
+    (builder) => {
+      let built = builder;
+      for (const [flag, options] of Object.entries(verb.flags))
+        built = built.option(flag, checked(`--${flag}`, options));
+      for (const [argument, options] of Object.entries(verb.args))
+        built = built.positional(argument, checked(`<${argument}>`, options) as PositionalOptions);
+      for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
+      return built;
+    },
+    (read) => run(name, verb, read),
+  );
+}
+
+/** Adds a verb and those below it; its help has the first example of each. */
+function addGroup(
+  cli: Argv,
+  { command: group, about }: Listed,
+  verbs: Group,
+  run: Parameters<typeof addVerb>[3],
+): Argv {
+  return cli.command(group, about, (builder) => {
+    let built = builder;
+    for (const below of verbs) {
+      const [[given, does] = ['', '']] = below.examples;
+      built = addVerb(built, below, below, run, `${group} `);
+      built = built.example(`$0 ${group} ${nameOf(below.command)} ${given}`.trimEnd(), does);
+    }
+    return built;
+  });
+}
+
+/** What the parser lets pass: a text that is empty, or is not given (`--no-run`), or of which two are given, and then what the flag cannot read. */
+function checked(called: string, { expected, coerce = (given: unknown) => given, ...flag }: Flag): Options {
+  if (flag.type !== 'string') return flag;
+  const refuse = (what: string) => new Error(`Cannot use ${called}: ${what}`);
+  const read = (given: unknown) => {
+    const all = [...new Set([given].flat())];
+    if (all.includes(false)) throw refuse('it is given without its value, expected one');
+    if (all.some((each) => String(each).trim() === '')) throw refuse('it is empty, expected some text');
+    if (flag.array === true) return coerce(all);
+    if (all.length > 1)
+      throw refuse(`${all.map((each) => JSON.stringify(each)).join(' and ')} are given, expected one`);
+    const value = coerce(String(all[0]));
+    if (value !== undefined) return value;
+    throw refuse(`it is ${JSON.stringify(all[0])}, expected ${expected}`);
+  };
+  return { ...flag, coerce: read };
 }

@@ -6,8 +6,7 @@ import { Access } from '../console/access.js';
 import { startConsole } from '../console/server.js';
 import { ROLES, Team, type User } from '../console/team.js';
 import { UserError } from '../domain/errors.js';
-import { json, port, readAs, text, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json, port, readAs, text, yes } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';
 

@@ -1,5 +1,5 @@
+import { escapeText } from '../command/screen.js';
 import { callOnce } from '../command/single-call.js';
-import { escapeText } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { QUEUE_ASSIGNMENT } from '../domain/service-facts.js';
@@ -10,8 +10,7 @@ import {
   sendMessage,
   updateConversation,
 } from '../service/areas/gateway.js';
-import { argument, single, text } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { argument, defineBelow, type Group, single, text } from './verb.js';
 
 const webhook = defineBelow(
   'webhook <name> <url>',
@@ -26,8 +25,8 @@ const webhook = defineBelow(
       ...single,
     },
     examples: [['desk https://hooks.example.com/hook/… --job jobs/handoff.yaml', '']],
-    run: async ({ job, name, url, apiVersion: version }, context) => {
-      return callOnce(context, job, {
+    run: ({ job, name, url, apiVersion: version }, context) =>
+      callOnce(context, job, {
         endpoint: createWebhook,
         input: { name, url, ...omitUndefined({ version }) },
         result: ({ webhookId }) => ({
@@ -35,8 +34,7 @@ const webhook = defineBelow(
           text: `Created webhook ${escapeText(name)}: ${escapeText(webhookId)}\n`,
           reason: `made webhook ${webhookId}`,
         }),
-      });
-    },
+      }),
   },
 );
 
@@ -55,8 +53,8 @@ const channel = defineBelow('channel <name>', 'Create a channel, through which c
     ...single,
   },
   examples: [['desk --webhook 7 --queue 100 --job jobs/handoff.yaml', '']],
-  run: async ({ job, name, webhook, queue, description }, context) => {
-    return callOnce(context, job, {
+  run: ({ job, name, webhook, queue, description }, context) =>
+    callOnce(context, job, {
       endpoint: createChannel,
       input: { name, webhookId: webhook, queue, ...omitUndefined({ description }) },
       result: ({ channelId }) => ({
@@ -64,8 +62,7 @@ const channel = defineBelow('channel <name>', 'Create a channel, through which c
         text: `Created channel ${escapeText(name)}: ${escapeText(channelId)}\n`,
         reason: `made channel ${channelId}`,
       }),
-    });
-  },
+    }),
 });
 
 const update = defineBelow(
@@ -115,8 +112,8 @@ const send = defineBelow('send <conversation> <text>', 'Send a message into a co
   args: { conversation: argument('Id of the conversation'), text: argument('Text of the message') },
   flags: single,
   examples: [['CONVERSATION "Are you there?" --job jobs/handoff.yaml', '']],
-  run: async ({ job, conversation, text }, context) => {
-    return callOnce(context, job, {
+  run: ({ job, conversation, text }, context) =>
+    callOnce(context, job, {
       endpoint: sendMessage,
       input: { conversationId: conversation, text },
       result: ({ conversationId, messageId }) => ({
@@ -124,8 +121,7 @@ const send = defineBelow('send <conversation> <text>', 'Send a message into a co
         text: `Sent into conversation ${escapeText(conversationId)}${messageId === undefined ? '' : `: ${escapeText(messageId)}`}\n`,
         reason: `sent into conversation ${conversationId}`,
       }),
-    });
-  },
+    }),
 });
 
 /** `volley gateway webhook|channel|update|send`. What creates or sends is not idempotent: repeated, it does so once more. */

@@ -1,29 +1,29 @@
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Context } from '../command/context.js';
+import { createPlanDeps } from '../command/plan-input.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
-import type { Cell } from '../domain/row.js';
-import { createRowPlanner } from '../filter/filter-rows.js';
 import { describeNumber } from '../guess/describe-guess.js';
 import { guessJob } from '../guess/guess-job.js';
 import { guessListCountry } from '../guess/guess-number.js';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
-import { type OptOutList, writeJob } from '../guess/write-job.js';
+import { writeJob } from '../guess/write-job.js';
 import { isOpenMark } from '../input/inputs.js';
 import { findColumn } from '../input/own-columns.js';
-import { type FileHeads, readHeads } from '../input/read-heads.js';
+import { readHeads } from '../input/read-heads.js';
 import { findEncodingName } from '../job/encoding-name.js';
-import { isRowStep, type Job } from '../job/job.js';
+import { fixDates } from '../job/fix-dates.js';
+import type { Job } from '../job/job.js';
 import { parseJob } from '../job/load.js';
 import { suggestName } from '../job/schema/written-job.js';
 import type { Preview } from '../kinds/step-kind.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { listColumns } from '../normalize/mask.js';
-import { acceptNumber } from '../normalize/number/number.js';
+import { previewJob } from '../preview/plan-in-memory.js';
 import type { Files } from '../storage/files.js';
 import { formatGuess, summarizeGuess } from '../texts/print-guess.js';
-import { argument, json, readAs, text } from './flags.js';
-import { defineVerb } from './verb.js';
+import { argument, defineVerb, json, readAs, text } from './verb.js';
 
 /** `volley init FILE…`: writes a job from the first rows of an export. It runs on the sandbox, and no file is overwritten. */
 export const init = defineVerb({
@@ -44,7 +44,8 @@ export const init = defineVerb({
   },
   examples: [['people.csv', 'writes people.yaml']],
   names: ({ file: [file] }) => ({ file }),
-  run: async ({ file: written, output, destination, country, encoding, sheet }, { env, screen, name }) => {
+  run: async ({ file: written, output, destination, country, encoding, sheet }, context) => {
+    const { env, screen, name } = context;
     const { files: disk } = env;
     const path = resolve(output ?? nameJob(written.find((file) => !isOpenMark(file)) ?? ''));
     const shown = showPath(screen, path);
@@ -79,7 +80,7 @@ export const init = defineVerb({
     const made = { path, job: job.name, files: heads.files, optOuts, marks: heads.marks, guess };
     return {
       json: summarizeGuess(made),
-      text: formatGuess(made, { example: findExample(job, heads.files, optOuts), screen }),
+      text: formatGuess(made, { example: await findExample(job, context), screen }),
       reason: `wrote ${shown}`,
     };
   },
@@ -142,45 +143,12 @@ function refuseGuess(
   });
 }
 
-type ReadList = OptOutList & { readonly sample: SampledRows };
-
-/** The first message of the job's first step, rendered as planning does; undefined where no row of the files gets one. `optOuts`: as far as they were read. */
-function findExample(
-  { steps: [step] }: Job,
-  files: FileHeads['files'],
-  optOuts: readonly ReadList[],
-): Preview | undefined {
-  if (step === undefined || !isRowStep(step)) return undefined;
-  const suppressed = new Set(optOuts.flatMap((list) => listNumbers(list, step.input.country)));
-  const planner = createRowPlanner(step, {
-    planId: 'init',
-    step: 1,
-    findColumn,
-    findSuppressed: (digits) => (suppressed.has(Number(digits)) ? ON_A_LIST : undefined),
-    describeRow: String,
-  });
-  for (const { columns, rows } of files) {
-    const read = planner.bind(columns);
-    if (typeof read !== 'function') continue;
-    for (const [index, cells] of rows.entries()) {
-      const plan = read(aRecord(cells, index + 1), index, 0);
-      if (plan.kind === 'planned') return plan.row.preview();
-    }
-  }
-  return undefined;
-}
-
-const ON_A_LIST = { code: 'suppressed', reason: 'The number is on an opt-out list' } as const;
-
-function aRecord(cells: readonly Cell[], row: number) {
-  return { cells, line: row, row, fault: undefined };
-}
-
-/** Whatever may be a number in an opt-out list, as digits of E.164. */
-function listNumbers({ sample, country, countryColumn }: ReadList, ofInput: string | undefined): number[] {
-  const at = countryColumn === undefined ? -1 : sample.columns.indexOf(countryColumn);
-  return sample.rows.flatMap((cells) => {
-    const own = cells[at]?.trim() || country || ofInput;
-    return cells.flatMap((cell) => acceptNumber(cell, own)?.e164.slice(1) ?? []).map(Number);
-  });
+/** The first message of the job, as planning makes it; undefined where no row of the files gets one. */
+async function findExample(job: Job, context: Context): Promise<Preview | undefined> {
+  const now = fixDates(job, context.env.clock.now());
+  const chosen = { choice: {}, count: 1, only: 'sms' };
+  // The job is written: what may be wrong with its files is what `check` and `plan` say.
+  const [step] = await previewJob(now, await createPlanDeps(context), chosen).catch(() => []);
+  const message = step?.rows.find(({ row }) => row.state === 'planned')?.message;
+  return message && { to: String(message.destination), text: String(message.text) };
 }

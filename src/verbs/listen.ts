@@ -5,8 +5,8 @@ import { passDiskErrors, placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { keepSecret } from '../command/read-secrets.js';
 import { openRunDirectory } from '../command/run-directory.js';
+import { escapeText } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
-import { escapeText } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { assertIsFile } from '../listen/event-file.js';
 import { describeCounts, logCounts } from '../listen/listen-counts.js';
@@ -18,8 +18,7 @@ import { describeJoined, ReceiptJoining } from '../settle/receipt-joining.js';
 import { joinReceipts } from '../settle/settle-receipts.js';
 import type { Files } from '../storage/files.js';
 import { acquireLock, readLockOwner } from '../storage/lock.js';
-import { host, json, metricsPort, port, readAs, text } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, host, json, metricsPort, port, readAs, text } from './verb.js';
 
 /** What `openssl rand -base64 12` gives. */
 const SHORT_SECRET = 16;
@@ -80,7 +79,7 @@ export const listen = defineVerb({
         };
         const lockOutput = () => lockFile(output, context);
         if (metricsPort !== undefined) metrics = await openMetrics(flags, context);
-        const { onArrived } = optOuts;
+        const onArrived = optOuts?.onArrived;
         const start = () =>
           startListener({ host, port, output, secret, onArrived, onWritten, lockOutput, files, clock, log });
         const listener = await (run === undefined
@@ -97,11 +96,7 @@ export const listen = defineVerb({
           await terminal.writeStdout(
             `${JSON.stringify({ state: 'listening', exitCode: null, error: null, origin, path, output })}\n`,
           );
-          const failure = await Promise.race([
-            stopped,
-            listener.failed,
-            ...(optOuts === undefined ? [] : [optOuts.failed]),
-          ]);
+          const failure = await Promise.race([stopped, listener.failed, optOuts?.failed ?? stopped]);
           if (failure !== undefined) {
             log.error(describeCounts(counts), { ...counts });
             throw failure;
@@ -114,19 +109,19 @@ export const listen = defineVerb({
         }
         name({ ...counts });
         const joined = joining?.totals;
-        const said = `${describeCounts(counts)}${optOuts.said}`;
+        const said = `${describeCounts(counts)}${optOuts?.said ?? ''}`;
         return {
           json: {
             output,
             ...counts,
-            ...optOuts.json,
+            ...optOuts?.json,
             ...(joined === undefined ? {} : { run: { directory: run?.directory, ...joined } }),
           },
           text: `${said}\n  → ${escapeText(output)}\n${joined === undefined ? '' : `${describeJoined(joined)}\n`}`,
           reason: `a signal came; ${said}`,
         };
       } finally {
-        await optOuts.close();
+        await optOuts?.close();
         await metrics?.close();
       }
     }),

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { passDiskErrors } from '../command/disk-error.js';
 import { namePerson } from '../command/env.js';
-import { showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatParagraph, showPath } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -19,9 +18,7 @@ import { listMessagesTo } from '../people/list-person.js';
 import type { PersonState } from '../people/people-file.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
-import { formatParagraph } from '../texts/text-lines.js';
-import { argument, json, text, theJob } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { argument, defineBelow, type Group, json, text, theJob } from './verb.js';
 
 const args = {
   job: theJob,

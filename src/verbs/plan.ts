@@ -9,8 +9,7 @@ import { EXIT } from '../report/exit-code.js';
 import { explainDoubt, explainPlan, formatIdle } from '../texts/explain-end.js';
 import { formatPlan, summarizePlan } from '../texts/plan-text.js';
 import { formatOpenDoubt } from '../texts/summary-text.js';
-import { adopt, again, json, theJob } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, again, defineVerb, json, theJob } from './verb.js';
 
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, prints what would be sent. Sends nothing; a signal leaves no plan. */
 export const plan = defineVerb({

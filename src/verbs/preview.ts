@@ -11,9 +11,8 @@ import type { AcceptedNumber } from '../normalize/number/number-library.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
 import { previewJob } from '../preview/plan-in-memory.js';
 import { type PreviewedStep, previewRun } from '../preview/read-run.js';
-import { type DescribedRow, describeRow, formatRow } from '../texts/preview-text.js';
-import { argument, json, rowChoice, text, whole, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { describeRows, formatRow } from '../texts/preview-text.js';
+import { argument, defineVerb, json, rowChoice, text, whole, yes } from './verb.js';
 
 /** `volley preview JOB|RUN`: messages as people get them, with the rows behind them. Writes nothing and sends nothing. */
 export const preview = defineVerb({
@@ -38,7 +37,7 @@ export const preview = defineVerb({
     const steps = await placeProblems({ file: of, files: context.env.files }, () =>
       readShownRows(shown, chosen, context),
     );
-    const rows = steps.flatMap((step) => describeStep(step, job, showNumbers));
+    const rows = steps.flatMap((step) => describeRows(step, job, showNumbers));
     // Who asks for a row or a number that is not there has mistyped it.
     if (rows.length === 0 && choice.row !== undefined) {
       const most = Math.max(0, ...steps.map(({ seen }) => seen));
@@ -78,13 +77,6 @@ export async function readShownRows(
 ): Promise<readonly PreviewedStep[]> {
   if (run !== undefined) return previewRun(context.env.files, run, chosen);
   return previewJob(job, await createPlanDeps(context), { ...chosen, task });
-}
-
-function describeStep({ number, inputs, rows }: PreviewedStep, job: Job, showNumbers: boolean): DescribedRow[] {
-  const step = job.steps[number - 1];
-  if (step === undefined) return [];
-  const currency = job.prices?.currency;
-  return rows.map((each) => describeRow(each, { number, step, input: inputs[each.row.file], currency, showNumbers }));
 }
 
 /** A number as people write it, in a country of the job where it has no `+`. */

@@ -2,17 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join, resolve } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { type Screen, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import {
+  escapeText,
+  formatHeadline,
+  formatNextStep,
+  formatParagraph,
+  type Screen,
+  showPath,
+} from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { PROOF_FILE } from '../proof/proof-chain.js';
 import type { MadeProof } from '../proof/proof-page.js';
 import { keepSalt, PROOF_PAGE, SALT_FILE, VERIFIER, writeProof } from '../proof/write-proof.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { explainEnd } from '../texts/explain-end.js';
-import { formatHeadline, formatNextStep, formatParagraph } from '../texts/text-lines.js';
-import { json, namedRun, text } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json, namedRun, text } from './verb.js';
 
 const SALT_BYTES = 32;
 

@@ -1,6 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { namePerson } from '../command/env.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText } from '../command/screen.js';
 import { jobDirectoryOf, sandboxLedgerOf, withJob } from '../command/with-job.js';
 import { countOf, formatBytes } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -9,8 +9,7 @@ import { parseAge } from '../job/schema/values.js';
 import { type PruneEnd, pruneRuns } from '../prune/prune-runs.js';
 import { holdsRegistry } from '../registry/open-registry.js';
 import type { Files } from '../storage/files.js';
-import { adopt, json, readAs, theJob, whole, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, readAs, theJob, whole, yes } from './verb.js';
 
 /**
  * `volley prune JOB`: deletes the rows of runs that ended long ago, behind the job's lock; what they sent stays known. Of a prune that

@@ -4,8 +4,7 @@ import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { describeRunEnd } from '../command/failure.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatHeadline, formatParagraph, showPath } from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { reportCampaign } from '../registry/campaign/report-campaign.js';
@@ -17,9 +16,7 @@ import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { formatHeadline, formatParagraph } from '../texts/text-lines.js';
-import { json, namedRun } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json, namedRun } from './verb.js';
 
 /** `volley report RUN`: writes the outputs of a run again, from its plan and journal alone. */
 export const report = defineVerb({

@@ -2,9 +2,8 @@ import { namePerson } from '../command/env.js';
 import { createPlanDeps } from '../command/plan-input.js';
 import { createProgressView } from '../command/progress.js';
 import { openNamedRun } from '../command/run-directory.js';
-import type { Screen } from '../command/screen.js';
+import { escapeText, type Screen } from '../command/screen.js';
 import { endOnSignal } from '../command/signals.js';
-import { escapeText } from '../command/terminal.js';
 import { withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -16,8 +15,7 @@ import { type RetryEnd, retryRun } from '../retry/retry-run.js';
 import { assertSameJob } from '../run/resume.js';
 import { explainPlan } from '../texts/explain-end.js';
 import { formatPlan, listCounts, summarizePlan } from '../texts/plan-text.js';
-import { adopt, json, namedRun, readAs, text } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, namedRun, readAs, text } from './verb.js';
 
 /**
  * `volley retry RUN`: makes a plan of rows that were not processed, claims them for it, each once, and writes the

@@ -10,7 +10,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
-import { formatSize, sampleFirst } from '../job/stages.js';
+import { formatSize, parseFirst, sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -24,23 +24,26 @@ import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
-import { adopt, again, answers, first, ignoreOpenDoubt, json, metrics, rest, standby, theJob, wait } from './flags.js';
-import { defineVerb } from './verb.js';
+import { again, defineVerb, readAs, sending, theJob } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
 export const run = defineVerb({
   args: { job: theJob },
   flags: {
     again,
-    first,
-    rest,
-    ...answers,
-    'ignore-open-doubt': ignoreOpenDoubt,
-    wait,
-    standby,
-    ...metrics,
-    adopt,
-    json,
+    first: {
+      ...readAs(
+        'Send a sample of the SMS first: a share such as 5%, or a number of people; the rest waits for --rest',
+        'a share such as 5% or 0.5%, or a number',
+        parseFirst,
+      ),
+      conflicts: 'rest',
+    },
+    rest: {
+      describe: 'Send the rest of a run of which a sample was sent with --first; noted with your name',
+      type: 'boolean',
+    },
+    ...sending,
   },
   examples: [
     ['jobs/spring-sale.yaml', 'contacts, then SMS, on the embedded sandbox'],

@@ -1,8 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
-import type { Screen } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, formatHeadline, type Screen } from '../command/screen.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import { countOf, formatBytes } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -12,9 +11,7 @@ import { holdsRegistry, readRegistry } from '../registry/open-registry.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
 import { type Column, formatCount, formatTable, NO_FIGURE } from '../texts/table.js';
-import { formatHeadline } from '../texts/text-lines.js';
-import { json } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json } from './verb.js';
 
 /** `volley runs [JOB|DIRECTORY]`: the runs of a job, or of all jobs in an output directory, the newest first; writes nothing. */
 export const runs = defineVerb({

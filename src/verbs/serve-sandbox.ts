@@ -1,6 +1,5 @@
 import { startSandbox } from '../sandbox/sandbox.js';
-import { host, port, text, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, host, port, text, yes } from './verb.js';
 
 /** `volley sandbox`: the service itself on a local port, until a signal. Its first line on stdout is JSON, and says whether anything may leave this machine. */
 export const sandbox = defineVerb({

@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { type Env, namePerson } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { type Screen, showCommand, showPath } from '../command/screen.js';
-import { escapeText } from '../command/terminal.js';
+import { escapeText, type Screen, showCommand, showPath } from '../command/screen.js';
 import { type HeldRun, withRun } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
@@ -14,8 +13,7 @@ import { settleByDecision } from '../settle/operator-decision.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
 import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
-import { adopt, json, namedRun, text, texts, whole } from './flags.js';
-import { defineVerb } from './verb.js';
+import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**
  * `volley settle RUN`: decides rows in doubt by the receipts on disk, then by the service's message export or an

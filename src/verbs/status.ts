@@ -2,7 +2,14 @@ import { dirname, join } from 'node:path';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
-import { type Screen, showCommand, showPath } from '../command/screen.js';
+import {
+  formatHeadline,
+  formatNextStep,
+  type NextStep,
+  type Screen,
+  showCommand,
+  showPath,
+} from '../command/screen.js';
 import { countOf } from '../domain/count-of.js';
 import { isRowStep } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
@@ -20,9 +27,7 @@ import { nextStep } from '../texts/next-step.js';
 import { formatApprovals } from '../texts/plan-text.js';
 import { describeAction, formatOpenDoubt } from '../texts/summary-text.js';
 import { formatBalances } from '../texts/table.js';
-import { formatHeadline, formatNextStep, type NextStep } from '../texts/text-lines.js';
-import { json, namedRun } from './flags.js';
-import { defineVerb } from './verb.js';
+import { defineVerb, json, namedRun } from './verb.js';
 
 /** `volley status RUN`: the progress of a run, from its plan and journal; writes nothing, works while it runs. */
 export const status = defineVerb({
@@ -129,10 +134,14 @@ function nextOf(
 /** What it did not send is another plan's to send, where it had taken it. */
 function nextOfAbandoned(
   { directory, steps }: { directory: string; steps: readonly StepStatus[] },
-  { firstOpen }: RunState,
+  state: RunState,
   screen: Screen,
 ): string {
-  if (firstOpen === undefined || steps.every(({ open }) => open === 0)) return '';
+  const isLeft = steps.some(({ number, balance }) => {
+    const { settledRows, retriedRows } = state.step(number);
+    return balance.unprocessed > settledRows['not-sent'] - retriedRows['not-sent'];
+  });
+  if (state.firstOpen === undefined || !isLeft) return '';
   const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
   return formatNextStep({ what: 'send what it did not send', command }, screen);
 }
@@ -148,31 +157,17 @@ function countStep(
   { state, job, isRunning }: { state: RunState; job: Plan['job']; isRunning: boolean },
 ) {
   const { number, kind, counts } = planned;
-  const { settledRows, retriedRows, open, action } = state.step(number);
+  const { open, action } = state.step(number);
   const step = job.steps[number - 1];
-  const inFlight = [...open.values()].reduce((sum, each) => sum + (isRunning && each.isInFlight ? each.rows[1] : 0), 0);
-  const left = isRunning ? { rows: 0, withWorkers: 0 } : underWayOf(state.step(number), step);
-  const { accepted } = settledRows;
-  const inDoubt = settledRows['in-doubt'] + left.rows;
-  const rejected = settledRows.rejected - retriedRows.rejected;
-  const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
-  const retried = retriedRows.rejected + retriedRows['not-sent'];
-  const settled = accepted + rejected + inDoubt + notSent + retried;
   return {
     number,
     kind,
-    /** Of all rows read; the figures below are of the planned ones. */
+    /** Of all rows read. */
     balance: isRunning ? balanceOf(planned, state) : balanceAtRest(planned, state, job),
     planned: counts.planned,
-    accepted,
-    rejected,
-    inDoubt,
-    notSent,
-    retried,
-    inFlight,
-    /** Of `inDoubt`. */
-    withWorkers: left.withWorkers,
-    open: counts.planned - settled - inFlight,
+    inFlight: [...open.values()].reduce((sum, each) => sum + (isRunning && each.isInFlight ? each.rows[1] : 0), 0),
+    /** Of those in doubt. */
+    withWorkers: isRunning ? 0 : underWayOf(state.step(number), step).withWorkers,
     ...(step === undefined || isRowStep(step)
       ? {}
       : { action: action?.verdict === undefined ? null : maskVerdict(action.verdict) }),

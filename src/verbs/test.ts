@@ -24,9 +24,8 @@ import type { PreviewedStep } from '../preview/read-run.js';
 import { readHistory } from '../registry/read-runs.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatSummary } from '../texts/summary-text.js';
-import { adopt, argument, json, rowChoice, texts, whole } from './flags.js';
 import { openShown, readNumber, readShownRows, type Shown } from './preview.js';
-import { defineVerb } from './verb.js';
+import { adopt, argument, defineVerb, json, rowChoice, texts, whole } from './verb.js';
 
 /**
  * `volley test JOB|RUN`: sends real messages to own numbers, as a run of its own; nothing of the job is taken by it. A test that was

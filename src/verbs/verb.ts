@@ -1,5 +1,6 @@
-import type { Argv, InferredOptionTypes, Options, PositionalOptions } from 'yargs';
+import type { InferredOptionTypes, Options } from 'yargs';
 import type { Verb } from '../command/runner.js';
+import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
 
 /** A flag or an argument, as yargs knows it. */
 export interface Flag extends Options {
@@ -49,63 +50,128 @@ export function nameOf(command: string): string {
   return command.replace(/ [<[].*/, '');
 }
 
-/** Adds a verb to a command line. `above`: the verb that it stands below. */
-export function addVerb(
-  cli: Argv,
-  { command, about }: Listed,
-  verb: AnyVerb,
-  run: (name: string, verb: AnyVerb, read: object) => Promise<void>,
-  above = '',
-): Argv {
-  const name = nameOf(`${above}${command}`);
-  return cli.command(
-    command,
-    about,
-    (builder) => {
-      let built = builder;
-      for (const [flag, options] of Object.entries(verb.flags))
-        built = built.option(flag, checked(`--${flag}`, options));
-      for (const [argument, options] of Object.entries(verb.args))
-        built = built.positional(argument, checked(`<${argument}>`, options) as PositionalOptions);
-      for (const [given, does] of verb.examples) built = built.example(`$0 ${name} ${given}`.trimEnd(), does);
-      return built;
-    },
-    (read) => run(name, verb, read),
-  );
+/** Kinds of flags and arguments, and those that several verbs have. */
+
+export function text(describe: string) {
+  return { describe, type: 'string', requiresArg: true } as const;
 }
 
-/** Adds a verb and those below it; its help has the first example of each. */
-export function addGroup(
-  cli: Argv,
-  { command: group, about }: Listed,
-  verbs: Group,
-  run: Parameters<typeof addVerb>[3],
-): Argv {
-  return cli.command(group, about, (builder) => {
-    let built = builder;
-    for (const below of verbs) {
-      const [[given, does] = ['', '']] = below.examples;
-      built = addVerb(built, below, below, run, `${group} `);
-      built = built.example(`$0 ${group} ${nameOf(below.command)} ${given}`.trimEnd(), does);
-    }
-    return built;
-  });
+/** Given once for each. */
+export function texts(describe: string) {
+  return { describe, type: 'string', array: true, nargs: 1 } as const;
 }
 
-/** What the parser lets pass: a text that is empty, or is not given (`--no-run`), or of which two are given, and then what the flag cannot read. */
-function checked(called: string, { expected, coerce = (given: unknown) => given, ...flag }: Flag): Options {
-  if (flag.type !== 'string') return flag;
-  const refuse = (what: string) => new Error(`Cannot use ${called}: ${what}`);
-  const read = (given: unknown) => {
-    const all = [...new Set([given].flat())];
-    if (all.includes(false)) throw refuse('it is given without its value, expected one');
-    if (all.some((each) => String(each).trim() === '')) throw refuse('it is empty, expected some text');
-    if (flag.array === true) return coerce(all);
-    if (all.length > 1)
-      throw refuse(`${all.map((each) => JSON.stringify(each)).join(' and ')} are given, expected one`);
-    const value = coerce(String(all[0]));
-    if (value !== undefined) return value;
-    throw refuse(`it is ${JSON.stringify(all[0])}, expected ${expected}`);
+export function yes(describe: string) {
+  return { describe, type: 'boolean', default: false } as const;
+}
+
+/** A positional argument that must be given. */
+export function argument(describe: string) {
+  return { describe, type: 'string', demandOption: true } as const;
+}
+
+/** A text that stands for something else; `expected` says which can be read. */
+export function readAs<T>(describe: string, expected: string, coerce: (given: string) => T | undefined) {
+  return { ...text(describe), expected, coerce: coerce as (given: string) => T } as const;
+}
+
+export function whole(describe: string, least: number, most?: number) {
+  const read = (given: string) => {
+    const number = Number(given);
+    return /^\d{1,15}$/.test(given) && number >= least && number <= (most ?? number) ? number : undefined;
   };
-  return { ...flag, coerce: read };
+  return readAs(describe, `a whole number from ${least}${most === undefined ? '' : ` to ${most}`}`, read);
 }
+
+export const json = {
+  describe: 'Print JSON on stdout (default: when stdout is not a terminal); --no-json prints plain text',
+  type: 'boolean',
+} as const;
+
+export const theJob = argument('The job file (YAML or JSON)');
+export const theRun = argument('A run directory, as plan and run print it');
+export const namedRun = argument(
+  'A run directory, as plan and run print it; or a job file, or its directory in the output: its newest run',
+);
+
+/** Of verbs that send, or that decide what is sent. */
+export const adopt = yes(
+  "Use the job's directory from now on though it was copied, restored from a backup, or cut; recorded with your name",
+);
+
+/** Of verbs that plan or send. */
+export const again = yes('Send files again that the job has already sent');
+/** Of verbs that choose rows. */
+export const rowChoice = {
+  row: {
+    ...whole('Only the row with this number in its file, without the header', 1),
+    conflicts: ['longest', 'ucs2', 'random'],
+  },
+  longest: { describe: 'The messages with the most SMS parts', type: 'boolean', conflicts: ['ucs2', 'random'] },
+  ucs2: { describe: 'Messages with a character that forces UCS-2', type: 'boolean', conflicts: 'random' },
+  random: text('Rows drawn at random by this word; the same word draws the same rows'),
+} as const;
+
+/** Of verbs that make a single call. */
+export const single = {
+  job: {
+    ...text('A job file: its service section names the account and the credentials; its steps are not run'),
+    demandOption: true,
+  },
+  json,
+} as const;
+
+/** Of verbs that listen. */
+export const port = (otherwise: number) => ({ ...whole('0 takes any free port', 0, 65_535), default: otherwise });
+export const host = { ...text('Address to listen on'), default: '127.0.0.1' } as const;
+
+/** Of verbs that serve. */
+export const metricsPort = {
+  'metrics-port': whole('Port that serves the metrics for Prometheus at /metrics; 0 takes any free port', 0, 65_535),
+  'metrics-host': { ...text('Address that the metrics port is on'), default: '127.0.0.1' },
+} as const;
+
+/** Of verbs that send the rows of a job. */
+export const metrics = {
+  'metrics-file': readAs(
+    'File that gets the metrics for Prometheus, every 15 s and at the end; its name ends in .prom, for the textfile collector of the node exporter',
+    'a name that ends in .prom: the collector reads no other, and no other file is replaced by mistake',
+    (path) => (/[^/]\.prom$/.test(path) ? path : undefined),
+  ),
+  ...metricsPort,
+} as const;
+
+/** Of verbs that send a plan; `yes` and `confirm` answer the question on a terminal. */
+export const sending = {
+  yes: yes('Send without the question that a terminal asks'),
+  confirm: text(
+    'What you reviewed: the id of the plan, or how many people it goes to; anything else is refused, and nothing is asked',
+  ),
+  'ignore-open-doubt': yes('Rows that earlier runs of the job left in doubt do not count for the exit code this time'),
+  wait: yes('Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time'),
+  standby: yes('While another process has the job, wait; take over when that is gone, or end as its run ended'),
+  ...metrics,
+  adopt,
+  json,
+} as const;
+
+/** Where the address of the database is, for verbs without a job. */
+export const databaseFlags = {
+  'database-env': text('Environment variable that holds the address of the database (default: VOLLEY_DATABASE_URL)'),
+  'database-file': { ...text('File that holds the address of the database'), conflicts: 'database-env' },
+} as const;
+
+/** Of every verb. */
+export const logFlags: Readonly<Record<string, Flag>> = {
+  'log-level': {
+    describe: 'Lowest level that the log on stderr has',
+    choices: LOG_LEVELS,
+    default: 'info',
+    requiresArg: true,
+  },
+  'log-format': {
+    describe: 'JSON, one object a line, or plain text (default: pretty on a terminal, else json)',
+    choices: LOG_FORMATS,
+    requiresArg: true,
+  },
+};

@@ -1,5 +1,5 @@
+import { escapeText } from '../command/screen.js';
 import { callOnce, callService } from '../command/single-call.js';
-import { escapeText } from '../command/terminal.js';
 import { jobDirectoryOf, sandboxLedgerOf } from '../command/with-job.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
@@ -16,8 +16,7 @@ import {
   VERIFICATION_CODE,
 } from '../service/areas/verification.js';
 import type { CallService } from '../service/endpoint.js';
-import { argument, single, text } from './flags.js';
-import { defineBelow, type Group } from './verb.js';
+import { argument, defineBelow, type Group, single, text } from './verb.js';
 
 const start = defineBelow('start <number>', 'Send a code by SMS, and show the session that it is checked in', {
   args: { number: argument('International (+6591234567), or national with --country') },

@@ -7,8 +7,8 @@ import { describeStop } from '../command/failure.js';
 import { openCluster } from '../command/open-cluster.js';
 import { assertSafeEnvironment, openTransport } from '../command/open-service.js';
 import { readSecrets } from '../command/read-secrets.js';
+import { escapeText } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
-import { escapeText } from '../command/terminal.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isRowStep, type SecretSource } from '../job/job.js';
@@ -19,8 +19,7 @@ import { EXIT } from '../report/exit-code.js';
 import type { Progress } from '../run/run-deps.js';
 import { createAuthorize } from '../service/service-secrets.js';
 import { DATABASE_FLAGS, sourceOf } from './cluster.js';
-import { databaseFlags, json, metrics, readAs, text, texts, whole, yes } from './flags.js';
-import { defineVerb } from './verb.js';
+import { databaseFlags, defineVerb, json, metrics, readAs, text, texts, whole, yes } from './verb.js';
 
 /** How long a worker waits for a database, or a service, that does not answer. */
 const GIVE_UP_AFTER_SECONDS = 300;

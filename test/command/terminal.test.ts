@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createLog, escapeText, SecretKeeper, type Terminal } from '../../src/command/terminal.js';
+import { escapeText } from '../../src/command/screen.js';
+import { createLog, SecretKeeper, type Terminal } from '../../src/command/terminal.js';
 
 describe('text for a terminal', () => {
   it('is left alone where it is harmless', () => {

@@ -33,7 +33,7 @@ test.skipIf(promtool.isMissing)(
     const answer = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
     meter.watch({ type: 'request', area: 'sms', answered: Promise.resolve({ answer, seconds: 0.2 }) });
     await new Promise(setImmediate);
-    expectGood(await meter.registry.metrics());
+    expectGood(await meter.metrics());
 
     const listener = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson', '--metrics-port', '0']);
     const origin = await listener.finds(METRICS_AT);

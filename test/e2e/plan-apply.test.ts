@@ -111,7 +111,9 @@ test.concurrent('status tells how far a run is without writing; report makes its
     plan: summary.plan,
     state: expect.stringContaining('stopped (unauthorized'),
     runner: null,
-    steps: [{ planned: 30, accepted: 10, rejected: 0, inDoubt: 0, inFlight: 0, open: 20 }],
+    steps: [
+      { planned: 30, balance: { read: 30, accepted: 10, rejected: 0, inDoubt: 0, unprocessed: 20 }, inFlight: 0 },
+    ],
   });
   expect(workspace.read(results)).toBe('spoilt');
 

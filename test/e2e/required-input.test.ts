@@ -76,7 +76,7 @@ test('an age that is none is refused with its line', async () => {
   const { error } = readFailure(await workspace.run());
   expect([error.code, JSON.stringify(error.problems)]).toEqual([
     'bad-job',
-    expect.stringContaining('expected a number of hours, days or weeks, such as 26h'),
+    expect.stringContaining('expected minutes, hours, days or weeks, such as 30m, 26h or 7d'),
   ]);
 });
 

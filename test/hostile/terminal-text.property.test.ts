@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { escapeText } from '../../src/command/terminal.js';
+import { escapeText } from '../../src/command/screen.js';
 import { maskNumbers } from '../../src/normalize/mask.js';
 import { createJsonLog, escapeJson } from '../../src/ports/log.js';
 import { STEERING, steersTerminal } from './canaries.js';

@@ -88,7 +88,6 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
           bases: { sms: 'https://a.example' },
           timeouts: { connectSeconds: 1 },
           ccPlatform: 'na12',
-          gatewayPaths: { messages: '/a/{conversationId}' },
           credentials: allCredentials(),
         }),
         steps: [

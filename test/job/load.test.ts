@@ -61,12 +61,6 @@ describe('a faultless job', () => {
           campaign: '',
           chat: 'https://api.8x8.com',
         },
-        gatewayPaths: {
-          webhooks: '/chat-gateway/v1/webhooks',
-          channels: '/chat-gateway/v1/channels',
-          conversation: '/chat-gateway/v1/conversations/{conversationId}',
-          messages: '/chat-gateway/v1/conversations/{conversationId}/messages',
-        },
         credentials: { sms: { apiKey }, contacts: { apiKey }, verification: { apiKey } },
         timeouts: { connectSeconds: 10, answerSeconds: 60 },
         giveUpAfterSeconds: 900,
@@ -195,16 +189,6 @@ describe('a faultless job', () => {
     const service = { ccPlatform: 'eu3', credentials: allCredentials() };
     const text = aJobFile({ service, steps: [aConversationsStep(), aCampaignStep(), aChatStep()] });
     expect(parseJob(text, 'a.yaml').service).toMatchObject({ account: '', subAccountId: '' });
-  });
-
-  test('has the paths of the gateway that it gives, and those of the documentation', () => {
-    const given = { channels: '/v2/channels', messages: '/v2/c/{conversationId}/say' };
-    const job = parseJob(aJobFile({ service: { sandbox: true, gatewayPaths: given } }), 'a.yaml');
-    expect(job.service.gatewayPaths).toEqual({
-      webhooks: '/chat-gateway/v1/webhooks',
-      conversation: '/chat-gateway/v1/conversations/{conversationId}',
-      ...given,
-    });
   });
 
   test('keeps a glob a glob, and its own directory as it is called', () => {

@@ -21,6 +21,7 @@ async function aTaker(disk: MemoryDisk = aMemoryDisk(), files = disk.files, inWo
   const log = { info: () => {}, warn: (text: string) => void warned.push(text), error: () => {} };
   const deps = { files, clock: new FakeClock(), log };
   const taking = await takeOptOuts({ optOuts: LIST, words: undefined, inWords }, deps);
+  if (taking === undefined) throw new Error('No one is taken down');
   const listener = await aListener({ disk, onArrived: taking.onArrived });
   const lines = () => disk.readText(LIST).slice(OPT_OUT_HEADER.length).split('\n').slice(0, -1);
   return { ...listener, taking, lines, warned };

@@ -12,9 +12,9 @@ interface MetricFacts {
   readonly labelNames: readonly string[];
 }
 
-const listOwn = ({ registry }: { registry: Registry }) => registry.getMetricsAsArray() as unknown as MetricFacts[];
+const listOwn = (metrics: Registry) => metrics.getMetricsAsArray() as unknown as MetricFacts[];
 const sent = listOwn(new SendMetrics());
-const besideSent = (metrics: { registry: Registry }) => listOwn(metrics).slice(sent.length);
+const besideSent = (metrics: Registry) => listOwn(metrics).slice(sent.length);
 
 /** All metrics that there are, under the headings of their page. */
 export const METRICS: Readonly<Record<string, readonly MetricFacts[]>> = {

@@ -7,7 +7,7 @@ import type { Answered } from '../../src/run/run-event.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { readMetrics } from './read-metrics.js';
 
-const read = async (meter: WorkMetrics) => readMetrics(await meter.registry.metrics());
+const read = async (meter: WorkMetrics) => readMetrics(await meter.metrics());
 const SMS = { step: 1, kind: 'sms' };
 const LOST = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
 

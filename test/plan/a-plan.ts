@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { UserError } from '../../src/domain/errors.js';
-import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/service-facts.js';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -94,7 +93,6 @@ export function aService(changes: Partial<ServiceSettings> = {}): ServiceSetting
       campaign: 'https://campaign.test',
       chat: 'https://chat.test',
     },
-    gatewayPaths: DEFAULT_GATEWAY_PATHS,
     credentials: { sms: { apiKey: { env: 'VOLLEY_API_KEY' } } },
     timeouts: { connectSeconds: 10, answerSeconds: 60 },
     giveUpAfterSeconds: 900,

@@ -26,8 +26,8 @@ export const LOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'status counts as open what was in flight when its process died',
     file: 'src/verbs/status.ts',
-    find: 'isRunning ? { rows: 0, withWorkers: 0 } : underWayOf(',
-    replace: 'step === step ? { rows: 0, withWorkers: 0 } : underWayOf(',
+    find: 'isRunning ? balanceOf(planned, state) : balanceAtRest(planned, state, job),',
+    replace: 'balanceOf(planned, state),',
     tests: ['test/e2e/open-doubt.test.ts'],
   },
 ];

@@ -39,10 +39,10 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a receipt leaves this machine though no one allowed it',
-    file: 'src/sandbox/webhook/own-machine.ts',
-    find: "host === 'localhost' :",
-    replace: "host.endsWith('localhost') :",
-    tests: ['test/sandbox/webhook/own-machine.test.ts'],
+    file: 'src/domain/loopback.ts',
+    find: '/^(?:localhost|',
+    replace: '/^(?:.*localhost|',
+    tests: ['test/domain/loopback.test.ts'],
   },
   {
     name: 'the sandbox writes behind the torn line that a killed one left',

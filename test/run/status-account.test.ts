@@ -24,7 +24,7 @@ test('status counts all rows that were read, also those refused and skipped whil
   expect(text).toContain('Next: correct the rows in');
   const { steps } = JSON.parse(await ask(told.directory, true));
   const balance = { read: 5, accepted: 2, rejected: 2, skipped: 1, inDoubt: 0, unprocessed: 0 };
-  expect(steps).toMatchObject([{ planned: 2, rejected: 0, balance }]);
+  expect(steps).toMatchObject([{ planned: 2, inFlight: 0, balance }]);
 });
 
 test('status of a plan that was not sent says how to send it', async () => {

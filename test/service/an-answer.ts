@@ -1,5 +1,4 @@
 import type { Area } from '../../src/domain/areas.js';
-import { DEFAULT_GATEWAY_PATHS } from '../../src/domain/service-facts.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
 
@@ -32,7 +31,6 @@ export function someAddresses(
     account: 'acme',
     subAccountId: 'acme_hq',
     bases: { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base },
-    gatewayPaths: DEFAULT_GATEWAY_PATHS,
     ...addresses,
   };
 }

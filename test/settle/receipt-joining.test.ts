@@ -20,7 +20,6 @@ function joined(accepted: number, deliveries: Record<string, number> = {}): Join
     exitCode: 0,
     balance: emptyBalance(),
     deliveries,
-    notDelivered: null,
     steps: [],
   };
   return { kind: 'joined', receipts: { own: 1, foreign: 2 }, settled: { accepted, rejected: 0, notSent: 0 }, summary };

@@ -61,7 +61,7 @@ test.each([
   ['run --dryRun a.yaml', 'There is no --dry-run: volley plan'],
   ['clean', 'There is no volley clean'],
   ['rnu a.yaml', 'There is no such verb. Did you mean run?'],
-  ['--no-json prun job.yaml', 'There is no such verb. Did you mean '],
+  ['--no-json prun job.yaml', 'Name a verb, such as run'],
   ['xyzzyx', 'There is no such verb'],
   ['jobs/a.yaml', 'A verb is missing before the path'],
   ['run', 'An argument is missing: 0 given, expected 1', 'Usage: volley run <job>; see volley run --help'],

@@ -1,4 +1,4 @@
-import { escapeText } from '../../command/terminal.js';
+import { escapeText } from '../../command/screen.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { NO_VISIT, type Visit } from '../access.js';
 import type { Printed } from '../commands.js';

@@ -54,21 +54,10 @@ function isOfShape(issue: Issue): boolean {
   return issue.code === 'invalid_type' || issue.code === 'invalid_value';
 }
 
-/** What other products call the same, in lower case and in one word. */
-const KEYS_OF_OTHERS: Readonly<Record<string, string>> = {
-  quiethours: 'window',
-  sendingwindow: 'window',
-  sendwindow: 'window',
-  deliverywindow: 'window',
-  timewindow: 'window',
-  businesshours: 'window',
-  sendinghours: 'window',
-  donotdisturb: 'window',
-  canary: 'ramp',
-  rampup: 'ramp',
-  rollout: 'ramp',
-  sample: 'ramp',
-  stages: 'ramp',
+/** What other products call our keys, in lower case and in one word. */
+const NAMES_ELSEWHERE: Readonly<Record<string, string>> = {
+  window: 'quiethours sendingwindow sendwindow deliverywindow timewindow businesshours sendinghours donotdisturb',
+  ramp: 'canary rampup rollout sample stages',
 };
 
 /** A key that `known` does not have, and where it belongs. */
@@ -76,8 +65,9 @@ function explainUnknownKey(key: string, known: readonly string[], path: Path, jo
   const at = [...path, key];
   const where = path.length === 0 ? 'a job file' : namePath(path);
   const so = `${isSecret(path) ? 'A key here' : JSON.stringify(cut(key))} is not a key of ${where}`;
-  const meant = KEYS_OF_OTHERS[key.toLowerCase().replace(/[_-]/g, '')];
-  const nearest = meant !== undefined && known.includes(meant) ? meant : suggestNearest(key, known);
+  const word = key.toLowerCase().replace(/[_-]/g, '');
+  const meant = known.find((each) => NAMES_ELSEWHERE[each]?.split(' ').includes(word));
+  const nearest = meant ?? suggestNearest(key, known);
   if (nearest !== undefined) return { at, message: `${so}, expected ${nearest}`, hint: `Did you mean ${nearest}?` };
   const isStep = path[0] === 'steps' && path.length === 2;
   const home = findHome(key, path, isStep ? valueAt(job, [...path, 'kind']) : undefined);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REGIONS } from '../../domain/service-facts.js';
-import { findBaseFault, findPathFault, findPlatformFault, normalizeBase } from '../service-address.js';
+import { findBaseFault, findPlatformFault, normalizeBase } from '../service-address.js';
 import { lineOfText, pathText, switchedOff } from './values.js';
 import { expected, rule } from './words.js';
 
@@ -70,25 +70,6 @@ const writtenBases = z
   })
   .describe('Addresses that override those of the region: https, or http for this machine.');
 
-function gatewayPath(form: 'plain' | 'of-conversation') {
-  return lineOfText()
-    .superRefine(rule((text) => findPathFault(text, form)))
-    .optional();
-}
-
-const writtenGatewayPaths = z
-  .strictObject({
-    webhooks: gatewayPath('plain').describe('Path where webhooks are created.'),
-    channels: gatewayPath('plain').describe('Path where channels are created.'),
-    conversation: gatewayPath('of-conversation').describe(
-      'Path where a conversation is updated; {conversationId} is replaced by its id.',
-    ),
-    messages: gatewayPath('of-conversation').describe(
-      'Path where a message is sent into a conversation; {conversationId} is replaced by its id.',
-    ),
-  })
-  .describe('Paths of the chat gateway that override the known ones. Each begins with / and follows the address.');
-
 function seconds(min: number, max: number) {
   return z.number().min(min).max(max);
 }
@@ -123,7 +104,6 @@ export const writtenService = z
       .optional()
       .describe('Platform of the contact center, such as na12: its address is https://vcc-<ccPlatform>.8x8.com.'),
     bases: writtenBases.optional(),
-    gatewayPaths: writtenGatewayPaths.optional(),
     account: z
       .string()
       .regex(/^(?!\.{1,2}$)[A-Za-z0-9\-._&]{1,50}$/, 'expected up to 50 of A-Z a-z 0-9 - . _ &')

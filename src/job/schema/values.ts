@@ -1,10 +1,10 @@
 import { isSupportedCountry, isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
+import { isLoopback } from '../../domain/loopback.js';
 import { isTimeZone, type StatedTime } from '../../domain/stated-time.js';
 import { parseDecimal } from '../../prices/decimal.js';
 import { findEncodingName } from '../encoding-name.js';
 import { isLocalTime, readLocalTime, suggestTimeZone } from '../local-time.js';
-import { isLoopback } from '../service-address.js';
 import { expected, rule } from './words.js';
 
 /** The values that a job file is made of. */
@@ -71,20 +71,29 @@ export function duplicates() {
     .describe('What to do with a number that occurs twice in the files of this step.');
 }
 
-const AGE = /^(\d{1,5})([hdw])$/;
-const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24 };
+/** Shares are whole tenths of a percent. */
+const SHARE = /^(\d{1,2}(?:\.\d)?) ?%$/;
 
-/** Milliseconds of an age such as `36h`, `90d` or `12w`; undefined for any other text. */
-export function parseAge(text: string): number | undefined {
-  const [, count, unit = ''] = AGE.exec(text) ?? [];
-  return count === undefined ? undefined : Number(count) * (HOURS[unit] ?? 0) * 3_600_000;
+/** The percent of a text such as `5%`, `5 %` or `0.5%`; undefined for any other text. */
+export function parseShare(text: string): number | undefined {
+  const percent = Number(SHARE.exec(text)?.[1]);
+  return percent > 0 ? percent : undefined;
 }
 
-/** How old a file may be, or how long ago something was; it becomes milliseconds. */
+const SPAN = /^(\d{1,5})([mhdw])$/;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** Milliseconds of a time such as `30m`, `36h`, `90d` or `12w`; undefined for any other text. */
+export function parseAge(text: string): number | undefined {
+  const [, count, unit = ''] = SPAN.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (UNIT_MS[unit] ?? 0);
+}
+
+/** How long something takes, or how long ago it was; it becomes milliseconds. */
 export function age() {
   return z
     .string()
-    .regex(AGE, 'expected a number of hours, days or weeks, such as 26h')
+    .regex(SPAN, 'expected minutes, hours, days or weeks, such as 30m, 26h or 7d')
     .transform((text) => parseAge(text) ?? 0);
 }
 

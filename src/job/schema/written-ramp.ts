@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { parseShare } from '../../domain/share.js';
-import { percent, switchedOff } from './values.js';
+import { age, parseShare, percent, switchedOff } from './values.js';
 import { rule, whenSound } from './words.js';
 
 /** Stages in which a step sends. */
@@ -16,18 +15,9 @@ const share = z
   .describe('Part of the rows that this stage sends: 5%.')
   .transform((text) => parseShare(text) ?? 0);
 
-const PAUSE = /^(\d{1,4})([mhd])$/;
-const MINUTES: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 };
-
-const pause = z
-  .string()
-  .regex(PAUSE, 'expected minutes, hours or days, such as 30m, 2h or 1d')
-  .meta({ examples: ['2h'] })
-  .describe('How long the run waits behind the last answer of the stage, before it is judged: 30m, 2h, 1d.')
-  .transform((text) => {
-    const [, count, unit = ''] = PAUSE.exec(text) ?? [];
-    return Number(count) * (MINUTES[unit] ?? 0) * 60_000;
-  });
+const pause = age().describe(
+  'How long the run waits behind the last answer of the stage, before it is judged: 30m, 2h, 1d.',
+);
 
 const stage = z
   .strictObject({

@@ -141,29 +141,21 @@ function fillGroup(group: Group): Where[number] {
 
 function listTests(written: Group[string]): CellTest[] {
   if (written === 'blank' || written === 'present') return [{ op: written }];
-  const {
-    as,
-    equals,
-    not,
-    atLeast,
-    atMost,
-    before,
-    after,
-    format,
-    exact = false,
-  }: Comparison = typeof written === 'object' && !Array.isArray(written) ? written : { equals: written };
-  const compare = (op: 'equals' | 'not', values: Value | Value[]): CellTest =>
-    as === undefined ? { op, values: fillValues(values), exact, format } : { op, as, values: fillCountries(values) };
-  const tests: (CellTest | undefined)[] = [
-    equals === undefined ? undefined : compare('equals', equals),
-    not === undefined ? undefined : compare('not', not),
-    atLeast === undefined ? undefined : { op: 'atLeast', bound: atLeast, format },
-    atMost === undefined ? undefined : { op: 'atMost', bound: atMost, format },
-    before === undefined ? undefined : { op: 'before', bound: before, format },
-    after === undefined ? undefined : { op: 'after', bound: after, format },
-  ];
-  return tests.filter((test) => test !== undefined);
+  const comparison: Comparison = typeof written === 'object' && !Array.isArray(written) ? written : { equals: written };
+  const { as, format, exact = false, equals, not, ...bounds } = comparison;
+  const compare = (op: 'equals' | 'not', values: Value | Value[] | undefined): CellTest[] => {
+    if (values === undefined) return [];
+    return [
+      as === undefined ? { op, values: fillValues(values), exact, format } : { op, as, values: fillCountries(values) },
+    ];
+  };
+  const compared = BOUNDS.flatMap((op) =>
+    bounds[op] === undefined ? [] : [{ op, bound: bounds[op], format } as CellTest],
+  );
+  return [...compare('equals', equals), ...compare('not', not), ...compared];
 }
+
+const BOUNDS = ['atLeast', 'atMost', 'before', 'after'] as const;
 
 /** The schema holds that each is one. */
 function fillCountries(written: Value | Value[]): string[] {

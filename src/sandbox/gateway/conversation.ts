@@ -1,8 +1,8 @@
-import type { EntryHead, Fields } from '../area.js';
+import type { AreaEntry, Fields } from '../area.js';
 import type { PostKind } from '../webhook/sender.js';
 
 /** What the gateway accepted: `body` is the whole body of the request. What agents do has no HTTP request of the service: its `request` is 0. */
-export type GatewayEntry = EntryHead & { readonly area: 'gateway' } & GatewayRow;
+export type GatewayEntry = AreaEntry<'gateway', GatewayRow>;
 
 export type GatewayRow = WebhookRow | ChannelRow | CreationRow | ChangeRow;
 

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
 import {
-  type AreaCall,
   defineRoute,
   distortId,
   type Fields,
   type Handled,
   type Route,
-  type RouteHead,
   type SandboxArea,
+  type WrittenRoute,
 } from '../area.js';
-import { checkedBy } from '../body-schema.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import {
@@ -67,32 +66,30 @@ export function createGatewayArea(newId: () => string): SandboxArea {
   };
 
   /** A route of one conversation, which is there. */
-  const about = <Body>(
-    route: RouteHead<Body>,
-    handle: (conversation: Conversation, call: AreaCall<Body>) => Handled | RefusedRequest,
-  ): Route =>
-    defineRoute<Body>(route, (call) => {
-      const { conversationId = '' } = call.params;
-      const conversation = conversations.get(conversationId);
-      if (conversation !== undefined) return handle(conversation, call);
-      const message =
-        route.who === 'anyone'
-          ? `There is no conversation ${conversationId}`
-          : `Entity of type Conversation with id ${conversationId} was not found.`;
-      return { status: 404, message };
+  const about = <Schema extends z.ZodType>({ handle, ...route }: WrittenRoute<Schema, [Conversation]>): Route =>
+    defineRoute<Schema>({
+      ...route,
+      handle: (call) => {
+        const { conversationId = '' } = call.params;
+        const conversation = conversations.get(conversationId);
+        if (conversation !== undefined) return handle(conversation, call);
+        const message =
+          route.who === 'anyone'
+            ? `There is no conversation ${conversationId}`
+            : `Entity of type Conversation with id ${conversationId} was not found.`;
+        return { status: 404, message };
+      },
     });
 
   const update = (method: 'PUT' | 'PATCH') =>
-    about(
-      {
-        method,
-        path: CONVERSATION,
-        who: 'gatewayKey',
-        check: checkedBy(updateSchema),
-        recipients: readPhone,
-        distortions: distortId('id'),
-      },
-      (conversation, { at, body }) => {
+    about({
+      method,
+      path: CONVERSATION,
+      who: 'gatewayKey',
+      schema: updateSchema,
+      recipients: readPhone,
+      distortions: distortId('id'),
+      handle: (conversation, { at, body }) => {
         const { conversationId, channelId, state } = conversation;
         if (body.channelId !== undefined && body.channelId !== channelId) {
           return { status: 400, message: "channelId can't be changed" };
@@ -103,7 +100,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         const after = makeChange(conversation, row, toTime(at));
         return accept(row, after, at, hal(202, toResult(after)));
       },
-    );
+    });
 
   /** What an agent does is answered with the conversation as it then stands. */
   const played = (conversation: Conversation, row: ChangeRow, at: number): Handled => {
@@ -115,15 +112,13 @@ export function createGatewayArea(newId: () => string): SandboxArea {
     name: 'gateway',
     errors: GATEWAY_ERRORS,
     routes: [
-      defineRoute(
-        {
-          method: 'POST',
-          path: `${BASE}/webhooks`,
-          who: 'gatewayKey',
-          check: checkedBy(webhookSchema),
-          distortions: distortId('id'),
-        },
-        ({ body: webhook }) => {
+      defineRoute({
+        method: 'POST',
+        path: `${BASE}/webhooks`,
+        who: 'gatewayKey',
+        schema: webhookSchema,
+        distortions: distortId('id'),
+        handle: ({ body: webhook }) => {
           const webhookId = String(FIRST_WEBHOOK_ID + uriOfWebhook.size);
           const row: GatewayRow = { kind: 'webhook', webhookId, ...webhook };
           const event = { notificationVersion: webhook.version, eventType: 'WEB_HOOK_VERIFY' };
@@ -133,16 +128,14 @@ export function createGatewayArea(newId: () => string): SandboxArea {
             posts: (webhooks) => webhooks.send(CHECK, webhook.uri, { id: newId(), event }),
           };
         },
-      ),
-      defineRoute(
-        {
-          method: 'POST',
-          path: `${BASE}/channels`,
-          who: 'gatewayKey',
-          check: checkedBy(channelSchema),
-          distortions: distortId('id'),
-        },
-        ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
+      }),
+      defineRoute({
+        method: 'POST',
+        path: `${BASE}/channels`,
+        who: 'gatewayKey',
+        schema: channelSchema,
+        distortions: distortId('id'),
+        handle: ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
           if (!uriOfWebhook.has(webhookId)) {
             return { status: 400, code: 'invalid_webhook', message: `Webhook ID ${webhookId} is invalid.` };
           }
@@ -155,17 +148,15 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           const made = { id: channelId, name, ...described, type, webHookId: webhookId };
           return { ...hal(200, { ...made, routingOptions: { type: 'queue', id: queueId } }), entries: [row] };
         },
-      ),
-      defineRoute(
-        {
-          method: 'POST',
-          path: `${BASE}/conversations`,
-          who: 'gatewayKey',
-          check: checkedBy(conversationSchema),
-          recipients: readPhone,
-          distortions: distortId('conversationId'),
-        },
-        ({ at, body }) => {
+      }),
+      defineRoute({
+        method: 'POST',
+        path: `${BASE}/conversations`,
+        who: 'gatewayKey',
+        schema: conversationSchema,
+        recipients: readPhone,
+        distortions: distortId('conversationId'),
+        handle: ({ at, body }) => {
           const channel = channels.get(body.channelId);
           if (channel === undefined) {
             return { status: 400, code: 'invalid_channel', message: `Channel ID ${body.channelId} is invalid.` };
@@ -176,69 +167,76 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           const { conversationId, createdAt } = after;
           return accept(row, after, at, hal(202, { conversationId, createdAt }));
         },
-      ),
-      about({ method: 'GET', path: CONVERSATION, who: 'gatewayKey' }, (conversation) =>
-        hal(200, toResult(conversation)),
-      ),
+      }),
+      about({
+        method: 'GET',
+        path: CONVERSATION,
+        who: 'gatewayKey',
+        handle: (conversation) => hal(200, toResult(conversation)),
+      }),
       update('PUT'),
       update('PATCH'),
-      about(
-        {
-          method: 'POST',
-          path: `${CONVERSATION}/messages`,
-          who: 'gatewayKey',
-          check: checkedBy(messageSchema),
-          recipients: readPhone,
-        },
-        (conversation, { at, body }) => {
+      about({
+        method: 'POST',
+        path: `${CONVERSATION}/messages`,
+        who: 'gatewayKey',
+        schema: messageSchema,
+        recipients: readPhone,
+        handle: (conversation, { at, body }) => {
           const row: ChangeRow = { kind: 'message', conversationId: conversation.conversationId, body };
           return accept(row, makeChange(conversation, row, toTime(at)), at, { status: 202 });
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: CONTROL,
-          who: 'anyone',
-        },
-        () => ({ status: 200, body: [...conversations.values()].map(toSummary) }),
-      ),
-      about({ method: 'GET', path: `${CONTROL}/:conversationId`, who: 'anyone' }, (conversation) => ({
-        status: 200,
-        body: conversation,
-      })),
-      about(
-        { method: 'POST', path: `${CONTROL}/:conversationId/join`, who: 'anyone', check: checkedBy(joinSchema) },
-        (conversation, { at, body }) => {
+      }),
+      defineRoute({
+        method: 'GET',
+        path: CONTROL,
+        who: 'anyone',
+        handle: () => ({ status: 200, body: [...conversations.values()].map(toSummary) }),
+      }),
+      about({
+        method: 'GET',
+        path: `${CONTROL}/:conversationId`,
+        who: 'anyone',
+        handle: (conversation) => ({
+          status: 200,
+          body: conversation,
+        }),
+      }),
+      about({
+        method: 'POST',
+        path: `${CONTROL}/:conversationId/join`,
+        who: 'anyone',
+        schema: joinSchema,
+        handle: (conversation, { at, body }) => {
           const { conversationId, state } = conversation;
           if (state !== 'queued') return { status: 409, message: 'Cannot join: an agent is there already' };
           return played(conversation, { kind: 'agent-joined', conversationId, ...body }, at);
         },
-      ),
+      }),
       // Typing changes nothing, so it is in no ledger.
-      about(
-        { method: 'POST', path: `${CONTROL}/:conversationId/type`, who: 'anyone' },
-        (conversation, { at: timestamp }) => {
+      about({
+        method: 'POST',
+        path: `${CONTROL}/:conversationId/type`,
+        who: 'anyone',
+        handle: (conversation, { at: timestamp }) => {
           const { conversationId, agent } = conversation;
           if (agent === null) return { status: 409, message: 'Cannot type: no agent has joined' };
           const data = { name: 'typing', value: { users: [{ type: 'agent', id: agent.id }] } };
           const event = { eventType: 'ACTIVITY', conversationId, timestamp, data };
           return { status: 200, body: conversation, posts: (webhooks) => tell(webhooks, conversation, event) };
         },
-      ),
-      about(
-        {
-          method: 'POST',
-          path: `${CONTROL}/:conversationId/message`,
-          who: 'anyone',
-          check: checkedBy(agentMessageSchema),
-        },
-        (conversation, { at, body: { text } }) => {
+      }),
+      about({
+        method: 'POST',
+        path: `${CONTROL}/:conversationId/message`,
+        who: 'anyone',
+        schema: agentMessageSchema,
+        handle: (conversation, { at, body: { text } }) => {
           const { conversationId, agent } = conversation;
           if (agent === null) return { status: 409, message: 'Cannot write: no agent has joined' };
           return played(conversation, { kind: 'agent-message', conversationId, text }, at);
         },
-      ),
+      }),
     ],
     apply: (row: GatewayRow, at) => {
       if (row.kind === 'webhook') uriOfWebhook.set(row.webhookId, row.uri);

@@ -1,5 +1,5 @@
 import { isObject } from '../../domain/is-object.js';
-import type { EntryHead } from '../area.js';
+import type { AreaEntry } from '../area.js';
 import { isCountry, isEncoding, isWebAddress, NO_OBJECT } from '../body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from '../http-answer.js';
 
@@ -28,8 +28,7 @@ export interface MessageRequest extends MessageFields {
 }
 
 /** A message that was accepted. Text, source and encoding are what is in force after the template. */
-export interface SmsEntry extends EntryHead, SmsRow {
-  readonly area: 'sms';
+export interface SmsEntry extends AreaEntry<'sms', SmsRow> {
   /** Set when the batch was cancelled before the message's time. */
   readonly cancelledAt: string | null;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../area.js';
-import { aValue, bodyOf, checkedBy, isMsisdn, isText, isWebAddress } from '../body-schema.js';
+import { aValue, bodyOf, isMsisdn, isText, isWebAddress } from '../body-schema.js';
 import type { PostKind } from '../webhook/sender.js';
 import { repeatDelayMs } from './receipts.js';
 
@@ -40,11 +40,14 @@ const INBOUND: PostKind<Facts> = {
 
 /** Plays a person who writes an SMS to the account: `url` gets it. It is in no ledger. */
 export function inboundRoute(newId: () => string): Route {
-  return defineRoute(
-    { method: 'POST', path: '/_sandbox/inbound', who: 'anyone', check: checkedBy(schema) },
-    ({ body: { url, text, ...from } }) => {
+  return defineRoute({
+    method: 'POST',
+    path: '/_sandbox/inbound',
+    who: 'anyone',
+    schema: schema,
+    handle: ({ body: { url, text, ...from } }) => {
       const message = { umid: newId(), ...from, body: text };
       return { status: 202, body: message, posts: (webhooks) => webhooks.send(INBOUND, url, message) };
     },
-  );
+  });
 }

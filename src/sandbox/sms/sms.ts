@@ -1,6 +1,6 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
-import { defineRoute, type Route, type SandboxArea } from '../area.js';
+import { type AreaCall, defineRoute, type Route, type SandboxArea } from '../area.js';
 import { isMsisdn, isTooLongSource } from '../body-schema.js';
 import { type ChosenFault, chooseRows } from '../faults/fault.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
@@ -40,17 +40,15 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
       { perSecond: limits.perSubAccount, of: (_, { subAccountId = '' }) => subAccountId },
     ],
     routes: [
-      defineRoute(
-        {
-          method: 'POST',
-          path: BATCHES,
-          who: 'subAccountId',
-          check: checkBatch,
-          recipients: readDestinations,
-          isBatch: true,
-          distortions: BATCH_DISTORTIONS,
-        },
-        ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }) => {
+      defineRoute({
+        method: 'POST',
+        path: BATCHES,
+        who: 'subAccountId',
+        check: checkBatch,
+        recipients: readDestinations,
+        isBatch: true,
+        distortions: BATCH_DISTORTIONS,
+        handle: ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }: AreaCall<BatchRequest>) => {
           const isStrict = rowFaults.some(({ fault }) => fault.kind === 'strict-numbers');
           if (isStrict && batch.messages.some(({ destination }) => !isMsisdn(destination))) {
             return { status: 400, code: ERROR_CODE.invalidMsisdn, message: INVALID_MSISDN };
@@ -85,14 +83,12 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
             posts: (webhooks) => sendReceipts(webhooks, entries, clock, isCancelled),
           };
         },
-      ),
-      defineRoute(
-        {
-          method: 'DELETE',
-          path: `${BATCHES}/:batchId`,
-          who: 'subAccountId',
-        },
-        ({ at, params: { subAccountId, batchId = '' } }) => {
+      }),
+      defineRoute({
+        method: 'DELETE',
+        path: `${BATCHES}/:batchId`,
+        who: 'subAccountId',
+        handle: ({ at, params: { subAccountId, batchId = '' } }) => {
           const batch = batches.get(batchId);
           if (batch === undefined || batch.subAccountId !== subAccountId) {
             return { status: 404, message: 'Batch not found' };
@@ -104,16 +100,14 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
           const note: Cancellation = { cancelled: batchId };
           return { status: 200, body: { cancelledCount }, ...(cancelledCount > 0 && { note }) };
         },
-      ),
-      defineRoute(
-        {
-          method: 'GET',
-          path: `${MESSAGES}/:umid`,
-          who: 'subAccountId',
-          // Details of a message are in the ledger alone.
-        },
-        () => ({ status: 404, message: 'Message not found' }),
-      ),
+      }),
+      defineRoute({
+        method: 'GET',
+        path: `${MESSAGES}/:umid`,
+        who: 'subAccountId',
+        // Details of a message are in the ledger alone.,
+        handle: () => ({ status: 404, message: 'Message not found' }),
+      }),
       inboundRoute(newId),
     ],
     apply: (entry: SmsRow | Cancellation, at) => {

@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, once, setMaxListeners } from 'node:events';
 import { Agent, request } from 'undici';
+import { isOnThisMachine } from '../../domain/loopback.js';
 import type { Clock } from '../../ports/clock.js';
-import { isOnThisMachine, lookUpOnThisMachine } from './own-machine.js';
 
 /** POSTs in flight at once, over all addresses: a receiver must not need a socket per message. */
 const MAX_IN_FLIGHT = 16;
@@ -9,8 +9,6 @@ const MAX_IN_FLIGHT = 16;
 const TIMEOUT_MS = 10_000;
 /** Bodies of answers are ignored; a longer one closes its connection. */
 const MAX_ANSWER_BYTES = 64 * 1024;
-/** The last ones: receipts of 100,000 messages would fill the memory. */
-const MAX_KEPT = 1000;
 /** What is due within so short a time shares a timer: 100,000 may wait. */
 const SHARED_MS = 10;
 
@@ -42,29 +40,18 @@ interface Posting {
   since: string;
 }
 
-/** A POST that was not delivered, as `/_sandbox/webhooks/outside` shows it. */
-export interface KeptPost {
-  /** When it would have left, ISO 8601. */
-  readonly at: string;
-  readonly url: string;
-  readonly reason: 'not delivered, outside of this machine';
-  readonly body: unknown;
-}
-
 /** How many POSTs came to what. */
-export interface WebhookCounts {
+const NOTHING = {
   /** On their way, waiting for their turn or for another attempt. */
-  readonly pending: number;
+  pending: 0,
   /** Answered 2xx. */
-  readonly delivered: number;
-  readonly givenUp: number;
+  delivered: 0,
+  givenUp: 0,
   /** Attempts that were not answered 2xx. */
-  readonly failedAttempts: number;
-  /** Not delivered, outside of this machine: kept, and never tried. */
-  readonly outside: number;
-}
-
-const NOTHING = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 };
+  failedAttempts: 0,
+  /** For an address outside of this machine: never tried. */
+  outside: 0,
+};
 
 /**
  * Delivers to webhooks in the background: due → in flight → delivered, given up, or waiting for another attempt and then
@@ -84,9 +71,8 @@ export class WebhookSender {
   readonly #lanes = new Map<string, Posting[]>();
   /** What waits for another attempt, by when it is due. */
   readonly #waits = new Map<number, Posting[]>();
-  #kept: KeptPost[] = [];
   #counts = { ...NOTHING };
-  #waiting: { isOver: () => boolean; tell: () => void }[] = [];
+  readonly #changes = new EventEmitter().setMaxListeners(0);
   /** Aborted when all is forgotten; a closed sender keeps an aborted one. */
   #ending = createEnding();
 
@@ -97,26 +83,21 @@ export class WebhookSender {
     this.#deliversOutside = deliversOutside;
     this.#agent = new Agent({
       connections: MAX_IN_FLIGHT,
-      connect: { timeout: TIMEOUT_MS, ...(deliversOutside ? {} : { lookup: lookUpOnThisMachine }) },
+      connect: { timeout: TIMEOUT_MS },
       headersTimeout: TIMEOUT_MS,
       bodyTimeout: TIMEOUT_MS,
     });
   }
 
-  get counts(): WebhookCounts {
+  get counts(): Readonly<typeof NOTHING> {
     return { ...this.#counts };
-  }
-
-  /** The last of those that were not delivered because their address is outside of this machine, the newest last. */
-  get kept(): readonly KeptPost[] {
-    return this.#kept.slice(-MAX_KEPT);
   }
 
   /** What has a lane leaves after all that was sent in it before; what has none waits for no other. */
   send<Facts>(kind: PostKind<Facts>, url: string, facts: Facts, lane?: string): void {
     if (this.#ending.signal.aborted) return;
     if (!this.#deliversOutside && !isOnThisMachine(url)) {
-      this.#keep(kind, url, facts);
+      this.#counts.outside += kind.count;
       return;
     }
     const posting = { kind: kind as PostKind<unknown>, url, facts, lane, place: 0, attempt: 0, since: '' };
@@ -156,9 +137,8 @@ export class WebhookSender {
     this.#turn = 0;
     this.#lanes.clear();
     this.#waits.clear();
-    this.#kept = [];
     this.#counts = { ...NOTHING };
-    this.#tellWaiting();
+    this.#changes.emit('change');
   }
 
   /** Ends all connections; undelivered posts are dropped. */
@@ -166,16 +146,6 @@ export class WebhookSender {
     this.clear();
     this.#ending.abort();
     await this.#agent.destroy();
-  }
-
-  #keep<Facts>(kind: PostKind<Facts>, url: string, about: Facts): void {
-    const at = new Date(this.#clock.now()).toISOString();
-    for (let place = 0; place < kind.count; place++) {
-      const { body } = kind.build(about, place, 0, at);
-      this.#kept.push({ at, url, reason: 'not delivered, outside of this machine', body });
-    }
-    this.#counts.outside += kind.count;
-    if (this.#kept.length >= 2 * MAX_KEPT) this.#kept = this.#kept.slice(-MAX_KEPT);
   }
 
   #enqueue(postings: readonly Posting[]): void {
@@ -197,7 +167,7 @@ export class WebhookSender {
     const isTaken = await this.#attempt(posting);
     this.#inFlight -= 1;
     this.#enqueue(signal.aborted ? [] : this.#settleAttempt(posting, isTaken));
-    this.#tellWaiting();
+    this.#changes.emit('change');
   }
 
   /** What is due next of its lane. */
@@ -257,14 +227,7 @@ export class WebhookSender {
   }
 
   async #until(isOver: () => boolean): Promise<void> {
-    if (!isOver()) await new Promise<void>((tell) => this.#waiting.push({ isOver, tell }));
-  }
-
-  #tellWaiting(): void {
-    const over = this.#waiting.filter(({ isOver }) => isOver());
-    if (over.length === 0) return;
-    this.#waiting = this.#waiting.filter((one) => !over.includes(one));
-    for (const { tell } of over) tell();
+    while (!isOver()) await once(this.#changes, 'change');
   }
 }
 

@@ -45,7 +45,7 @@ test('flushing tries what has its turn, and waits for no other attempt', async (
   }
   await client.sandbox.flushWebhooks(60_000);
   expect(receiver.received).toHaveLength(40);
-  expect(client.sandbox.readWebhooks()).toMatchObject({ delivered: 40, failedAttempts: 20, pending: 40 });
+  expect((await look(client, 'webhooks')).body).toMatchObject({ delivered: 40, failedAttempts: 20, pending: 40 });
 });
 
 test('flushing ends after its time though a receiver never answers', async () => {
@@ -54,5 +54,5 @@ test('flushing ends after its time though a receiver never answers', async () =>
   await client.sendBatch(aBatch(1, { template: { text: 'Hi', dlrCallbackUrl: receiver.url() } }));
   await receiver.arrival(1);
   await client.sandbox.flushWebhooks(60_000);
-  expect(client.sandbox.readWebhooks()).toMatchObject({ delivered: 0, pending: 2 });
+  expect((await look(client, 'webhooks')).body).toMatchObject({ delivered: 0, pending: 2 });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ENDPOINTS, type GatewayPaths } from '../../../src/domain/service-facts.js';
+import { ENDPOINTS } from '../../../src/domain/service-facts.js';
 import {
   createChannel,
   createConversation,
@@ -85,23 +85,4 @@ describe('a call to the gateway', () => {
       expect(() => updateConversation.request(someAddresses(), { ...CHANGE, conversationId })).toThrow(refusal);
     },
   );
-
-  test('goes where the job says, with the id at each of its places', () => {
-    const gatewayPaths: GatewayPaths = {
-      webhooks: '/hooks',
-      channels: '/v2/channels?kind=chat',
-      conversation: '/v2/{conversationId}/of/{conversationId}',
-      messages: '/v2/say?to={conversationId}',
-    };
-    const service = someAddresses({ gatewayPaths });
-    const paths = [
-      createWebhook.request(service, WEBHOOK).path,
-      createChannel.request(service, CHANNEL).path,
-      updateConversation.request(service, { ...CHANGE, conversationId: 'a+b' }).path,
-      sendMessage.request(service, MESSAGE).path,
-    ];
-    expect(paths).toEqual(['/hooks', '/v2/channels?kind=chat', '/v2/a%2Bb/of/a%2Bb', '/v2/say?to=c-1']);
-    const { path } = createConversation.request(service, { channelId: '25', user: {} });
-    expect(path).toBe('/chat-gateway/v1/conversations');
-  });
 });
