@@ -1,7 +1,7 @@
 import { ServiceError } from '../domain/errors.js';
+import type { Job } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { StepSender } from '../run/apply-plan.js';
-import type { RunSettings } from '../run/resume.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
 import { StopSwitch } from '../run/stop.js';
@@ -14,7 +14,7 @@ import { encodeWorkerJob } from './worker-job.js';
 
 export interface LeaderOptions {
   readonly plan: Plan;
-  readonly settings: RunSettings;
+  readonly settings: Job;
   /** Of the job. */
   readonly lock: Pick<Lock, 'epoch' | 'assertHeld'>;
   /** This process sends too. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { InternalError } from '../domain/errors.js';
 import { isRowStep, type Job, type RowStep, type ServiceSettings } from '../job/job.js';
-import type { RunSettings } from '../run/resume.js';
 
 /** What a worker needs to send the requests of a run. Secrets are named in it, never given. */
 export interface WorkerJob extends Pick<Job, 'name' | 'steps'> {
@@ -13,7 +12,7 @@ const VERSION = 1;
 
 const encoded = z.object({ version: z.literal(VERSION), job: z.unknown() });
 
-export function encodeWorkerJob(name: string, { service, steps, guards }: RunSettings): string {
+export function encodeWorkerJob(name: string, { service, steps, guards }: Job): string {
   const job: WorkerJob = { name, service, steps, maxFailedPercent: guards.maxFailedPercent };
   return JSON.stringify({ version: VERSION, job });
 }

@@ -1,7 +1,7 @@
 import { quoteWord, UserError } from '../domain/errors.js';
+import type { Job } from '../job/job.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readRunRows } from '../report/read-run-rows.js';
-import type { RunSettings } from '../run/resume.js';
 import { asksFor, countToSend, formatQuestion } from '../texts/sending-question.js';
 import type { Context } from './context.js';
 
@@ -32,7 +32,7 @@ export function assertNamed(plan: Plan, directory: string, { confirm }: GivenAns
  */
 export async function confirmSending(
   context: Context,
-  { directory, plan, settings }: { directory: string; plan: Plan; settings: RunSettings },
+  { directory, plan, settings }: { directory: string; plan: Plan; settings: Job },
   answer: GivenAnswer,
 ): Promise<void> {
   const { terminal, env, screen } = context;

@@ -153,7 +153,7 @@ export function describeRunEnd(summary: Summary): Summary & { readonly error: Fa
   const waiting = steps.find(({ stages }) => stages?.waiting)?.stages?.waiting;
   const isWaiting = stop.reason === 'sampled' || stop.reason === 'held';
   if (!waiting || !isWaiting) return { ...summary, error };
-  const hint = adviseOnStage({ number: waiting.number, isSample: stop.reason === 'sampled', directory, plan });
+  const hint = adviseOnStage({ number: waiting.number, isSample: stop.reason === 'sampled' }, { directory, plan });
   return { ...summary, error: { ...error, hint } };
 }
 

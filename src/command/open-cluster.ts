@@ -7,7 +7,6 @@ import { ServiceError } from '../domain/errors.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import type { RunSettings } from '../run/resume.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { Context } from './context.js';
 import { readAddress } from './read-secrets.js';
@@ -21,7 +20,7 @@ export interface OpenCluster {
   /** Lanes that all processes of the database share. */
   laneFor(service: ServiceSettings): RunDeps['createLane'];
   /** How a plan is sent by workers; undefined where this process sends alone. */
-  leaderOf(plan: Plan, settings: RunSettings, lock: LeaderOptions['lock']): ReturnType<typeof createLeader> | undefined;
+  leaderOf(plan: Plan, settings: Job, lock: LeaderOptions['lock']): ReturnType<typeof createLeader> | undefined;
   close(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ import type { Registry } from '../registry/registry.js';
 import { countTakenBack } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
-import { lineOf } from '../retry/retried-line.js';
+import { lineOf } from '../retry/claiming-plan.js';
 import type { Files } from '../storage/files.js';
 import { formatFileNotices, listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';

@@ -20,11 +20,9 @@ import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
-import { describeWaiting, listWaiting } from '../retry/list-waiting.js';
-import { takeOverPrepared } from '../retry/take-over-prepared.js';
+import { describeWaiting, listWaiting, takeOverPrepared } from '../retry/claiming-plan.js';
 import type { StepSender } from '../run/apply-plan.js';
 import { moveInputs } from '../run/move-inputs.js';
-import type { RunSettings } from '../run/resume.js';
 import type { AskedNumber } from '../run/run-deps.js';
 import { assertDue, waitUntilDue } from '../run/run-times.js';
 import type { StagePass } from '../run/waiting-stage.js';
@@ -43,7 +41,7 @@ import { type HeldJob, withJob } from './with-job.js';
 /** A job that may send: it is held, and has access to the service. */
 export interface SendingJob extends HeldJob {
   /** Sends a plan, or resumes its run, and writes its outputs. */
-  send(directory: string, plan: Plan, settings: RunSettings, pass?: StagePass): Promise<Summary>;
+  send(directory: string, plan: Plan, settings: Job, pass?: StagePass): Promise<Summary>;
   /** Does all that follows a finished run whose process died before. */
   report(directory: string, plan: Plan): Promise<Summary>;
   /** Input files of a finished run, or of the job, go where `whenDone` says. */
@@ -161,7 +159,7 @@ interface Sent {
   readonly plan: Plan;
   readonly lock: Lock;
   readonly registry: Registry;
-  readonly settings: RunSettings;
+  readonly settings: Job;
   /** A person lets the stage pass that waits. */
   readonly pass?: StagePass | undefined;
   readonly othersSentMsAgo: number | undefined;
@@ -196,8 +194,8 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
   let early: EarlyOutputs | undefined;
   const onBegun = (journal: { readonly durableBytes: number }) => {
     const busyShare = createBusyMeter?.();
-    const about = { files: whileHeld, directory, plan, journal, monotonicMs: () => clock.monotonicMs() };
-    if (busyShare !== undefined) early = new EarlyOutputs({ ...about, spare: { busyShare, freeBytes } });
+    const about = { files: whileHeld, directory, plan, journal, freeBytes, monotonicMs: () => clock.monotonicMs() };
+    if (busyShare !== undefined) early = new EarlyOutputs({ ...about, busyShare });
   };
   let isOrderly = false;
   try {

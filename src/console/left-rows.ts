@@ -120,7 +120,7 @@ async function* readNamed(
   const { directory, plan } = run;
   const [planned] = plan.steps;
   if (planned?.files === undefined) return;
-  const { rows } = await readRunRows(files, run, { report: true });
+  const { rows } = await readRunRows(files, run, { isForReport: true });
   const reader = new OutcomeReader(files, join(directory, JOURNAL_FILE), rows);
   const nameOf = nameRows(plan, planned, refused);
   for (const column of planned.columns) if (!columns.includes(column)) columns.push(column);

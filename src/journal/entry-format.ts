@@ -68,7 +68,7 @@ interface ProvisionedEntry {
  * Provisioning ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once
  * its close follows this entry, it was reported, and the next run provisions again.
  */
-export interface ProvisionFailedEntry {
+interface ProvisionFailedEntry {
   readonly type: 'unprepared';
   readonly step: number;
   readonly at: number;

@@ -3,19 +3,13 @@ import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines, splitPieces } from '../storage/split-lines.js';
 import { decodeLine, findLine, type JournalLine, OPEN_MARK } from './entry-format.js';
 
-/** A place behind a good line, with the state there. */
-export interface JournalStart {
-  readonly offset: number;
-  readonly lastSeq: number;
-  readonly lastEpoch: number;
-}
-
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
   readonly offset: number;
   readonly length: number;
 }
 
+/** Where the good part of a journal ends, or a read of it begins: behind a good line. */
 export interface JournalEnd {
   /** Bytes up to the end of the last good line; what follows was never durable and is ignored. */
   readonly goodBytes: number;
@@ -45,9 +39,8 @@ export async function readJournalOn(
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
   const opened = await files.openRead(path);
   const file = toBytes === undefined ? opened : endAt(opened, toBytes);
-  const start = { ...from, offset: from.goodBytes };
   try {
-    return await walkJournal(file, path, { start, runners: await listRunners(file, start), visit });
+    return await walkJournal(file, path, { start: from, runners: await listRunners(file, from), visit });
   } finally {
     await opened.close();
   }
@@ -59,14 +52,17 @@ function endAt(file: ReadFile, bytes: number): ReadFile {
 
 export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
 
-/** `readJournal` from a place that is known to be good. `runners`: those that opened the journal behind it. */
-export async function walkJournal(
-  file: ReadFile,
-  path: string,
-  from: { start: JournalStart; runners: readonly Runner[]; visit: (line: PlacedLine) => void },
-): Promise<JournalEnd> {
+interface WalkFrom {
+  readonly start: JournalEnd;
+  /** Those that opened the journal behind it. */
+  readonly runners: readonly Runner[];
+  readonly visit: (line: PlacedLine) => void;
+}
+
+/** `readJournal` from a place that is known to be good. */
+export async function walkJournal(file: ReadFile, path: string, from: WalkFrom): Promise<JournalEnd> {
   const walk = new Walk(path, from);
-  for await (const lines of splitPieces(file, from.start.offset)) {
+  for await (const lines of splitPieces(file, from.start.goodBytes)) {
     for (const { bytes, offset, isWhole } of lines) walk.take(bytes, offset, isWhole);
   }
   return walk.end(file.bytes);
@@ -87,10 +83,10 @@ interface Runner {
 }
 
 /** Those that opened the journal behind a place, in their order; each is the first of its epoch. */
-export async function listRunners(file: ReadFile, start: JournalStart): Promise<Runner[]> {
+export async function listRunners(file: ReadFile, start: JournalEnd): Promise<Runner[]> {
   const runners: Runner[] = [];
   let last = start.lastEpoch;
-  for await (const { bytes } of searchLines(file, OPEN_MARK, start.offset)) {
+  for await (const { bytes } of searchLines(file, OPEN_MARK, start.goodBytes)) {
     const line = findLine(bytes)?.line;
     if (line?.entry.type !== 'open' || line.epoch <= last) continue;
     last = line.epoch;
@@ -109,15 +105,11 @@ class Walk {
   /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
   #badAt: number | undefined;
 
-  constructor(
-    path: string,
-    from: { start: JournalStart; runners: readonly Runner[]; visit: (line: PlacedLine) => void },
-  ) {
-    const { start, runners, visit } = from;
+  constructor(path: string, { start, runners, visit }: WalkFrom) {
     this.#path = path;
     this.#runners = runners;
     this.#visit = visit;
-    this.#goodBytes = start.offset;
+    this.#goodBytes = start.goodBytes;
     this.#lastSeq = start.lastSeq;
     this.#lastEpoch = start.lastEpoch;
   }

@@ -5,13 +5,12 @@ import type {
   IntentEntry,
   JournalEntry,
   OpenEntry,
-  ProvisionFailedEntry,
   RequestKey,
   RetryEntry,
   RowCounts,
   SettleEntry,
+  StageEntry,
 } from './entry-format.js';
-import { addRows, beginStage, endStage, noRows, type StageProgress } from './stage-progress.js';
 
 /** A request, or part of one, that is not settled. */
 export interface OpenRequest extends RequestKey {
@@ -35,18 +34,28 @@ export interface StepProgress {
   retriedRows: Record<RetryEntry['status'], number>;
   /** Of the rows that were not sent, those that were given up or withheld, by code. */
   givenUpRows: Partial<Record<NotSentCode, number>>;
-  /** Requests with an outcome for every row; the halves of a split one count once, together. */
-  settledRequests: number;
   readonly open: Map<string, OpenRequest>;
   /** Ids of what was made so far before the first request; undefined where nothing was. */
   prepared: readonly string[] | undefined;
-  /** The provisioning call without an outcome: its result may exist; undefined when none is open. */
-  preparing: OpenProvisioning | undefined;
+  /** The provisioning call without an outcome: its result may exist. `wasReported`: the run stops to report that; its close ends the doubt. */
+  preparing: { readonly what: string; readonly wasReported: boolean } | undefined;
   stage: StageProgress;
   /** Of a step without rows; undefined until its turn came. */
   action: ActionProgress | undefined;
   /** Counts the entries of all steps, at the step's last one; 0 where it has none. */
   lastEvent: number;
+}
+
+/** How far a step is in its stages: of a step that has none, all of it is the first. */
+interface StageProgress {
+  /** Rows with a verdict since the last stage passed, by status: that which they got first. One that is in doubt stays so here. */
+  rows: RowCounts;
+  /** When the last of them got it; 0 where none did. */
+  lastOutcomeAt: number;
+  /** How many stages have passed. */
+  passed: number;
+  /** The stage that waits for a person; null where none does. */
+  waiting: StageEntry | null;
 }
 
 /** A state as plain data; one of another version says nothing. */
@@ -82,12 +91,6 @@ export const SNAPSHOT_VERSION = 1;
  */
 export type RunStatus = 'planned' | 'unfinished' | 'stopped' | 'finished';
 
-interface OpenProvisioning {
-  readonly what: string;
-  /** The run stops to report that it may exist; its close ends the doubt. */
-  readonly wasReported: boolean;
-}
-
 export interface ActionProgress {
   /** Begun, and no outcome yet: it may have been done. */
   isOpen: boolean;
@@ -122,7 +125,6 @@ export class RunState {
   lead: string | undefined;
   /** When a cancel last took rows back from the service. */
   takenBackAt: number | undefined;
-  #openParts = new Map<string, number>();
   #events = 0;
 
   static restore({ steps, events, version: _, ...about }: StateSnapshot): RunState {
@@ -131,7 +133,6 @@ export class RunState {
     for (const { number, progress, begunAhead, open } of steps) {
       const parts = new Map(open.map((part) => [keyOf(part), part]));
       state.steps.set(number, { ...state.step(number), ...progress, begunAhead: new Map(begunAhead), open: parts });
-      for (const part of open) state.#countParts(part, 1);
     }
     return state;
   }
@@ -157,7 +158,6 @@ export class RunState {
         stage: beginStage(0),
         givenUpRows: {},
         retriedRows: { rejected: 0, 'not-sent': 0 },
-        settledRequests: 0,
         open: new Map(),
         prepared: undefined,
         preparing: undefined,
@@ -213,11 +213,15 @@ export class RunState {
         this.step(entry.step).prepared = entry.ids;
         this.step(entry.step).preparing = undefined;
         return;
-      case 'unprepared':
-        endPreparing(entry, this.step(entry.step));
+      case 'unprepared': {
+        const { preparing } = this.step(entry.step);
+        const isKnown = entry.why === 'not-made' || preparing === undefined;
+        this.step(entry.step).preparing = isKnown ? undefined : { ...preparing, wasReported: true };
         return;
+      }
       case 'stage':
-        this.step(entry.step).stage = endStage(entry, this.step(entry.step).stage);
+        if (entry.verdict === 'passed') this.step(entry.step).stage = beginStage(entry.number);
+        else this.step(entry.step).stage = { ...this.step(entry.step).stage, waiting: entry };
         return;
       case 'action':
         this.step(entry.step).action = { isOpen: true, wasBegun: true, verdict: this.step(entry.step).action?.verdict };
@@ -247,10 +251,8 @@ export class RunState {
   #begin(entry: IntentEntry): void {
     const { step, request, part, line, rows } = entry;
     const progress = this.step(step);
-    const key = keyOf(entry);
-    if (!progress.open.has(key)) this.#countParts(entry, 1);
     const led = this.lead && { lead: this.lead };
-    progress.open.set(key, { step, request, part, line, rows, isInFlight: true, ...led });
+    progress.open.set(keyOf(entry), { step, request, part, line, rows, isInFlight: true, ...led });
     advance(progress, request, line[0] + line[1]);
   }
 
@@ -266,7 +268,6 @@ export class RunState {
     if (entry.result.kind === 'split') {
       const isInFlight = entry.result.areHalvesInFlight === true;
       for (const half of halvesOf(open)) progress.open.set(keyOf(half), { ...half, isInFlight });
-      this.#countParts(entry, 1);
       return;
     }
     const ended =
@@ -276,25 +277,10 @@ export class RunState {
     addRows(progress.settledRows, ended);
     addRows(progress.stage.rows, ended);
     progress.stage.lastOutcomeAt = entry.at;
-    if (this.#countParts(entry, -1) === 0) progress.settledRequests += 1;
-  }
-
-  /** Open parts of the entry's request, after the change. */
-  #countParts(key: RequestKey, change: number): number {
-    const name = `${key.step}/${key.request}`;
-    const count = (this.#openParts.get(name) ?? 0) + change;
-    if (count === 0) this.#openParts.delete(name);
-    else this.#openParts.set(name, count);
-    return count;
   }
 }
 
 const TAKEN_BACK_CODE: NotSentCode = 'cancelled';
-
-function endPreparing({ why }: ProvisionFailedEntry, progress: StepProgress): void {
-  const { preparing } = progress;
-  progress.preparing = why === 'not-made' || preparing === undefined ? undefined : { ...preparing, wasReported: true };
-}
 
 /** Moves `nextRequest` over every request that was begun, never over one that was not. */
 function advance(progress: StepProgress, request: number, endOffset: number): void {
@@ -306,6 +292,23 @@ function advance(progress: StepProgress, request: number, endOffset: number): vo
     progress.begunAhead.delete(progress.nextRequest);
     end = begun;
   }
+}
+
+/** Requests with an outcome for every row; the halves of a split one count once, together. */
+export function countSettledRequests({ nextRequest, begunAhead, open }: StepProgress): number {
+  return nextRequest - 1 + begunAhead.size - new Set([...open.values()].map(({ request }) => request)).size;
+}
+
+function noRows(): RowCounts {
+  return { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
+}
+
+function beginStage(passed: number): StageProgress {
+  return { rows: noRows(), lastOutcomeAt: 0, passed, waiting: null };
+}
+
+function addRows(counts: RowCounts, more: RowCounts): void {
+  for (const status of Object.keys(more) as (keyof RowCounts)[]) counts[status] += more[status];
 }
 
 export function keyOf(key: RequestKey): string {

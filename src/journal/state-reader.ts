@@ -1,9 +1,8 @@
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines } from '../storage/split-lines.js';
 import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
-import { type JournalEnd, type JournalStart, listRunners, NO_JOURNAL, readJournal, walkJournal } from './reader.js';
+import { type JournalEnd, listRunners, NO_JOURNAL, walkJournal } from './reader.js';
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
-import { RowStatusView, type StepSize } from './row-status/row-status-view.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';
 
 /** Room for the lines behind a snapshot, and for those of processes that died before they wrote one. */
@@ -19,7 +18,7 @@ export async function readRunState(files: Files, path: string): Promise<{ state:
   try {
     const snapshots = await listSnapshots(file);
     for (;;) {
-      const { start, snapshot } = snapshots.pop() ?? { start: { ...NO_JOURNAL, offset: 0 }, snapshot: undefined };
+      const { start, snapshot } = snapshots.pop() ?? { start: NO_JOURNAL, snapshot: undefined };
       const runners = await listRunners(file, start);
       // Its writer had lost the lock, and its successor did not read it.
       if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
@@ -32,39 +31,20 @@ export async function readRunState(files: Files, path: string): Promise<{ state:
   }
 }
 
-interface PlacedSnapshot {
-  /** Behind its line. */
-  readonly start: JournalStart;
-  readonly snapshot: StateSnapshot;
-}
-
 /**
- * Trusted are those whose line stands at the offset that its writer expected: before it is only what that runner read
+ * The snapshots at the end of a journal, each with the place behind its line. Trusted are those whose line stands at the offset that its writer expected: before it is only what that runner read
  * and wrote itself, so its state covers exactly those entries.
  */
-async function listSnapshots(file: ReadFile): Promise<PlacedSnapshot[]> {
-  const found: PlacedSnapshot[] = [];
+async function listSnapshots(file: ReadFile): Promise<{ start: JournalEnd; snapshot: StateSnapshot }[]> {
+  const found: { start: JournalEnd; snapshot: StateSnapshot }[] = [];
   const from = Math.max(0, file.bytes - SEARCHED_BYTES);
   for await (const { bytes, offset } of searchLines(file, SNAPSHOT_MARK, from)) {
     const line = decodeLine(bytes);
     if (line?.entry.type !== 'snapshot' || line.entry.offset !== offset) continue;
     const snapshot = line.entry.state as StateSnapshot;
     if (snapshot.version !== SNAPSHOT_VERSION) continue;
-    found.push({
-      start: { offset: offset + bytes.length + 1, lastSeq: line.seq, lastEpoch: line.epoch },
-      snapshot,
-    });
+    const goodBytes = offset + bytes.length + 1;
+    found.push({ start: { goodBytes, tornBytes: 0, lastSeq: line.seq, lastEpoch: line.epoch }, snapshot });
   }
   return found;
-}
-
-/** What became of each planned row of a run, and where its journal ends. One read of the journal: pass its result on. */
-export async function readRowStatus(
-  files: Files,
-  path: string,
-  { steps, isForReport }: { readonly steps: readonly StepSize[]; readonly isForReport: boolean },
-): Promise<{ rows: RowStatusView; end: JournalEnd }> {
-  const rows = new RowStatusView(steps, { isForReport });
-  const end = await readJournal(files, path, (line) => rows.apply(line));
-  return { rows, end };
 }

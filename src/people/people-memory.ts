@@ -4,13 +4,14 @@ import { UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
-import { readRowStatus, readRunState } from '../journal/state-reader.js';
+import { readRunState } from '../journal/state-reader.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { FindHad } from '../kinds/step-kind.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type PeopleHead, type PersonRecord, type PersonState, readPeopleHead, writePeople } from './people-file.js';
 
@@ -48,7 +49,7 @@ export async function notePeople(
 ): Promise<boolean> {
   const steps = plan.steps.filter((step) => listTextsOf(plan.job, step.number) !== undefined);
   if (plan.testOf !== undefined || steps.length === 0) return false;
-  const ends = rows ?? (await readRowsOf(files, { directory, plan }));
+  const ends = rows ?? (await readRunRows(files, { directory, plan })).rows;
   const { lastClose, lastSentAt } = ends.state;
   const mark = markOf(plan.id, ends.state);
   if (mark === undefined) return false;
@@ -76,11 +77,6 @@ export async function notePeople(
   const records = listPeopleOf(files, { directory, plan }, { steps, stateOf });
   await writePeople(files, join(path, nameOfPeople(mark)), { head, key, records });
   return true;
-}
-
-export async function readRowsOf(files: Files, { directory, plan }: RunOfPeople): Promise<RowStatusView> {
-  const steps = plan.steps.map(({ number, counts }) => ({ number, ...counts }));
-  return (await readRowStatus(files, join(directory, JOURNAL_FILE), { steps, isForReport: false })).rows;
 }
 
 export type RunOfPeople = { readonly directory: string; readonly plan: Plan };

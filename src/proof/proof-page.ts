@@ -1,6 +1,6 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
-import { type Html, html, NOTHING, renderTable } from '../report/page/html.js';
+import { type Html, html, NOTHING, renderSection, renderTable } from '../report/page/html.js';
 import { formatPage } from '../report/page/report-page.js';
 import { describeRun } from '../report/page/sentence.js';
 import type { Summary } from '../report/summary.js';
@@ -76,26 +76,16 @@ function renderPeople({ plan, approvals }: MadeProof): Html {
     return ['approved', String(name), new Date(Number(at)).toISOString(), publicKey === undefined ? 'no' : 'Ed25519'];
   });
   const rows = [...planned, ...approved];
-  const columns = ['what', 'who', 'when', 'signed'].map((title) => ({ title }));
+  const columns = ['what', 'who', 'when', 'signed'];
   return rows.length === 0
     ? NOTHING
-    : html`<h2>People</h2>
-${renderTable({ name: 'Who planned and who approved', columns }, rows)}`;
+    : renderSection('People', renderTable({ name: 'Who planned and who approved', columns }, rows));
 }
 
 function renderBalances({ balances }: MadeProof): Html {
-  const titles = [
-    'read',
-    'rejected',
-    'skipped',
-    'planned',
-    'accepted',
-    'rejected by the service',
-    'in doubt',
-    'not sent',
-    'unprocessed',
-  ];
-  const columns = [{ title: 'step' }, ...titles.map((title) => ({ title, isNumber: true }))];
+  const plan = ['#read', '#rejected', '#skipped', '#planned'];
+  const run = ['#accepted', '#rejected by the service', '#in doubt', '#not sent', '#unprocessed'];
+  const columns = ['step', ...plan, ...run];
   const rows = balances.slice(0, MOST_ROWS).map(({ step, kind, read, rejected, skipped, planned, outcomes }) => {
     return [`${step} ${kind}`, read, rejected, skipped, planned, ...Object.values(outcomes)];
   });
@@ -118,7 +108,7 @@ function renderPlan(proven: ProofEntry, plan: Plan): Html {
   }
   const more = rows.length - MOST_ROWS;
   const rest = more > 0 ? html`<p>And ${format(more)} more, in proof.json.</p>` : NOTHING;
-  const columns = [{ title: 'what' }, { title: 'rows', isNumber: true }, { title: 'SHA-256' }];
+  const columns = ['what', '#rows', 'SHA-256'];
   const where = plan.job.service.sandbox ? 'the sandbox: no message left the machine' : String(proven.service);
   return html`<h2>What was planned</h2>
 <p>To be sent over ${where}.</p>
@@ -127,9 +117,8 @@ ${renderTable({ name: 'Digests of what was planned', columns }, rows.slice(0, MO
 
 function renderReceipts({ deliveries }: ProofEntry): Html {
   const rows = Object.entries(deliveries as Record<string, number>);
-  const columns = [{ title: 'state' }, { title: 'messages', isNumber: true }];
+  const columns = ['state', '#messages'];
   return rows.length === 0
     ? NOTHING
-    : html`<h2>Receipts</h2>
-${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
+    : renderSection('Receipts', renderTable({ name: 'Messages by delivery state', columns }, rows));
 }

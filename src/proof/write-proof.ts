@@ -10,7 +10,6 @@ import { sha256Of } from '../plan/format/sealed-json.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
 import { writeFromGrowing } from '../report/name-check.js';
-import { listStepSizes } from '../report/read-run-rows.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
 import { proveJournal } from './journal-proof.js';
@@ -58,7 +57,7 @@ async function writeChain(
     await chain.add(about);
     const approvals = await listApprovals(files, source);
     for (const approval of approvals) await chain.add(approval);
-    const rows = new RowStatusView(listStepSizes(plan), { isForReport: false });
+    const rows = new RowStatusView(plan.steps, { isForReport: false });
     for await (const entry of proveJournal(files, source, rows)) {
       const writing = chain.add(entry);
       if (writing !== undefined) await writing;

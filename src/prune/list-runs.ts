@@ -53,21 +53,17 @@ export async function listRuns(
   for await (const { run, path: directory, hasPlan } of directories.list(files)) {
     if (!hasPlan) continue;
     gone.delete(run);
-    runs.push(await describeRun(files, { directory, run, ...about }));
+    runs.push(await describeRun(files, directory, { run, ...about }));
   }
-  for (const run of gone) runs.push(await describeRun(files, { directory: directories.of(run), run, ...about }));
+  for (const run of gone) runs.push(await describeRun(files, directories.of(run), { run, ...about }));
   const atOf = ({ startedAt, plannedAt }: ListedRun) => Date.parse(startedAt ?? plannedAt ?? '') || 0;
   return runs.sort((one, other) => atOf(other) - atOf(one));
 }
 
 async function describeRun(
   files: Files,
-  {
-    directory,
-    run,
-    registry,
-    isRunning,
-  }: { directory: string; run: string; registry: RegistryState; isRunning: boolean },
+  directory: string,
+  { run, registry, isRunning }: { run: string; registry: RegistryState; isRunning: boolean },
 ): Promise<ListedRun> {
   const known = registry.runs.get(run);
   const planned = await files.stat(join(directory, PLAN_FILE));

@@ -1,12 +1,13 @@
 import { dirname, join } from 'node:path';
-import { PLAN_FILE } from '../plan/format/plan-file.js';
+import { countOf } from '../domain/count-of.js';
+import type { RunStatus } from '../journal/replay.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
+import { PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { type ChosenRuns, chooseRuns, type PrunableRun, type PruneChoice } from './choose-runs.js';
-import { listPrunable, pruneRun } from './prune-run.js';
 
 interface PrunedRun {
   readonly run: string;
@@ -28,12 +29,7 @@ export interface PruneEnd extends Omit<ChosenRuns, 'chosen'> {
  * embedded sandbox accepted of the job goes with the last run.
  */
 export async function pruneRuns(
-  {
-    jobDirectory,
-    sandboxLedger,
-    registry,
-    lock,
-  }: { jobDirectory: string; sandboxLedger: string; registry: Registry; lock: Lock },
+  { sandboxLedger, registry, lock }: { sandboxLedger: string; registry: Registry; lock: Lock },
   { by, isDryRun, ...choice }: PruneChoice & { by: string; isDryRun: boolean },
   deps: Ports,
 ): Promise<PruneEnd> {
@@ -43,16 +39,16 @@ export async function pruneRuns(
     const endedAt = registry.find(run)?.ended?.endedAt ?? null;
     const directory = registry.directories.of(run);
     const bytes = (await listPrunable(files, directory)).reduce((sum, file) => sum + file.bytes, 0);
-    if (!isDryRun) await pruneRun({ run, directory, registry, lock, by }, deps);
+    if (!isDryRun) await pruneRun(run, { registry, lock, by }, deps);
     pruned.push({ run, directory, endedAt, bytes });
   };
   const begun = [...registry.state.records].flatMap(({ plan, pruned }) => (pruned === undefined ? [] : [plan]));
   for (const run of begun) {
     if ((await listPrunable(files, registry.directories.of(run))).length > 0) await prune(run);
   }
-  const runs = (await readRuns(jobDirectory, registry, deps)).filter(({ past }) => !begun.includes(past.plan.id));
+  const runs = (await readRuns(registry, deps)).filter(({ plan }) => !begun.includes(plan.id));
   const { chosen, ...stay } = chooseRuns(runs, choice);
-  for (const { past } of chosen) await prune(past.plan.id);
+  for (const { plan } of chosen) await prune(plan.id);
   const isLast = stay.kept === 0 && stay.skipped.length === 0;
   return { ...stay, pruned, sandboxBytes: isLast ? await pruneSandbox(files, sandboxLedger, isDryRun) : 0 };
 }
@@ -66,24 +62,172 @@ async function pruneSandbox(files: Files, ledger: string, isDryRun: boolean): Pr
   return bytes;
 }
 
-async function readRuns(jobDirectory: string, registry: Registry, { files }: Ports): Promise<PrunableRun[]> {
-  const doubt = new Map<string, number | null>();
-  for (const isSandbox of [false, true]) {
-    const open = await readOpenDoubt(files, jobDirectory, { isSandbox });
-    for (const { run, inDoubt } of open.runs) doubt.set(run, inDoubt);
-  }
+async function readRuns(registry: Registry, { files }: Ports): Promise<PrunableRun[]> {
+  const { jobDirectory } = registry.directories;
+  const doubt = await readDoubt(files, jobDirectory);
   const runs: PrunableRun[] = [];
-  for (const past of await readHistory(files, jobDirectory, registry.state)) {
-    const { id } = past.plan;
-    const known = registry.find(id);
+  for (const { plan, state, directory } of await readHistory(files, jobDirectory, registry.state)) {
+    const { begun, ended, abandoned } = registry.state.recordOf(plan.id);
+    const isWritten = ended?.state === 'finished' && (await isReported(files, { directory }));
+    const inDoubt = doubt.get(plan.id);
+    // What an abandoned one did not send is let go with its rows.
+    const unfinished = abandoned === undefined ? explainUnfinished(state, isWritten) : undefined;
+    // Nobody waits for the end of a test that was cut short, or never begun.
+    const cutMs = begun?.at ?? (await files.stat(join(directory, PLAN_FILE)))?.modifiedMs;
+    const endMs = abandoned?.at ?? (Date.parse(ended?.endedAt ?? '') || (plan.testOf && cutMs));
     runs.push({
-      past,
-      known,
-      isReported: await isReported(files, past),
-      plannedMs: (await files.stat(join(past.directory, PLAN_FILE)))?.modifiedMs,
-      abandonedMs: registry.state.recordOf(id).abandoned?.at,
-      inDoubt: doubt.get(id) ?? (doubt.has(id) ? null : 0),
+      plan,
+      beganMs: begun && (Date.parse(ended?.startedAt ?? '') || begun.at),
+      endMs: endMs ?? Number.POSITIVE_INFINITY,
+      need: plan.testOf === undefined ? (unfinished ?? explainDoubt(inDoubt)) : undefined,
     });
   }
   return runs;
+}
+
+/** By run, of those that have any, or cannot be read. */
+async function readDoubt(files: Files, jobDirectory: string): Promise<Map<string, number | null>> {
+  const ofAll = [true, false].map((isSandbox) => readOpenDoubt(files, jobDirectory, { isSandbox }));
+  return new Map((await Promise.all(ofAll)).flatMap(({ runs }) => runs.map(({ run, inDoubt }) => [run, inDoubt])));
+}
+
+/** A run of a job that is not pruned yet. */
+interface PrunableRun {
+  readonly plan: Plan;
+  /** Undefined where it was never begun. */
+  readonly beganMs: number | undefined;
+  readonly endMs: number;
+  /** Why its own rows are still needed; undefined where they are not. */
+  readonly need: string | undefined;
+}
+
+interface PruneChoice {
+  /** Runs that ended before. */
+  readonly beforeMs: number;
+  /** So many of the newest stay whatever their age. */
+  readonly keepLast: number;
+}
+
+/** What is pruned, in this order, and what is old enough and stays. `kept`: how many are too young, or among the last, of which tests are none. */
+interface ChosenRuns {
+  readonly chosen: readonly PrunableRun[];
+  readonly skipped: readonly { readonly run: string; readonly reason: string }[];
+  readonly kept: number;
+}
+
+/**
+ * A run is pruned once no other needs its rows: not itself, and no plan that has rows from it. So a plan goes before the runs that it
+ * has rows from, or with them: its receipts lead back to theirs. Pure.
+ */
+function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneChoice): ChosenRuns {
+  const newest = runs
+    .filter(({ beganMs, plan }) => beganMs !== undefined && plan.testOf === undefined)
+    .sort((one, other) => (other.beganMs ?? 0) - (one.beganMs ?? 0));
+  const last = new Set(newest.slice(0, keepLast));
+  const skipped: { run: string; reason: string }[] = [];
+  let waiting: PrunableRun[] = [];
+  let kept = 0;
+  for (const run of runs) {
+    if (last.has(run) || (run.need === undefined && run.endMs >= beforeMs)) kept += 1;
+    else if (run.need !== undefined) skipped.push({ run: run.plan.id, reason: run.need });
+    else waiting.push(run);
+  }
+  const chosen: PrunableRun[] = [];
+  for (let isDone = false; !isDone; ) {
+    const isFree = ({ plan }: PrunableRun) => listClaimants(plan.id, runs).every((each) => chosen.includes(each));
+    const free = waiting.filter(isFree);
+    chosen.push(...free);
+    waiting = waiting.filter((run) => !free.includes(run));
+    isDone = free.length === 0;
+  }
+  for (const { plan } of waiting) {
+    const [claimant] = listClaimants(plan.id, runs).filter((each) => !chosen.includes(each));
+    skipped.push({ run: plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
+  }
+  return { chosen, skipped, kept };
+}
+
+function explainUnfinished(state: RunStatus, isWritten: boolean): string | undefined {
+  if (state === 'planned') return 'it was never applied';
+  if (state !== 'finished') return 'it has not come to its end';
+  return isWritten ? undefined : 'its outputs are not written: run the job once more';
+}
+
+/** `inDoubt`: null where its files cannot be read, so that it may have some. */
+function explainDoubt(inDoubt: number | null = 0): string | undefined {
+  if (inDoubt === null) return 'its files cannot be read';
+  return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
+}
+
+/** Plans that have rows of a run, by retry or re-import. */
+function listClaimants(id: string, runs: readonly PrunableRun[]): PrunableRun[] {
+  return runs.filter(({ plan }) => {
+    return (
+      plan.retryOf?.run === id || plan.steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom?.includes(id)))
+    );
+  });
+}
+
+/** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
+const ROWS =
+  /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, PAGE_FILE, 'proof.salt', 'campaign.html'];
+
+/** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
+async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {
+  const found: { name: string; bytes: number }[] = [];
+  for (const name of await files.list(directory)) {
+    if (!NAMES.includes(name) && !ROWS.test(name)) continue;
+    const facts = await files.stat(join(directory, name));
+    if (facts?.isFile === true) found.push({ name, bytes: facts.bytes });
+  }
+  return found.sort((one, other) => Number(other.name === PLAN_FILE) - Number(one.name === PLAN_FILE));
+}
+
+/**
+ * Deletes the rows of a run, in this order, each durable before the next, so that a process may die at any moment:
+ *
+ *   1. the memory has it as pruned: nobody sends, settles or retries rows of the run from now on
+ *   2. so has its own directory, for a memory that is lost: it is a run no more
+ *   3. the summary loses its examples, and one file after the other goes
+ *
+ * The same again goes on from where it was. What the run took and claimed stays known.
+ */
+async function pruneRun(
+  run: string,
+  { registry, lock, by }: { registry: Registry; lock: Lock; by: string },
+  { files, clock }: Ports,
+): Promise<void> {
+  const directory = registry.directories.of(run);
+  if (registry.state.recordOf(run).pruned === undefined) {
+    await noteFigures(files, run, registry);
+    await registry.note(run, { pruned: { at: clock.now(), by } });
+  }
+  await lock.assertHeld();
+  await registry.keep(run);
+  await removeExamples(files, directory);
+  for (const { name } of await listPrunable(files, directory)) {
+    await lock.assertHeld();
+    await files.remove(join(directory, name));
+    if (name === PLAN_FILE) await files.syncDirectory(directory);
+  }
+  await files.syncDirectory(directory);
+}
+
+/** As they stand in the outputs by now: receipts may have settled rows since the memory noted them. */
+async function noteFigures(files: Files, run: string, registry: Registry): Promise<void> {
+  const summary = await readSummary(files, registry.directories.of(run));
+  const ended = registry.find(run)?.ended;
+  if (summary?.plan !== run || JSON.stringify(summary.balance) === JSON.stringify(ended?.counts)) return;
+  await registry.noteEnded(summary);
+}
+
+/** Cells of people; its output files are gone. */
+async function removeExamples(files: Files, directory: string): Promise<void> {
+  const path = join(directory, SUMMARY_FILE);
+  const summary = await readSummary(files, directory);
+  if (summary === undefined) return files.remove(path);
+  const steps = summary.steps.map((step) => ({ ...step, reasons: [], files: {} }));
+  const bare = `${JSON.stringify({ ...summary, steps }, undefined, 2)}\n`;
+  if (bare !== (await files.readText(path))) await files.writeWhole(path, bare);
 }

@@ -8,28 +8,24 @@ import {
   type OutcomeEntry,
   type PartResult,
 } from '../journal/entry-format.js';
-import type { JournalEnd } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
 import { continueJournal } from '../journal/writer.js';
 import { kindOf } from '../kinds/kinds.js';
 import { inDoubt, sameVerdictForAll } from '../kinds/outcomes.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
+import type { RunRows } from '../report/read-run-rows.js';
+import { withdrawSummary } from '../report/write-report.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
 /** A run as its journal was read, behind the lock of its job. */
-interface ReadRun {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly state: RunState;
-  readonly end: JournalEnd;
-}
+type ReadRun = Omit<RunRows, 'rows'>;
 
 const ENTRIES_AT_ONCE = 500;
 
 /**
- * Appends entries, durably and in their order, to the journal of a run that nobody runs. A run that had ended ends as it did
- * before, or with `close`. A process that dies in the middle leaves the first so many of them.
+ * Appends entries, durably and in their order, to the journal of a run that nobody runs, and withdraws its summary first: the caller writes
+ * its outputs again. A run that had ended ends as it did before, or with `close`. A process that dies in the middle leaves the first so many of them.
  */
 export function appendToRun(
   run: ReadRun,
@@ -63,6 +59,8 @@ export async function extendRun(
   { lock, deps, close = state.lastClose }: { lock: Lock; deps: Ports; close?: CloseEntry | undefined },
   task: (append: (entries: readonly JournalEntry[]) => Promise<void>) => Promise<void>,
 ): Promise<void> {
+  await lock.assertHeld();
+  await withdrawSummary(deps.files, directory);
   await lock.assertHeld();
   const writer = await continueJournal(deps.files, join(directory, JOURNAL_FILE), { end, plan: plan.id, lock });
   try {

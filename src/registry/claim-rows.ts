@@ -9,7 +9,6 @@ import { JOURNAL_FILE, type Plan, type RetryOf } from '../plan/format/plan-file.
 import { idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
 import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
-import { withdrawSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -124,8 +123,6 @@ export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps:
     }
   }
   if (ranges.size === 0) return run;
-  await lock.assertHeld();
-  await withdrawSummary(deps.files, directory);
   const entries = [...ranges.values()].map((noted): RetryEntry => ({ ...noted.entry, rows: noted.rows }));
   await appendToRun(run, { entries, lock }, deps);
   return readRunRows(deps.files, { directory, plan });

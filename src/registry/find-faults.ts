@@ -50,7 +50,7 @@ export async function findMemoryFaults(
       message: `it has change ${revision}, and change ${noted?.bytes} was written: an older copy was put in its place`,
     });
   }
-  return [...faults, ...findChange({ path, own: { ...own, bytes: revision }, noted, lock })];
+  return [...faults, ...findChange(path, { own: { ...own, bytes: revision }, noted, lock })];
 }
 
 /** The same of a run that has begun. */
@@ -87,7 +87,7 @@ export async function findRunFaults(
     const message = `it has ${own.bytes} bytes, and had ${known}: an older copy was put in its place, or its end is cut off`;
     faults.push({ where: path, message });
   }
-  return [...faults, ...findChange({ path, own, noted, lock })];
+  return [...faults, ...findChange(path, { own, noted, lock })];
 }
 
 /**
@@ -95,17 +95,10 @@ export async function findRunFaults(
  * and its lines have checksums: what chmod, chown and links did to it is no fault. What followed the last note of one that was killed no one
  * knows, so the time must be that of the note; after a power cut it may be of a line that was lost.
  */
-function findChange({
-  path,
-  own,
-  noted,
-  lock,
-}: {
-  path: string;
-  own: FileFacts;
-  noted: Noted | undefined;
-  lock: Lock;
-}): Fault[] {
+function findChange(
+  path: string,
+  { own, noted, lock }: { own: FileFacts; noted: Noted | undefined; lock: Lock },
+): Fault[] {
   if (noted?.changedMs === undefined || own.bytes !== noted.bytes || own.changedMs === noted.changedMs) return [];
   const when = timeOf(own.changedMs);
   if (lock.wasKilledHere) {

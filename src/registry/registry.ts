@@ -42,6 +42,14 @@ export interface OpenOptions {
   readonly onNotice: (notice: string) => void;
 }
 
+/** A run, or a plan, of the job whose lock this process holds. */
+export interface OwnedRun {
+  readonly directory: string;
+  readonly plan: Plan;
+  readonly lock: Lock;
+  readonly registry: Registry;
+}
+
 /** What is on disk of the memory. */
 export type Stored = Pick<MemoryDocument, 'epoch' | 'revision' | 'adopted' | 'claims'>;
 

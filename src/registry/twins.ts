@@ -8,6 +8,7 @@ import { createNumberSet } from '../normalize/number/number-set.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readRowBatches } from '../plan/format/planned-files.js';
+import { createOrdinals } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
 import { filesOf } from '../plan/reimport/refused-rows.js';
@@ -270,14 +271,12 @@ async function* readNamedRows(
   { directory, plan }: PastRun,
   step: PlannedStep,
 ): AsyncGenerator<{ id: string; index: number; row: RowLine }[]> {
-  const next = { planned: 0, rejected: 0, leftOut: 0 };
+  const ordinalOf = createOrdinals();
   for await (const batch of readRowBatches(files, directory, step)) {
     yield batch.flatMap((row) => {
-      const state = row.state !== 'skipped' ? row.state : isLeftOutCode(row.skip.code) ? 'leftOut' : undefined;
-      if (state === undefined) return [];
-      const of = { isPlanned: state === 'planned', ...(state === 'leftOut' ? { isLeftOut: true as const } : {}) };
-      const index = next[state]++;
-      return [{ id: formatRowId({ run: plan.id, step: step.number, ...of, index }), index, row }];
+      const ordinal = ordinalOf(row);
+      if (ordinal === undefined) return [];
+      return [{ id: formatRowId({ run: plan.id, step: step.number, ...ordinal }), index: ordinal.index, row }];
     });
   }
 }

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { TextBuffer } from '../domain/bytes/text-buffer.js';
 import { listNotReplaced, PLACE_COLUMNS, RECEIPT_COLUMNS } from '../domain/output-columns.js';
-import { joinColumns } from '../plan/columns/join-columns.js';
+import { joinColumns, spreadCells } from '../plan/columns/join-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { type Billed, BilledTally } from '../prices/billed-tally.js';
 import { formatDecimal } from '../prices/decimal.js';
-import type { Files, WholeFile } from '../storage/files.js';
-import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
+import type { Files } from '../storage/files.js';
+import { createLineFormat, createOutputFile } from './output-format.js';
 import type { Receipt } from './receipt.js';
 import type { Receipts } from './receipt-index.js';
 
@@ -41,19 +41,40 @@ export async function writeDeliveries(
   const kept = listNotReplaced(columns, added);
   const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);
   const file = await createOutputFile(files, join(directory, `deliveries.${plan.job.output.format}`), plan.job.output);
+  const text = new TextBuffer();
+  const counts: DeliveryCounts = {};
+  /** `columnMap`: where the columns of the step stand among those of the output. */
+  const writeRows = async (
+    step: PlannedStep,
+    rows: ReadonlyMap<number, RowLine>,
+    { columnMap, tally }: { columnMap: readonly number[]; tally: BilledTally },
+  ) => {
+    const found = await receipts.receiptsOf(step.number, [...rows.keys()]);
+    for (const [at, row] of [...rows.values()].entries()) {
+      const receipt = found[at];
+      if (receipt === undefined) continue;
+      counts[receipt.state] = (counts[receipt.state] ?? 0) + 1;
+      tally.add(receipt, plannedOf(row));
+      const map = (step.inputs[row.file]?.columnMap ?? []).map((column) => columnMap[column] ?? column);
+      const cells = spreadCells(row.cells, map, columns.length);
+      const original = kept.map((index) => cells[index]);
+      text.append(lines.line([...describePlace(row, step), ...describe(receipt), ...original]));
+    }
+    await text.flush((bytes) => file.write(bytes));
+  };
   try {
-    const output: Output = { file, lines, text: new TextBuffer(), counts: {}, width: columns.length, kept };
     const billed = new Map<number, Billed>();
-    output.text.append(lines.header);
+    text.append(lines.header);
     for (const [at, step] of steps.entries()) {
       const tally = new BilledTally(step.cost);
-      await writeStep(output, { files, directory, receipts, step, columnMap: maps[at] ?? [], tally });
+      const about = { columnMap: maps[at] ?? [], tally };
+      for await (const rows of readReceived(files, directory, { step, receipts })) await writeRows(step, rows, about);
       const figures = tally.figures();
       if (figures !== undefined) billed.set(step.number, figures);
     }
-    await output.text.flush((bytes) => file.write(bytes));
+    await text.flush((bytes) => file.write(bytes));
     await file.finish();
-    const sorted = Object.entries(output.counts).sort(([one], [other]) => (one < other ? -1 : 1));
+    const sorted = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
     return { counts: Object.fromEntries(sorted), billed };
   } catch (error) {
     await file.discard().catch(() => {});
@@ -61,55 +82,20 @@ export async function writeDeliveries(
   }
 }
 
-interface Output {
-  readonly file: WholeFile;
-  readonly lines: LineFormat;
-  readonly text: TextBuffer;
-  readonly counts: DeliveryCounts;
-  /** Number of original columns, and those of them that stand in it. */
-  readonly width: number;
-  readonly kept: readonly number[];
-}
-
-interface StepSource {
-  readonly files: Files;
-  readonly directory: string;
-  readonly receipts: Receipts;
-  readonly step: PlannedStep;
-  /** Position of the step's columns among those of the output. */
-  readonly columnMap: readonly number[];
-  readonly tally: BilledTally;
-}
-
-async function writeStep(output: Output, source: StepSource): Promise<void> {
-  const { files, directory, receipts, step } = source;
+/** The planned rows of a step that have a receipt, so many at once, by their index. */
+async function* readReceived(
+  files: Files,
+  directory: string,
+  { step, receipts }: { step: PlannedStep; receipts: Receipts },
+): AsyncGenerator<Map<number, RowLine>> {
   let waiting = new Map<number, RowLine>();
   for await (const { index, row } of readPlannedRows(files, directory, step)) {
     if (receipts.has(step.number, index)) waiting.set(index, row);
     if (waiting.size < ROWS_AT_ONCE) continue;
-    await writeRows(output, source, waiting);
+    yield waiting;
     waiting = new Map();
   }
-  await writeRows(output, source, waiting);
-}
-
-async function writeRows(output: Output, source: StepSource, rows: ReadonlyMap<number, RowLine>): Promise<void> {
-  const found = await source.receipts.receiptsOf(source.step.number, [...rows.keys()]);
-  for (const [at, row] of [...rows.values()].entries()) {
-    const receipt = found[at];
-    if (receipt === undefined) continue;
-    output.counts[receipt.state] = (output.counts[receipt.state] ?? 0) + 1;
-    source.tally.add(receipt, plannedOf(row));
-    output.text.append(output.lines.line([...describePlace(row, source.step), ...describe(receipt), ...spread(row)]));
-  }
-  await output.text.flush((bytes) => output.file.write(bytes));
-
-  function spread(row: RowLine): RowLine['cells'] {
-    const cells: (string | undefined)[] = new Array(output.width).fill(undefined);
-    const map = source.step.inputs[row.file]?.columnMap ?? [];
-    for (const [index, column] of map.entries()) cells[source.columnMap[column] ?? column] = row.cells[index];
-    return output.kept.map((index) => cells[index]);
-  }
+  yield waiting;
 }
 
 function describePlace({ file, line, row }: RowLine, step: PlannedStep): (string | number)[] {

@@ -27,13 +27,12 @@ const MOST_ATTEMPTS = 3;
 
 /**
  * Writes files derived from a source that other processes may append to. If it grows during an attempt, no file gets
- * its name, and the attempt is repeated: an older output must not replace a newer one of another process. `assertSame` is for
- * files that were begun before.
+ * its name, and the attempt is repeated: an older output must not replace a newer one of another process.
  */
 export async function writeFromGrowing<T>(
   files: Files,
   source: string,
-  attempt: (files: Files, assertSame: () => Promise<void>) => Promise<T>,
+  attempt: (files: Files) => Promise<T>,
 ): Promise<T> {
   const readSize = async () => (await files.stat(source))?.bytes;
   // For this call alone; files from two sources need both checks.
@@ -44,7 +43,7 @@ export async function writeFromGrowing<T>(
       if ((await readSize()) !== bytes) throw grown;
     };
     try {
-      const result = await attempt(checkNames(files, assertSame), assertSame);
+      const result = await attempt(checkNames(files, assertSame));
       // The source may have grown between the last check and the rename.
       await assertSame();
       return result;
@@ -52,5 +51,5 @@ export async function writeFromGrowing<T>(
       if (error !== grown) throw error;
     }
   }
-  return attempt(files, async () => {});
+  return attempt(files);
 }

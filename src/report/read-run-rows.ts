@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import type { JournalEnd } from '../journal/reader.js';
+import { type JournalEnd, readJournal } from '../journal/reader.js';
 import type { RunState } from '../journal/replay.js';
-import type { RowStatusView, StepSize } from '../journal/row-status/row-status-view.js';
-import { readRowStatus } from '../journal/state-reader.js';
+import { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
@@ -16,21 +15,15 @@ export interface RunRows {
 }
 
 /**
- * Reads the journal of a run: once per command, which passes the result on. `report`: where outcomes
- * stand and how fast rows were sent, for reports.
+ * Reads the journal of a run: once per command, which passes the result on. `isForReport`: where outcomes
+ * stand and how fast rows were sent.
  */
 export async function readRunRows(
   files: Files,
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
-  keeps: { readonly report?: boolean } = {},
+  { isForReport = false }: { readonly isForReport?: boolean } = {},
 ): Promise<RunRows> {
-  const steps = listStepSizes(plan);
-  const path = join(directory, JOURNAL_FILE);
-  const { rows, end } = await readRowStatus(files, path, { steps, isForReport: keeps.report === true });
+  const rows = new RowStatusView(plan.steps, { isForReport });
+  const end = await readJournal(files, join(directory, JOURNAL_FILE), (line) => rows.apply(line));
   return { directory, plan, rows, state: rows.state, end };
-}
-
-/** For a view of what became of the rows. */
-export function listStepSizes({ steps }: Plan): StepSize[] {
-  return steps.map(({ number, counts: { planned, requests } }) => ({ number, planned, requests }));
 }

@@ -5,35 +5,18 @@ import {
   REJECTION_COLUMNS,
   STATUS_COLUMN,
 } from '../domain/output-columns.js';
-import type { Cell, Rejection, RowVerdict, Skip } from '../domain/row.js';
+import type { Cell, Rejection, RowVerdict } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 
 /** The five outputs of a step; between them every row of its input stands exactly once. */
 export const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
-export interface OutputRow {
-  readonly output: Output;
-  readonly place: readonly [step: number, file: string, line: number, row: number];
-  /** What the output says of the row, in the order of its own columns behind the place. */
-  readonly about: readonly string[];
-  /** In the order of the output's original columns. */
-  readonly cells: readonly Cell[];
-}
-
-/** The columns that an output adds, before or after the original ones. */
-function describeOutput(output: Output, resultColumns: readonly string[]): { columns: string[]; isFirst: boolean } {
-  switch (output) {
-    case 'results':
-      return { columns: [STATUS_COLUMN, ...resultColumns], isFirst: true };
-    case 'rejections':
-      return { columns: [...REJECTION_COLUMNS], isFirst: false };
-    case 'skipped':
-      return { columns: [...REASON_COLUMNS], isFirst: false };
-    case 'in-doubt':
-    case 'unprocessed':
-      return { columns: [...REASON_COLUMNS, ...resultColumns], isFirst: false };
-  }
+/** The columns that an output adds: before the original ones in the results, else behind them. */
+function listAdded(output: Output, resultColumns: readonly string[]): string[] {
+  if (output === 'rejections') return [...PLACE_COLUMNS, ...REJECTION_COLUMNS];
+  const about = output === 'results' ? [STATUS_COLUMN] : REASON_COLUMNS;
+  return [...PLACE_COLUMNS, ...about, ...(output === 'skipped' ? [] : resultColumns)];
 }
 
 /**
@@ -45,18 +28,25 @@ export function outputColumns(
   resultColumns: readonly string[],
   original: readonly string[],
 ): { columns: string[]; kept: readonly number[] } {
-  const { columns, isFirst } = describeOutput(output, resultColumns);
-  const kept = listNotReplaced(original, [...PLACE_COLUMNS, ...columns]);
+  const added = listAdded(output, resultColumns);
+  const kept = listNotReplaced(original, added);
   const names = kept.map((index) => original[index] ?? '');
-  const all = isFirst ? [...PLACE_COLUMNS, ...columns, ...names] : [...names, ...PLACE_COLUMNS, ...columns];
-  return { columns: all, kept };
+  return { columns: output === 'results' ? [...added, ...names] : [...names, ...added], kept };
 }
 
-/** The cells of a row, in the order of `outputColumns`. */
-export function outputCells(row: OutputRow): (Cell | number)[] {
-  return row.output === 'results'
-    ? [...row.place, ...row.about, ...row.cells]
-    : [...row.cells, ...row.place, ...row.about];
+/** The cells of a row, in the order of `outputColumns`. `about`: what the output says of it; `cells`: of the original columns that stand in it. */
+export function outputCells({
+  output,
+  place,
+  about,
+  cells,
+}: {
+  readonly output: Output;
+  readonly place: readonly [step: number, file: string, line: number, row: number];
+  readonly about: readonly string[];
+  readonly cells: readonly Cell[];
+}): (Cell | number)[] {
+  return output === 'results' ? [...place, ...about, ...cells] : [...cells, ...place, ...about];
 }
 
 /** Which output a row with this verdict belongs to, and what it says; undefined: not reached yet. `id` names the row. */
@@ -83,16 +73,8 @@ export function describeRejection(
   return { output: 'rejections', about: [stage, field, code, reason, id] };
 }
 
-export function describeSkip({ code, reason }: Skip): {
-  output: Output;
-  about: string[];
-} {
-  return { output: 'skipped', about: [code, reason] };
-}
-
-/** A row that another plan has claimed: its outcome is reported there. */
-export function describeRetried(plan: string): { output: Output; about: string[] } {
-  return { output: 'skipped', about: ['retried', `Claimed by plan ${plan}, which reports what became of it`] };
+export function describeSkip({ code, reason }: { readonly code: string; readonly reason: string }) {
+  return { output: 'skipped', about: [code, reason] } as const;
 }
 
 /** Control characters, ends of lines, half characters, and those that turn the direction of what follows. */

@@ -4,6 +4,7 @@ import { InternalError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
 import { maskNumbers } from '../normalize/mask.js';
+import { spreadCells } from '../plan/columns/join-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, describeExpected, type Reason, ReasonTally } from '../plan/reasons.js';
@@ -153,9 +154,7 @@ export class StepOutputs {
   #spread(row: RowLine): RowLine['cells'] {
     const map = this.#columnMaps[row.file] ?? [];
     if (row.cells.length === this.#columns.length && map.every((column, index) => column === index)) return row.cells;
-    const cells: (string | undefined)[] = new Array(this.#columns.length).fill(undefined);
-    for (const [index, column] of map.entries()) cells[column] = row.cells[index];
-    return cells;
+    return spreadCells(row.cells, map, this.#columns.length);
   }
 }
 

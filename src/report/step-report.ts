@@ -12,14 +12,7 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
 import type { Files } from '../storage/files.js';
 import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
-import {
-  describeRejection,
-  describeRetried,
-  describeSkip,
-  describeVerdict,
-  escapeServiceText,
-  type Output,
-} from './rows.js';
+import { describeRejection, describeSkip, describeVerdict, escapeServiceText, type Output } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
 /** For results: the service's message about the row. */
@@ -33,61 +26,38 @@ export class StepReportWriter {
   readonly #files: Files;
   readonly #source: ReportedStep;
   readonly #outputs: StepOutputs;
-  readonly #rows: ReturnType<typeof describeRows>;
   readonly #cost: AcceptedCost | undefined;
-  readonly #batches: AsyncGenerator<RowLine[]>;
-  #batch: readonly RowLine[] = [];
-  /** Index in the batch. */
-  #next = 0;
-  /** The last request that may be written. */
-  #allowed = 0;
+  readonly #reported: AsyncGenerator<ReportedRow[]>;
+  #mayWrite = (_request: number): boolean => true;
 
   static async open(files: Files, source: ReportedStep): Promise<StepReportWriter> {
     const { plan, planned } = source;
     const step = plan.job.steps[planned.number - 1];
     if (step === undefined || !isRowStep(step))
       throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
-    const outputs = await StepOutputs.create(files, source, kindOf(step).resultColumns);
-    return new StepReportWriter(files, source, { outputs, rows: describeRows(source, step) });
+    return new StepReportWriter(files, source, await StepOutputs.create(files, source, kindOf(step).resultColumns));
   }
 
-  private constructor(
-    files: Files,
-    source: ReportedStep,
-    { outputs, rows }: { outputs: StepOutputs; rows: ReturnType<typeof describeRows> },
-  ) {
-    const { directory, planned } = source;
+  private constructor(files: Files, source: ReportedStep, outputs: StepOutputs) {
+    const { cost } = source.planned;
     this.#files = files;
     this.#source = source;
     this.#outputs = outputs;
-    this.#rows = rows;
-    this.#cost = planned.cost && new AcceptedCost(planned.cost);
-    this.#batches = readRowBatches(files, directory, planned);
+    this.#cost = cost && new AcceptedCost(cost);
+    this.#reported = readReported(files, source, (request) => this.#mayWrite(request));
   }
 
   /** Writes the next few rows, up to the first planned one whose request may not be written yet: 'wait'. 'end': all are written. */
   async writeSome(mayWrite: (request: number) => boolean): Promise<'more' | 'wait' | 'end'> {
-    if (this.#next === this.#batch.length) {
-      const { value, done } = await this.#batches.next();
-      if (done === true) return 'end';
-      this.#batch = value;
-      this.#next = 0;
-    }
-    for (; this.#next < this.#batch.length; this.#next += 1) {
-      const row = this.#batch[this.#next] as RowLine;
-      if (row.state === 'planned' && row.request !== this.#allowed) {
-        if (!mayWrite(row.request)) return 'wait';
-        this.#allowed = row.request;
-      }
-      // To await each of a million rows takes longer than what is awaited.
-      const reading = this.#rows.moveTo(row);
-      if (reading !== undefined) await reading;
-      const described = this.#rows.describe(row);
-      this.#outputs.add(row, described);
-      if (row.state === 'planned' && described.output === 'results') this.#cost?.add(row.costGroup);
+    this.#mayWrite = mayWrite;
+    const { value, done } = await this.#reported.next();
+    if (done === true) return 'end';
+    for (const each of value) {
+      this.#outputs.add(each.row, each);
+      if (each.row.state === 'planned' && each.output === 'results') this.#cost?.add(each.row.costGroup);
       if (this.#outputs.isFull) await this.#outputs.flush();
     }
-    return 'more';
+    return value.length === 0 ? 'wait' : 'more';
   }
 
   /** Writes the rows that are left. */
@@ -105,20 +75,34 @@ export class StepReportWriter {
   }
 
   async discard(): Promise<void> {
-    await this.#batches.return(undefined);
+    await this.#reported.return(undefined);
     await this.#outputs.discard();
   }
 }
 
-/** The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. */
-export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
+/**
+ * The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. At a planned row whose
+ * request may not be written yet it gives none, until that may be.
+ */
+export async function* readReported(
+  files: Files,
+  source: ReportedStep,
+  mayWrite: (request: number) => boolean = () => true,
+): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
   const step = plan.job.steps[planned.number - 1];
   if (step === undefined || !isRowStep(step)) return;
   const rows = describeRows(source, step);
+  let allowed = 0;
   for await (const batch of readRowBatches(files, directory, planned)) {
-    const reported: ReportedRow[] = [];
+    let reported: ReportedRow[] = [];
     for (const row of batch) {
+      while (row.state === 'planned' && row.request !== allowed && !mayWrite(row.request)) {
+        yield reported;
+        reported = [];
+      }
+      if (row.state === 'planned') allowed = row.request;
+      // To await each of a million rows takes longer than what is awaited.
       const reading = rows.moveTo(row);
       if (reading !== undefined) await reading;
       reported.push({ row, ...rows.describe(row) });
@@ -156,7 +140,8 @@ function describeRows(source: ReportedStep, step: RowStep) {
   const describePlanned = (facts: readonly string[], index: number) => {
     const { verdict, outcome } = cursor.endOf(index, isRepeatable);
     const retriedBy = rows.movedTo(number, index);
-    if (retriedBy !== undefined) return describeRetried(retriedBy);
+    if (retriedBy !== undefined)
+      return describeSkip({ code: 'retried', reason: `Claimed by plan ${retriedBy}, which reports what became of it` });
     const cells = kind.resultCells({ planId: plan.id, step: number, index, facts }, outcome);
     const words = cells[wordsAt] ?? '';
     const escaped = escapeWords(words);

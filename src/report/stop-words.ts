@@ -51,17 +51,10 @@ export function describeEarlyEnd(stop: Stop | null): string {
 }
 
 /** What a person may do where a stage of a run waits for them. */
-export function adviseOnStage({
-  number,
-  isSample,
-  directory,
-  plan,
-}: {
-  number: number;
-  isSample: boolean;
-  directory: string;
-  plan: string;
-}): string {
+export function adviseOnStage(
+  { number, isSample }: { number: number; isSample: boolean },
+  { directory, plan }: { directory: string; plan: string },
+): string {
   const command = `\`volley apply ${quoteWord(directory)} --pass-stage ${number} --confirm ${plan}\``;
   const go = isSample
     ? `To send the rest: \`volley run\` with the job file and --rest, or ${command}`

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
-import type { ActionProgress, RunState, StepProgress } from '../journal/replay.js';
+import { type ActionProgress, countSettledRequests, type RunState, type StepProgress } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { readRunState } from '../journal/state-reader.js';
 import { maskNumbers, maskVerdict } from '../normalize/mask.js';
@@ -51,15 +51,15 @@ export async function writeReport(
   files: Files,
   directory: string,
   plan: Plan,
-  { tests = [], early, onRows }: ReportOptions = {},
+  { tests, early, onRows }: ReportOptions = {},
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
+  const finished = await early?.finish((begun) => writeOutputs(files, { directory, plan }, { tests, onRows, begun }));
+  if (finished !== undefined) return finished;
   for (;;) {
-    const summary = await writeFromGrowing(files, path, async (each, assertSame) => {
-      const finish = (begun: BegunOutputs) => writeOutputs(each, directory, { plan, tests, onRows, begun });
-      const finished = await early?.finish(assertSame, finish);
-      return finished ?? writeOutputs(each, directory, { plan, tests, onRows });
-    });
+    const summary = await writeFromGrowing(files, path, (each) =>
+      writeOutputs(each, { directory, plan }, { tests, onRows }),
+    );
     const isClosed = summary.state === 'finished' || summary.state === 'stopped';
     // Where the run was closed meanwhile, these may have taken the place of those that its process wrote.
     if (isClosed || (await readRunState(files, path)).state.lastClose === undefined) return summary;
@@ -67,7 +67,8 @@ export async function writeReport(
 }
 
 export interface ReportOptions {
-  readonly tests?: readonly SentTest[];
+  readonly tests?: readonly SentTest[] | undefined;
+  /** Those that the process has begun which sends the run: no other appends to its journal. */
   readonly early?: EarlyOutputs | undefined;
   /** Is given what became of each row, as the outputs say it; before summary.json is written. */
   readonly onRows?: ((rows: RowStatusView) => Promise<void>) | undefined;
@@ -91,16 +92,11 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 
 async function writeOutputs(
   files: Files,
-  directory: string,
-  {
-    plan,
-    tests,
-    onRows,
-    begun,
-  }: Required<Pick<ReportOptions, 'tests'>> & ReportOptions & { plan: Plan; begun?: BegunOutputs },
+  { directory, plan }: { directory: string; plan: Plan },
+  { tests = [], onRows, begun }: ReportOptions & { begun?: BegunOutputs },
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const rows = begun?.rows ?? (await readRunRows(files, { directory, plan }, { report: true })).rows;
+  const rows = begun?.rows ?? (await readRunRows(files, { directory, plan }, { isForReport: true })).rows;
   const { state } = rows;
   const reader = begun?.reader ?? new OutcomeReader(files, path, rows);
   try {
@@ -227,7 +223,7 @@ function summarizeStep(
     kind,
     balance: report.balance,
     inputs: planned.inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
-    requests: { planned: counts.requests, settled: state.step(number).settledRequests },
+    requests: { planned: counts.requests, settled: countSettledRequests(state.step(number)) },
     messages: counts.messages,
     segments: counts.segments,
     ...(scheduled === undefined ? {} : { scheduled }),

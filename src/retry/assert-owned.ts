@@ -8,7 +8,7 @@ import { ReceivedRows } from '../registry/received-rows.js';
 import type { OwnerSources } from '../registry/twins.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
-import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
+import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
 
 type Sources = Omit<OwnerSources, 'received'>;
 type Planned = { readonly plan: Plan; readonly directory: string };

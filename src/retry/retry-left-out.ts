@@ -3,50 +3,40 @@ import { cellsOf } from '../domain/row.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
-import { PERSON, type RowRange } from '../journal/entry-format.js';
+import type { RowRange } from '../journal/entry-format.js';
 import { addRow } from '../journal/row-status/row-ranges.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
-import type { MadePlan } from '../plan/write-new-plan.js';
 import { listClaimsOn } from '../registry/claim-rows.js';
-import type { Registry } from '../registry/registry.js';
 import type { Files } from '../storage/files.js';
-import type { Ports } from '../storage/lock-file.js';
-import { makeAnew, makePlanOf, type RetryRequest } from './retry-plan.js';
+import type { RetryRequest } from './retry-plan.js';
 
-/** Of the rows that a plan left out. */
-interface LeftOutEnd {
-  readonly made: MadePlan | undefined;
-  readonly anew: readonly MadePlan[];
-  /** Rows that the `where` of now leaves out too: their run keeps them. */
-  readonly filtered: number;
+/** The rows of a run that a retry takes, and how many others it does not, by why. */
+export interface RowsToRetry {
+  readonly ranges: readonly RowRange[];
+  readonly isChosen: (step: number, row: number) => boolean;
+  /** A delivery receipt tells that they were sent, whatever the run holds of them. */
   readonly received: number;
-  /** Rows that other plans have claimed. */
   readonly retriedBefore: number;
+  /** With `--only filtered`: the `where` of now leaves them out too, and their run keeps them for a later one. */
+  readonly filtered: number;
 }
 
-/**
- * Makes a plan of rows that the plan of a run left out, and claims them for it in the memory, for good: of filtered ones those that match
- * the `where` of now, as the others stay where they are, for a later `where`. In the journal of the run nothing is noted: to it they were
- * never planned.
- */
-export async function retryLeftOut(
+/** Of the rows that the plan of a run left out: of filtered ones those that match the `where` of now. */
+export async function chooseLeftOut(
   request: RetryRequest,
-  { registry, person }: { registry: Registry; person: string },
-  deps: Ports & { readonly plan: PlanDeps },
-): Promise<LeftOutEnd> {
-  const { plan } = request;
+  deps: { readonly files: Files; readonly plan: PlanDeps },
+): Promise<RowsToRetry> {
   const counts = { filtered: 0, received: 0, retriedBefore: 0 };
   const chosen = new Map<number, Set<number>>();
-  for (const planned of plan.steps) chosen.set(planned.number, await chooseRows(planned, request, { counts, deps }));
   const ranges: RowRange[] = [];
-  for (const [step, rows] of chosen) for (const row of rows) addRow(ranges, step, row);
-  if (ranges.length === 0) return { made: undefined, anew: await makeAnew(request, deps), ...counts };
-  const isChosen = (step: number, row: number) => chosen.get(step)?.has(row) === true;
-  const made = await makePlanOf({ ranges, isChosen }, request, deps);
-  await registry.claimRetried(made.plan, { source: plan, ranges, by: `${PERSON} ${person}` });
-  return { made, anew: [], ...counts };
+  for (const planned of request.plan.steps) {
+    const rows = await chooseRows(planned, request, { counts, deps });
+    chosen.set(planned.number, rows);
+    for (const row of rows) addRow(ranges, planned.number, row);
+  }
+  return { ranges, isChosen: (step, row) => chosen.get(step)?.has(row) === true, ...counts };
 }
 
 async function chooseRows(
@@ -55,7 +45,7 @@ async function chooseRows(
   {
     counts,
     deps,
-  }: { counts: { filtered: number; received: number; retriedBefore: number }; deps: { files: Files; plan: PlanDeps } },
+  }: { counts: Record<'filtered' | 'received' | 'retriedBefore', number>; deps: { files: Files; plan: PlanDeps } },
 ): Promise<Set<number>> {
   const chosen = new Set<number>();
   const { number: step } = planned;

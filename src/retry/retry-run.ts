@@ -4,23 +4,21 @@ import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
 import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import type { Plan } from '../plan/format/plan-file.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { noteClaims } from '../registry/claim-rows.js';
 import { readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
-import type { Registry } from '../registry/registry.js';
+import type { OwnedRun } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
-import { withdrawSummary } from '../report/write-report.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
 import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { assertLineIsThere, assertNotSentAgain } from './retried-line.js';
-import { retryLeftOut } from './retry-left-out.js';
-import { createChooser, GAVE_UP, makeAnew, makePlanOf, type RetryChoice } from './retry-plan.js';
+import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
+import { chooseLeftOut, type RowsToRetry } from './retry-left-out.js';
+import { createChooser, GAVE_UP, makeAnew, makePlanOf, type RetryChoice, type RetryRequest } from './retry-plan.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */
@@ -28,28 +26,17 @@ export interface RetryEnd {
   /** Where no row was chosen: plans that the same choice made before, and that nobody has begun to send; made of the same rows. */
   readonly anew: readonly MadePlan[];
   /** Rows that are not in it, by why. */
-  readonly left: {
+  readonly left: Pick<RowsToRetry, 'received' | 'retriedBefore' | 'filtered'> & {
     readonly refusedInPlan: number;
     readonly inDoubt: number;
     readonly underWay: number;
-    /** A delivery receipt tells that they were sent, whatever the run holds of them. */
-    readonly received: number;
-    readonly retriedBefore: number;
-    /** With `--only filtered`: the `where` of now leaves them out too. */
-    readonly filtered: number;
   };
   /** Rejected rows that the run still has, by code. */
   readonly codes: Readonly<Record<string, number>>;
 }
 
-/** A run whose rows are chosen, with the memory of its job. */
-interface RetriedRun {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly lock: Lock;
-  readonly registry: Registry;
-  readonly job?: Job | undefined;
-}
+/** A run whose rows are chosen; `job`: how they are sent, undefined as they were planned. */
+type RetriedRun = OwnedRun & { readonly job?: Job | undefined };
 
 /**
  * Makes a plan of rows that were not processed, and claims them for it, for good: their own run does not send them, and no other plan
@@ -58,7 +45,7 @@ interface RetriedRun {
  *   1. the plan gets its name; without 3 nobody may send it
  *   2. the run gives up what it had not reached, where that is chosen; the rest stays its own
  *   3. one file in `claims/` claims all of the rows for the plan
- *   4. the run's journal notes what was claimed, for its outputs
+ *   4. the run's journal notes what was claimed, for its outputs; of rows that its plan had left out nothing: to it they were never planned
  *
  * The same command after 1 or 2 makes the same plan again and continues. After 3 it notes what is not noted yet; then there is nothing left
  * to choose, and it makes the plan anew as long as it was never begun: its suppression lists may be others by now.
@@ -107,25 +94,15 @@ async function retryRows(
     underWay: countInFlight(run),
   };
   const request = { directory, plan, lock, directories, registry: registry.state, history, choice, received, job };
-  if (isLeftOutCode(choice.only)) {
-    const { made, anew, ...counts } = await retryLeftOut(request, { registry, person }, deps);
-    return { made, anew, left: { ...left, ...counts }, codes: {} };
-  }
-  const { isChosen, leftOut } = await leaveOutReceived(rows, { plan, choice, received });
-  const told = {
-    left: {
-      ...left,
-      received: leftOut,
-      retriedBefore: rows.countMoved(),
-      filtered: 0,
-    },
-    codes: Object.fromEntries(rows.countRejected()),
-  };
-  const ranges = rows.listRanges(isChosen);
+  const isLeftOut = isLeftOutCode(choice.only);
+  const { ranges, isChosen, ...counts } = isLeftOut
+    ? await chooseLeftOut(request, deps)
+    : await choosePlanned(rows, request);
+  const told = { left: { ...left, ...counts }, codes: isLeftOut ? {} : Object.fromEntries(rows.countRejected()) };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
     // Their run cannot send them, and no other plan is to.
-    if (isGivingUp && leftOut > 0) await giveUpAll(run, lock, deps);
+    if (isGivingUp && counts.received > 0) await giveUpAll(run, lock, deps);
     return { made: undefined, anew: await makeAnew(request, deps), ...told };
   }
   const made = await makePlanOf({ ranges, isChosen }, request, deps);
@@ -136,27 +113,30 @@ async function retryRows(
 }
 
 /**
- * Which rows are chosen: none that is held to be not sent where a receipt shows that it was. A person's word, or an export, may be
+ * Of the rows that a run had planned: none that is held to be not sent where a receipt shows that it was. A person's word, or an export, may be
  * wrong; and a listener may have died before it had joined what it took.
  */
-async function leaveOutReceived(
-  rows: RowStatusView,
-  { plan, choice, received }: { plan: Plan; choice: RetryChoice; received: ReceivedRows },
-): Promise<{ isChosen: (step: number, row: number) => boolean; leftOut: number }> {
-  const isChosen = createChooser(rows, choice);
-  if (!(await received.mayHave(plan.id))) return { isChosen, leftOut: 0 };
+async function choosePlanned(rows: RowStatusView, { plan, choice, received }: RetryRequest): Promise<RowsToRetry> {
+  const isWanted = createChooser(rows, choice);
   const sent = new Map<number, Uint8Array>();
   let leftOut = 0;
-  for (const { number: step, counts } of plan.steps) {
+  for (const { number: step, counts } of (await received.mayHave(plan.id)) ? plan.steps : []) {
     const marks = new Uint8Array(counts.planned);
     sent.set(step, marks);
     for (let index = 0; index < counts.planned; index++) {
-      if (!isChosen(step, index) || !(await received.has({ run: plan.id, step, index }))) continue;
+      if (!isWanted(step, index) || !(await received.has({ run: plan.id, step, index }))) continue;
       marks[index] = 1;
       leftOut += 1;
     }
   }
-  return { isChosen: (step, row) => isChosen(step, row) && sent.get(step)?.[row] !== 1, leftOut };
+  const isChosen = (step: number, row: number) => isWanted(step, row) && sent.get(step)?.[row] !== 1;
+  return {
+    ranges: rows.listRanges(isChosen),
+    isChosen,
+    received: leftOut,
+    retriedBefore: rows.countMoved(),
+    filtered: 0,
+  };
 }
 
 /** Rows of requests without an outcome: only when the run goes on, it is known whether they were processed. */
@@ -170,8 +150,6 @@ function countInFlight({ state }: RunRows): number {
 
 /** Gives the run as it stands then. */
 async function giveUpAll(run: RunRows, lock: Lock, deps: Ports): Promise<RunRows> {
-  await lock.assertHeld();
-  await withdrawSummary(deps.files, run.directory);
   await appendToRun(run, { entries: listGivenUp(run, deps), lock }, deps);
   return readRunRows(deps.files, run);
 }

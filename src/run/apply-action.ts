@@ -1,33 +1,22 @@
 import { ServiceError } from '../domain/errors.js';
 import type { Verdict } from '../domain/row.js';
 import type { ActionCode, NotSentCode } from '../domain/row-codes.js';
-import { type ActionStep, isRowStep, type Job, type ServiceSettings } from '../job/job.js';
+import { type ActionStep, isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { EarlierAction, RunFigures } from '../kinds/action-kind.js';
 import { actionKindOf } from '../kinds/kinds.js';
 import { inDoubt } from '../kinds/outcomes.js';
-import type { Plan } from '../plan/format/plan-file.js';
 import { sumHeld } from '../plan/had-lookup.js';
 import { exitCodeOf } from '../report/exit-code.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
-import type { Lock } from '../storage/lock.js';
 import { LaneStopped } from '../throttle/gate.js';
-import type { Journal, RunDeps } from './run-deps.js';
-import type { AreaUse } from './send/area-use.js';
 import { callOnLane, isTurnedAway } from './send/call-on-lane.js';
+import type { OfRun } from './send/send-context.js';
 import { StepNotices } from './step-notices.js';
-import type { StopReason, StopSwitch } from './stop.js';
+import type { StopReason } from './stop.js';
 
-interface ActionTurn {
-  readonly service: ServiceSettings;
-  readonly deps: RunDeps;
-  readonly journal: Journal;
-  readonly lock: Lock;
-  readonly stop: StopSwitch;
-  readonly directory: string;
-  readonly areas: AreaUse;
-  readonly plan: Plan;
+interface ActionTurn extends OfRun {
   readonly job: Pick<Job, 'failOn'>;
   readonly state: RunState;
   readonly number: number;

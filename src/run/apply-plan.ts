@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { InternalError, quoteWord, UserError } from '../domain/errors.js';
-import { isRowStep, type Step } from '../job/job.js';
+import { isRowStep, type Job, type Step } from '../job/job.js';
 import { type CloseReason, JOURNAL_VERSION, type OpenEntry } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
@@ -13,15 +13,19 @@ import { listTimeFaults } from '../plan/time-faults.js';
 import { endInFlight, RUN_ENDED } from '../registry/append-to-run.js';
 import { isLockLost, type Lock } from '../storage/lock.js';
 import { applyAction } from './apply-action.js';
-import { applyStep } from './apply-step.js';
 import { awaitWorkers } from './await-workers.js';
 import { giveUpAll, listUnsent, tooLate } from './give-up.js';
-import { hasWork, type RunSettings } from './resume.js';
+import { hasWork } from './resume.js';
 import type { Journal, RunDeps } from './run-deps.js';
 import { isOver, stopAfter } from './run-times.js';
 import { AreaUse } from './send/area-use.js';
+import { provisionStep } from './send/provision-step.js';
+import { type PartToSend, RequestReader } from './send/request-reader.js';
 import type { StepContext } from './send/send-context.js';
+import { SendingHours } from './send/sending-hours.js';
+import { SendingStages } from './send/sending-stages.js';
 import { StepNotices } from './step-notices.js';
+import { StepRunner } from './step-runner.js';
 import type { StopSwitch } from './stop.js';
 import { passStage, type StagePass } from './waiting-stage.js';
 
@@ -29,7 +33,7 @@ export interface ApplyPlanOptions {
   readonly directory: string;
   readonly plan: Plan;
   /** Its service, limits and guards hold; what is sent is the plan's alone. */
-  readonly job: RunSettings;
+  readonly job: Job;
   readonly lock: Lock;
   readonly stop: StopSwitch;
   /** How long ago another run of the job may have sent; undefined where none has. */
@@ -153,20 +157,19 @@ async function applySteps(
   { state, journal, areas }: { state: RunState; journal: Journal; areas: AreaUse },
 ): Promise<void> {
   const { directory, plan, job, lock, stop } = options;
-  const shared = { service: job.service, deps, journal, lock, stop, directory, areas };
+  const shared = { service: job.service, deps, journal, lock, stop, directory, areas, plan };
   let failure: unknown;
   for (const [index, planned] of plan.steps.entries()) {
     const step = stepOf(job.steps, planned);
     if (!isRowStep(step)) {
       const hasWorkAfter = plan.steps.slice(index + 1).some((later) => hasWork(later, state));
-      await applyAction(step, { ...shared, plan, job, state, number: planned.number, hasWorkAfter });
+      await applyAction(step, { ...shared, job, state, number: planned.number, hasWorkAfter });
     } else if (!stop.isRequested && hasWork(planned, state)) {
       const progress = state.step(planned.number);
       const { maxFailedPercent } = job.guards;
       const send = options.sender?.sendStep ?? applyStep;
       await send({
         ...shared,
-        plan,
         planId: plan.id,
         kind: kindOf(step),
         step,
@@ -244,5 +247,33 @@ function assertSamePlan(state: RunState, plan: Plan, path: string): void {
   }
   if (open.plan !== plan.id) {
     throw new InternalError('journal-damaged', `Cannot resume: ${path} belongs to plan ${open.plan}, not ${plan.id}`);
+  }
+}
+
+/** Sends the open requests of a step, then those never begun, until all are settled or the run is to stop. */
+async function applyStep(context: StepContext): Promise<void> {
+  const { areas, deps, directory, kind, planned, progress, step, stop } = context;
+  const provisionedIds = await provisionStep(context);
+  if (provisionedIds === undefined) return;
+  const reader = await RequestReader.open(deps.files, directory, planned, progress);
+  const lane = deps.createLane({
+    area: kind.area,
+    limits: step.limits,
+    lastSentMsAgo: areas.lastSentMsAgo(kind.area),
+    lastSize: areas.lastSize,
+    signal: stop.nothingNew,
+  });
+  try {
+    const begun: PartToSend[] = [];
+    for (const open of progress.open.values()) begun.push(await reader.readAgain(open));
+    const { window } = step.kind === 'sms' ? step : { window: undefined };
+    const hours = window && new SendingHours(window, deps.clock, context.service.timeouts);
+    const stages = planned.stages && new SendingStages(step.ramp ?? [], context);
+    const runner = { ...context, kind: kind.forRun?.() ?? kind, provisionedIds, hours, stages };
+    await new StepRunner(runner, reader, lane).run(begun);
+  } finally {
+    await lane.close();
+    areas.note(kind.area);
+    await reader.close();
   }
 }

@@ -1,6 +1,6 @@
 import type { NotSent } from '../domain/row.js';
 import { formatTime, type StatedTime } from '../domain/stated-time.js';
-import type { JournalEntry } from '../journal/entry-format.js';
+import type { JournalEntry, PartResult } from '../journal/entry-format.js';
 import type { OpenRequest, StepProgress } from '../journal/replay.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { appendInBlocks } from '../registry/append-to-run.js';
@@ -14,11 +14,23 @@ import { RequestReader } from './send/request-reader.js';
  * sent, and ends with a verdict for all of its rows. What may have been sent is never given up.
  */
 
-export function giveUp({ step, request, part, line, rows }: OpenRequest, verdict: NotSent, at: number): JournalEntry[] {
+export function giveUp(open: OpenRequest, verdict: NotSent, at: number): JournalEntry[] {
+  return endUnsent(open, { kind: 'given-up', verdict }, at);
+}
+
+/**
+ * How a request, or a part of one, ends without being sent: an intent, and its outcome. Appended together they go in one write: a power cut
+ * within it leaves an intent alone, and its rows in doubt.
+ */
+export function endUnsent(
+  { step, request, part, line, rows }: OpenRequest,
+  result: PartResult,
+  at: number,
+): JournalEntry[] {
   const key = { step, request, part, at };
   return [
     { type: 'intent', ...key, line, rows },
-    { type: 'outcome', ...key, result: { kind: 'given-up', verdict } },
+    { type: 'outcome', ...key, result },
   ];
 }
 

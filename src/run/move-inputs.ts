@@ -9,7 +9,6 @@ import type { BegunRun } from '../registry/registry-state.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 
-/** What moving needs of a session, behind the job's lock. */
 /** A file that a finished run took. */
 interface Taken {
   readonly path: string;
@@ -49,18 +48,8 @@ export async function moveInputs(
     const needed = listNeeded(history, registry);
     const ended = history.filter(({ plan }) => (run === undefined || plan.id === run) && hasEnded(plan.id, registry));
     const { digestInput } = await context.loadReader();
-    const digests = new Map<string, Promise<string>>();
-    const digestOf = (path: string) => {
-      const known = digests.get(path) ?? digestInput(path).then(({ sha256 }) => sha256);
-      digests.set(path, known);
-      return known;
-    };
-    const made = new Map<string, Promise<void>>();
-    const makeOnce = (directory: string) => {
-      const known = made.get(directory) ?? files.makeDirectory(directory);
-      made.set(directory, known);
-      return known;
-    };
+    const digestOf = once(async (path) => (await digestInput(path)).sha256);
+    const makeOnce = once(files.makeDirectory);
     for (const taken of ended.flatMap((past) => listTaken(past, job))) {
       if (needed.has(taken.path)) continue;
       await context.lock.assertHeld();
@@ -80,6 +69,16 @@ export async function moveInputs(
   log.warn(
     `Cannot move input files (whenDone.moveTo): ${first}${more}, expected a directory on the same disk that volley may write; they are not sent again, and the next run tries once more`,
   );
+}
+
+/** Once for each path: several steps may have it. */
+function once<T>(task: (path: string) => Promise<T>): (path: string) => Promise<T> {
+  const begun = new Map<string, Promise<T>>();
+  return (path) => {
+    const known = begun.get(path) ?? task(path);
+    begun.set(path, known);
+    return known;
+  };
 }
 
 function hasEnded(plan: string, { state }: Registry): boolean {
@@ -122,22 +121,17 @@ async function moveTaken(
   { path, sha256, moveTo }: Taken,
   {
     files,
-    digestOf,
-    makeOnce,
-  }: {
-    files: Files;
-    digestOf: (path: string) => Promise<string>;
-    makeOnce: (directory: string) => Promise<void>;
-  },
+    ...of
+  }: { files: Files; digestOf: (path: string) => Promise<string>; makeOnce: (path: string) => Promise<void> },
 ): Promise<boolean> {
   const before = await files.stat(path);
   if (before?.isFile !== true || dirname(path) === moveTo) return false;
   // Standard input, and what a run wrote, stay with their run.
   if ((await files.stat(join(dirname(path), PLAN_FILE))) !== undefined) return false;
-  if ((await digestOf(path)) !== sha256) return false;
+  if ((await of.digestOf(path)) !== sha256) return false;
   const now = await files.stat(path);
   if (now?.bytes !== before.bytes || now.modifiedMs !== before.modifiedMs || now.inode !== before.inode) return false;
-  await makeOnce(moveTo);
+  await of.makeOnce(moveTo);
   const target = await reserveName(files, moveTo, basename(path));
   try {
     await files.rename(path, target);

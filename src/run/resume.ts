@@ -7,14 +7,11 @@ import { accountOf } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { Files } from '../storage/files.js';
 
-/** The settings of a job that hold while a plan is applied; what is sent comes from the plan alone, and its lists only withhold. */
-export type RunSettings = Pick<Job, 'service' | 'guards' | 'steps' | 'failOn' | 'notBefore' | 'notAfter' | 'cluster'>;
-
 /**
  * Resumes an unfinished run with a job file that may have changed: credentials, limits, guards and timeouts come from
  * the current job; what is sent, and to which account, from the plan; who gets nothing, from the lists of both. Refuses another account.
  */
-export function joinSettings(plan: Plan, job: Job): RunSettings {
+export function joinSettings(plan: Plan, job: Job): Job {
   const planned = plan.job.service;
   const now = job.service;
   const areas = areasOf(plan.job.steps);
@@ -31,7 +28,7 @@ export function joinSettings(plan: Plan, job: Job): RunSettings {
     return { ...step, limits: current.limits, suppress: joinLists(plan.job, job, index) };
   });
   const { guards, notBefore, notAfter, cluster } = job;
-  return { service: now, guards, steps, failOn: plan.job.failOn, notBefore, notAfter, cluster };
+  return { ...plan.job, service: now, guards, steps, notBefore, notAfter, cluster };
 }
 
 /** Lists that were taken out of the job since the plan was made still count; a job that was moved has its lists where it is now. */

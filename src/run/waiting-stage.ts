@@ -9,8 +9,7 @@ import { adviseOnStage } from '../report/stop-words.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
 import type { Journal } from './run-deps.js';
-import { judgeStage, needsReceipts } from './send/judge-stage.js';
-import { describeStage } from './send/sending-stages.js';
+import { describeStage, judgeStage, needsReceipts } from './send/sending-stages.js';
 
 /** A person lets a stage pass: its number, or the sample that was sent first. */
 export interface StagePass {
@@ -112,5 +111,5 @@ function adviseOnWaiting({ step, number, verdict }: StageEntry, directory: strin
     verdict === 'held' && stage && needsReceipts(stage)
       ? 'The same command judges it again, by the receipts that came until then. '
       : '';
-  return `${again}${adviseOnStage({ number, isSample: verdict === 'asked', directory, plan: plan.id })}`;
+  return `${again}${adviseOnStage({ number, isSample: verdict === 'asked' }, { directory, plan: plan.id })}`;
 }

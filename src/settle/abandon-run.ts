@@ -1,19 +1,9 @@
 import { UserError } from '../domain/errors.js';
-import type { Plan } from '../plan/format/plan-file.js';
 import type { Act } from '../plan/format/run-record.js';
 import { appendToRun, endInFlight } from '../registry/append-to-run.js';
-import type { Registry } from '../registry/registry.js';
+import type { OwnedRun } from '../registry/registry.js';
 import { readRunRows } from '../report/read-run-rows.js';
-import { withdrawSummary } from '../report/write-report.js';
-import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-
-interface AbandonableRun {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly lock: Lock;
-  readonly registry: Registry;
-}
 
 /**
  * Lets a plan go for good, begun or not, in this order, each durable before the next, so that a process may die at any moment:
@@ -26,7 +16,7 @@ interface AbandonableRun {
  * plan. One that was never begun, and retries nothing, took nothing: its files are planned anew, with the rows that were re-imported by them.
  * The caller writes the outputs.
  */
-export async function abandonRun(run: AbandonableRun, by: string, deps: Ports): Promise<void> {
+export async function abandonRun(run: OwnedRun, by: string, deps: Ports): Promise<void> {
   const { plan, lock, registry } = run;
   await assertUnfinished(run, deps);
   const { abandoned = { at: deps.clock.now(), by } } = registry.state.recordOf(plan.id);
@@ -36,14 +26,14 @@ export async function abandonRun(run: AbandonableRun, by: string, deps: Ports): 
 }
 
 /** Whether a plan has something that no other can have: it was begun, or retries rows that it claimed. */
-export function holdsRows({ plan, registry }: Pick<AbandonableRun, 'plan' | 'registry'>): boolean {
+export function holdsRows({ plan, registry }: Pick<OwnedRun, 'plan' | 'registry'>): boolean {
   const read = plan.steps.reduce((sum, { counts }) => sum + counts.read, 0);
   const isBegun = registry.find(plan.id) !== undefined;
   return isBegun || (plan.retryOf !== undefined && registry.state.claims.countOf(plan.id) >= read);
 }
 
 /** Refuses a run that has nothing left to send, and a test, which no command resumes. */
-export async function assertUnfinished({ directory, plan }: AbandonableRun, { files }: Ports): Promise<void> {
+export async function assertUnfinished({ directory, plan }: OwnedRun, { files }: Ports): Promise<void> {
   if (plan.testOf !== undefined) {
     throw new UserError('bad-plan', `Cannot abandon ${directory}: it is a test, expected a plan or a run`, {
       hint: 'It takes nothing of the job, and the job does not wait for it. One that was cut short is resumed by the same `volley test`.',
@@ -56,14 +46,13 @@ export async function assertUnfinished({ directory, plan }: AbandonableRun, { fi
   });
 }
 
-async function closeJournal(run: AbandonableRun, { by }: Act, deps: Ports): Promise<void> {
+async function closeJournal(run: OwnedRun, { by }: Act, deps: Ports): Promise<void> {
   const { directory, plan, lock } = run;
   const read = await readRunRows(deps.files, { directory, plan });
   const { state } = read;
   if (state.lastClose?.reason === 'abandoned' || !holdsRows(run)) return;
   const at = deps.clock.now();
   const entries = plan.steps.flatMap(({ number }) => endInFlight(plan, state, { number, at, mayQuery: false }).entries);
-  await withdrawSummary(deps.files, directory);
   const close = { type: 'close', at, reason: 'abandoned', detail: `by ${by}` } as const;
   await appendToRun(read, { entries, lock, close }, deps);
 }

@@ -7,7 +7,6 @@ import { readJournal } from '../journal/reader.js';
 import { keyOf, RunState } from '../journal/replay.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { extendRun } from '../registry/append-to-run.js';
-import { withdrawSummary } from '../report/write-report.js';
 import type { Ports } from '../storage/lock-file.js';
 import type { LockedRun } from './settle-rows.js';
 
@@ -17,16 +16,6 @@ export type CancelAnswer =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'not-asked' };
-
-interface CancelOptions {
-  /** The operator, for the journal. */
-  readonly person: string;
-  /** Number of the step whose batches are taken back. */
-  readonly step: number;
-  readonly cancel: (batchId: string) => Promise<CancelAnswer>;
-  /** Ends it before the next batch. */
-  readonly signal: AbortSignal;
-}
 
 export interface CancelCounts {
   batches: number;
@@ -52,11 +41,11 @@ interface AcceptedPart {
  * Takes accepted messages back from the service, batch by batch. Before a cancel leaves, its rows are in doubt, durably: so they
  * are where no answer comes, or the process dies. Its count proves something where it is that of all messages which may be in the batch:
  * not where a row of it is in doubt, nor where the service gave its id to another batch as well. It adds to `counts`. The caller writes the
- * outputs again.
+ * outputs again. `person`: the operator, for the journal; `step`: the one whose batches are taken back; `signal` ends it before the next batch.
  */
 export async function cancelBatches(
   run: LockedRun,
-  options: CancelOptions,
+  options: { person: string; step: number; cancel: (batchId: string) => Promise<CancelAnswer>; signal: AbortSignal },
   deps: Ports,
   counts = noneCancelled(),
 ): Promise<CancelCounts> {
@@ -64,7 +53,6 @@ export async function cancelBatches(
   const batches = await listAccepted(run, deps);
   const window = new JournalWindow(deps.files, path);
   try {
-    await withdrawSummary(deps.files, run.directory);
     await extendRun(run, { lock: run.lock, deps }, async (append) => {
       for (const [batchId, parts] of batches) {
         if (options.signal.aborted) return;
@@ -78,7 +66,8 @@ export async function cancelBatches(
         const answer = await options.cancel(batchId);
         const verdict = decide(answer, accepted);
         if (verdict !== 'unknown') await append(settle(verdict));
-        count(counts, { answer, cancelled: verdict === TAKEN_BACK ? countRows(accepted) : 0 });
+        if (verdict === TAKEN_BACK) counts.cancelled += countRows(accepted);
+        count(answer, counts);
       }
     });
   } finally {
@@ -87,10 +76,8 @@ export async function cancelBatches(
   return counts;
 }
 
-function count(counts: CancelCounts, { answer, cancelled }: { answer: CancelAnswer; cancelled: number }): void {
-  if (answer.kind === 'not-asked') return;
-  counts.batches += 1;
-  counts.cancelled += cancelled;
+function count(answer: CancelAnswer, counts: CancelCounts): void {
+  if (answer.kind !== 'not-asked') counts.batches += 1;
   if (answer.kind === 'refused') counts.refusals[answer.reason] = (counts.refusals[answer.reason] ?? 0) + 1;
 }
 
@@ -133,23 +120,13 @@ function settleAs(
   accepted: readonly AcceptedRows[],
   about: { at: number; by: string },
 ): SettleEntry[] {
-  return accepted.map(({ step, verdicts, rows }) => {
-    if (verdict !== 'before')
-      return {
-        type: 'settle',
-        step,
-        ...about,
-        verdicts: [verdict],
-        rows: rows.map(({ row, ids }) => [row, 0, ...ids]),
-      };
-    return {
-      type: 'settle',
-      step,
-      ...about,
-      verdicts,
-      rows: rows.map(({ row, verdict, ids }) => [row, verdict, ...ids]),
-    };
-  });
+  return accepted.map(({ step, verdicts, rows }) => ({
+    type: 'settle',
+    step,
+    ...about,
+    verdicts: verdict === 'before' ? verdicts : [verdict],
+    rows: rows.map(({ row, verdict: before, ids }) => [row, verdict === 'before' ? before : 0, ...ids]),
+  }));
 }
 
 function countRows(accepted: readonly AcceptedRows[]): number {

@@ -17,27 +17,25 @@ interface JoinedTotals {
   foreign: number;
 }
 
-interface ReceiptJoiningDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Joins all receipts that are on disk. */
-  readonly join: () => Promise<JoinEnd>;
-}
-
 /**
  * Joins receipts to their run while they come: at the start, after each pause in which there were new ones, and at the
  * end. A failing pass is reported and repeated by the next; only `finish` throws.
  */
 export class ReceiptJoining {
   readonly totals: JoinedTotals = { settled: { accepted: 0, rejected: 0 }, deliveries: null, foreign: 0 };
-  readonly #deps: ReceiptJoiningDeps;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #join: () => Promise<JoinEnd>;
   readonly #stop = new AbortController();
   readonly #passing: Promise<void>;
   #isDue = true;
   #isHeld = false;
 
-  constructor(deps: ReceiptJoiningDeps) {
-    this.#deps = deps;
+  /** `join`: of all receipts that are on disk. */
+  constructor({ clock, log, join }: { clock: Clock; log: Log; join: () => Promise<JoinEnd> }) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#join = join;
     this.#passing = this.#goOn();
   }
 
@@ -51,40 +49,38 @@ export class ReceiptJoining {
     await this.#passing;
     // Also without new receipts: a runner may have put rows in doubt since.
     await this.#pass();
-    if (this.#isDue) this.#deps.log.warn('receipts are not joined: listen for this run again when its job is free');
+    if (this.#isDue) this.#log.warn('receipts are not joined: listen for this run again when its job is free');
   }
 
   async #goOn(): Promise<void> {
-    const { clock, log } = this.#deps;
     while (!this.#stop.signal.aborted) {
-      const startMs = clock.monotonicMs();
+      const startMs = this.#clock.monotonicMs();
       if (this.#isDue) {
         await this.#pass().catch((error) => {
           const said = error instanceof Error ? error.message : String(error);
-          log.error(`cannot join receipts now, will try again later: ${said}`);
+          this.#log.error(`cannot join receipts now, will try again later: ${said}`);
         });
       }
-      const tookMs = clock.monotonicMs() - startMs;
-      await clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
+      const tookMs = this.#clock.monotonicMs() - startMs;
+      await this.#clock.sleep(Math.max(LEAST_PAUSE_MS, PAUSE_TIMES_PASS * tookMs), this.#stop.signal);
     }
   }
 
   async #pass(): Promise<void> {
     this.#isDue = false;
     try {
-      this.#tell(await this.#deps.join());
+      this.#take(await this.#join());
     } catch (error) {
       this.#isDue = true;
       throw error;
     }
   }
 
-  #tell(end: JoinEnd): void {
-    const { log } = this.#deps;
+  #take(end: JoinEnd): void {
     if (end.kind === 'nothing') return;
     if (end.kind === 'held') {
       this.#isDue = true;
-      if (!this.#isHeld) log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
+      if (!this.#isHeld) this.#log.warn(`receipts are kept, and joined when the job is free: ${end.said}`);
       this.#isHeld = true;
       return;
     }
@@ -95,7 +91,8 @@ export class ReceiptJoining {
     this.totals.deliveries = end.summary.deliveries;
     this.totals.foreign = end.receipts.foreign;
     if (accepted + rejected === 0) return;
-    log.info(`rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`, { accepted, rejected });
+    const said = `rows in doubt that receipts settled: ${accepted} accepted, ${rejected} rejected`;
+    this.#log.info(said, { accepted, rejected });
   }
 }
 

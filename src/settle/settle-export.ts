@@ -36,17 +36,18 @@ export async function settleByExport(
   for (const file of exported) {
     const records = deps.reader.readRecords(file, anyInput(file));
     await records.open();
-    const columns = bindColumns(records.columns, deps.reader.findColumn);
-    if (typeof columns === 'string') {
+    const places = placeColumns(records.columns, deps.reader.findColumn);
+    const missing = NEEDED.find((name) => !places.has(name));
+    if (missing !== undefined) {
       await records.close();
-      throw new UserError('bad-input', `Cannot settle by ${file.shown}: it has no column ${columns}, expected one`, {
+      throw new UserError('bad-input', `Cannot settle by ${file.shown}: it has no column ${missing}, expected one`, {
         hint: "Give the CSV file of the service's message export as it was downloaded.",
       });
     }
     for await (const batch of records.batches()) {
       for (const { cells, fault, line } of batch) {
-        if (fault === undefined && !columns.isSwallowing(cells, run.plan)) {
-          addRow(columns.read(cells), steps, run.plan);
+        if (fault === undefined && !isSwallowing(cells, places, run.plan)) {
+          addRow(readRow(cells, places), steps, run.plan);
         } else
           told.fault ??= `line ${line} of ${file.shown} ${fault === undefined ? SWALLOWED : `cannot be read (${fault.code})`}`;
       }
@@ -103,10 +104,10 @@ async function listDoubts(files: Files, { directory, plan, rows }: RunRows): Pro
 
 function addRow(row: ExportRow, steps: ReadonlyMap<number, StepDoubts>, { job }: Plan): void {
   for (const { prefix, doubts } of steps.values()) {
-    const doubt = doubts.get(readMessageIndex(row.clientMessageId, prefix) ?? -1);
+    const doubt = doubts.get(readMessageIndex(row.clientmessageid, prefix) ?? -1);
     if (doubt === undefined) continue;
-    if (row.isInbound) doubt.isAnswered = true;
-    else if (row.subAccountId !== job.service.subAccountId || !fitsNumber(row.msisdn, doubt.number))
+    if (INBOUND.includes(row.direction.toLowerCase())) doubt.isAnswered = true;
+    else if (row.subaccountid !== job.service.subAccountId || !fitsNumber(row.msisdn, doubt.number))
       doubt.isContradicted = true;
     else doubt.found.push(row);
   }
@@ -117,17 +118,17 @@ function judge(doubt: Doubt | undefined, fault: string | undefined): Proof | str
   if (doubt === undefined) return 'its step is not of kind sms, and the message export holds nothing else';
   const { found, isContradicted, isAnswered } = doubt;
   if (isContradicted) return 'the export holds its id with another number or subaccount';
-  const states = found.map(({ state }) => state);
+  const states = found.map(({ status_value }) => status_value);
   const decision = decideByStates(states);
-  const row = found.find(({ state }) => decideByStates([state]) === decision);
+  const row = found.find(({ status_value }) => decideByStates([status_value]) === decision);
   if (decision === 'sent' && row !== undefined) {
-    const reason = `In the message export: ${row.state}`;
+    const reason = `In the message export: ${row.status_value}`;
     return { verdict: { status: 'accepted', code: 'EXPORT', reason }, ids: [row.umid] };
   }
   if (isAnswered) return 'the export holds its id with a message that came in: it may be an answer to it';
   if (decision === 'rejected' && row !== undefined) {
-    const { errorCode, errorMessage, detail, umid } = row;
-    const reason = [errorMessage, detail].find((text) => text !== '') ?? 'In the message export: rejected';
+    const { status_errorcode: errorCode, status_errormessage: said, status_details: detail, umid } = row;
+    const reason = [said, detail].find((text) => text !== '') ?? 'In the message export: rejected';
     const code = ['', '0'].includes(errorCode) ? 'REJECTED' : errorCode;
     return { verdict: { status: 'rejected', code, reason }, ids: [umid] };
   }
@@ -136,69 +137,47 @@ function judge(doubt: Doubt | undefined, fault: string | undefined): Proof | str
   return `the export lacks it, which proves nothing${fault === undefined ? '' : `; ${fault}`}`;
 }
 
-/** A row of the service's message export (its documentation: "SMS Logs files format"). */
-interface ExportRow {
-  readonly umid: string;
-  readonly clientMessageId: string;
-  readonly subAccountId: string;
-  /** As written: the service may hide digits of it. */
-  readonly msisdn: string;
-  readonly isInbound: boolean;
-  readonly state: string;
-  readonly detail: string;
-  readonly errorCode: string;
-  readonly errorMessage: string;
-}
-
 /** Needed to identify a message, and what became of it. */
 const NEEDED = ['umid', 'subaccountid', 'status_value', 'msisdn', 'clientmessageid'] as const;
 const OTHERS = ['direction', 'status_details', 'status_errorcode', 'status_errormessage'] as const;
 const INBOUND = ['0', 'inbound'];
 const LONGEST_TEXT = 300;
-const LONGEST_ID = 128;
 
-interface Columns {
-  read(cells: readonly Cell[]): ExportRow;
-  /**
-   * Whether a cell has swallowed other rows: an undoubled quote takes in everything up to the next quote. Recognized
-   * by an id of the plan where none belongs, or by as many fields as a row has, the subaccount among them.
-   */
-  isSwallowing(cells: readonly Cell[], plan: Plan): boolean;
-}
+/**
+ * A row of the service's message export (its documentation: "SMS Logs files format"), by column; the number as it is written: the service may
+ * hide digits of it.
+ */
+type ExportRow = Record<(typeof NEEDED)[number] | (typeof OTHERS)[number], string>;
+type Places = ReadonlyMap<string, number>;
 
-/** The name of a needed column that the export lacks, else its columns. */
-function bindColumns(columns: readonly string[], findColumn: FindColumn): Columns | string {
+function placeColumns(columns: readonly string[], findColumn: FindColumn): Places {
   const places = new Map<string, number>();
   for (const name of [...NEEDED, ...OTHERS]) {
     const found = findColumn(columns, name);
     if (found !== undefined) places.set(name, found.index);
   }
-  const missing = NEEDED.find((name) => !places.has(name));
-  if (missing !== undefined) return missing;
-  return {
-    read: (cells) => {
-      const text = (name: (typeof NEEDED)[number] | (typeof OTHERS)[number], longest = LONGEST_TEXT) =>
-        (cells[places.get(name) ?? -1]?.trim() ?? '').slice(0, longest);
-      return {
-        umid: text('umid', LONGEST_ID),
-        clientMessageId: text('clientmessageid'),
-        subAccountId: text('subaccountid'),
-        msisdn: text('msisdn'),
-        isInbound: INBOUND.includes(text('direction').toLowerCase()),
-        state: text('status_value').toLowerCase(),
-        detail: text('status_details'),
-        errorCode: text('status_errorcode', LONGEST_ID),
-        errorMessage: text('status_errormessage'),
-      };
-    },
-    isSwallowing: (cells, { id, job }) =>
-      cells.some((cell = '', place) => {
-        if (place !== places.get('clientmessageid') && cell.toLowerCase().includes(`${id}-`)) return true;
-        if (!/[\r\n]/.test(cell)) return false;
-        const fields = cell.split(/[\r\n,;|\t]/);
-        return fields.length >= cells.length && fields.includes(job.service.subAccountId);
-      }),
-  };
+  return places;
+}
+
+function readRow(cells: readonly Cell[], places: Places): ExportRow {
+  const texts = [...NEEDED, ...OTHERS].map((name) => {
+    return [name, (cells[places.get(name) ?? -1]?.trim() ?? '').slice(0, LONGEST_TEXT)] as const;
+  });
+  const row = Object.fromEntries(texts) as ExportRow;
+  return { ...row, status_value: row.status_value.toLowerCase() };
+}
+
+/**
+ * Whether a cell has swallowed other rows: an undoubled quote takes in everything up to the next quote. Recognized
+ * by an id of the plan where none belongs, or by as many fields as a row has, the subaccount among them.
+ */
+function isSwallowing(cells: readonly Cell[], places: Places, { id, job }: Plan): boolean {
+  return cells.some((cell = '', place) => {
+    if (place !== places.get('clientmessageid') && cell.toLowerCase().includes(`${id}-`)) return true;
+    if (!/[\r\n]/.test(cell)) return false;
+    const fields = cell.split(/[\r\n,;|\t]/);
+    return fields.length >= cells.length && fields.includes(job.service.subAccountId);
+  });
 }
 
 /** Whether a number of the export may be this one: hidden digits match any, shown ones must be equal. */

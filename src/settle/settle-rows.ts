@@ -1,9 +1,11 @@
+import { UserError } from '../domain/errors.js';
 import type { RowVerdict } from '../domain/row.js';
-import type { SettleEntry } from '../journal/entry-format.js';
+import { formatTime, millisecondsOf, type StatedTime } from '../domain/stated-time.js';
+import { PERSON, type SettleEntry } from '../journal/entry-format.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import type { RunRows } from '../report/read-run-rows.js';
-import { withdrawSummary } from '../report/write-report.js';
+import { countUnderWay } from '../report/row-balance.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
@@ -14,9 +16,6 @@ export interface Proof {
   readonly ids: readonly string[];
 }
 
-/** Undefined: unresolved, the row remains in doubt. */
-type FindProof = (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
-
 /** A run as read under the job's lock, so that no other process writes to it. */
 export interface LockedRun extends RunRows {
   readonly lock: Lock;
@@ -25,7 +24,8 @@ export interface LockedRun extends RunRows {
 interface SettleOptions {
   /** The source of the proofs, for the journal. */
   readonly by: string;
-  readonly findProof: FindProof;
+  /** Undefined: unresolved, the row remains in doubt. */
+  readonly findProof: (row: { readonly step: number; readonly row: number }) => Promise<Proof | undefined>;
 }
 
 export interface SettledCounts {
@@ -52,19 +52,13 @@ const ROWS_A_LINE = 1000;
  * outputs again; until then the run has none, and the next `run` of the job writes them.
  */
 export async function settleRows(run: LockedRun, options: SettleOptions, deps: Ports): Promise<SettledCounts> {
-  const { directory, rows, lock } = run;
-  const entries = await buildEntries(options, { rows, at: deps.clock.now() });
+  const entries = await buildEntries(options, run.rows, deps.clock.now());
   if (entries.length === 0) return NONE_SETTLED;
-  await lock.assertHeld();
-  await withdrawSummary(deps.files, directory);
-  await appendToRun(run, { entries, lock }, deps);
+  await appendToRun(run, { entries, lock: run.lock }, deps);
   return countVerdicts(entries);
 }
 
-async function buildEntries(
-  { by, findProof }: SettleOptions,
-  { rows, at }: { rows: RowStatusView; at: number },
-): Promise<SettleEntry[]> {
+async function buildEntries({ by, findProof }: SettleOptions, rows: RowStatusView, at: number): Promise<SettleEntry[]> {
   const entries: SettleEntry[] = [];
   let line: { step: number; verdicts: RowVerdict[]; rows: [number, number, ...string[]][] } | undefined;
   for (const { step, row } of rows.listInDoubt()) {
@@ -91,4 +85,75 @@ function countVerdicts(entries: readonly SettleEntry[]): SettledCounts {
     for (const [, index] of rows) counts[verdicts[index]?.status ?? 'in-doubt'] += 1;
   }
   return { accepted: counts.accepted, rejected: counts.rejected, notSent: counts['not-sent'] };
+}
+
+export interface OperatorDecision {
+  readonly assume: 'sent' | 'not-sent';
+  /** How many rows the operator believes to be in doubt. */
+  readonly confirm: number;
+  /** Who decides, such as `ann on desk-7`. */
+  readonly person: string;
+}
+
+/**
+ * Settles every row in doubt by an operator decision, journaled with name and time. Refuses when the number of rows in
+ * doubt differs; while requests in flight at the end of a process have no outcome: they have not been reported yet; and
+ * while messages among them may wait at the service for their time: nobody can know yet whether it sends them.
+ */
+export async function settleByDecision(
+  run: LockedRun,
+  decision: OperatorDecision,
+  deps: Ports,
+): Promise<SettledCounts> {
+  const { plan, rows, state } = run;
+  const { rows: underWay } = countUnderWay(state, plan);
+  const count = rows.countInDoubt();
+  if (underWay > 0) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot settle run ${plan.id}: it ended with ${underWay} ${underWay === 1 ? 'row' : 'rows'} under way`,
+      {
+        hint: 'Finish the run first: the same command that began it; then review what is in doubt.',
+      },
+    );
+  }
+  if (count !== decision.confirm) {
+    throw new UserError(
+      'bad-flag',
+      `Cannot settle run ${plan.id}: --confirm says ${decision.confirm}, expected ${count}, the number of its rows in doubt`,
+      { hint: 'Review the in-doubt files of the run again; nothing was settled.' },
+    );
+  }
+  const nowMs = deps.clock.now();
+  const waitingUntil = findWaiting(run, nowMs);
+  if (waitingUntil !== undefined) {
+    throw new UserError(
+      'bad-plan',
+      `Cannot settle run ${plan.id}: messages in doubt may wait at the service until ${formatTime(waitingUntil)}, expected a decision after that time`,
+      { hint: 'Decide once it has passed, with the message export of the service at hand. Nothing was settled.' },
+    );
+  }
+  const proof = proofOf(decision, new Date(nowMs).toISOString());
+  const by = `${PERSON} ${decision.person}`;
+  return settleRows(run, { by, findProof: async () => proof }, deps);
+}
+
+/** The latest time that is still ahead for a step with rows in doubt. */
+function findWaiting({ plan, rows }: LockedRun, nowMs: number): StatedTime | undefined {
+  const steps = new Set([...rows.listInDoubt()].map(({ step }) => step));
+  const times = [...steps].flatMap((number) => {
+    const step = plan.job.steps[number - 1];
+    return step?.kind === 'sms' && step.template.scheduled !== undefined ? [step.template.scheduled] : [];
+  });
+  const [latest] = times.sort((one, other) => millisecondsOf(other) - millisecondsOf(one));
+  return latest !== undefined && millisecondsOf(latest) > nowMs ? latest : undefined;
+}
+
+function proofOf({ assume, person }: OperatorDecision, at: string): Proof {
+  if (assume === 'sent') {
+    const reason = `${person} said at ${at} that it was sent`;
+    return { verdict: { status: 'accepted', code: 'ASSUMED', reason }, ids: [] };
+  }
+  const reason = `${person} said at ${at} that it was not sent`;
+  return { verdict: { status: 'not-sent', code: 'assumed-not-sent', reason }, ids: [] };
 }

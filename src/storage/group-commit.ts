@@ -1,4 +1,4 @@
-export interface GroupCommitDeps<Item> {
+export interface GroupWriter<Item> {
   /** Writes a group, in order, and makes it durable. */
   readonly write: (group: readonly Item[]) => Promise<void>;
   /** The error for a failed write, for all pending and later calls. */
@@ -12,13 +12,13 @@ export interface GroupCommitDeps<Item> {
  * disk's state is then unknown, so nothing is retried (a repeated fsync may report success without having written).
  */
 export class GroupCommit<Item> {
-  readonly #deps: GroupCommitDeps<Item>;
+  readonly #writer: GroupWriter<Item>;
   #waiting: Waiting<Item>[] = [];
   #flushing: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  constructor(deps: GroupCommitDeps<Item>) {
-    this.#deps = deps;
+  constructor(writer: GroupWriter<Item>) {
+    this.#writer = writer;
   }
 
   /** What ended the writing; undefined while it works. */
@@ -47,9 +47,9 @@ export class GroupCommit<Item> {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#deps.write(group.map(({ item }) => item));
+        await this.#writer.write(group.map(({ item }) => item));
       } catch (cause) {
-        this.#fail(group, this.#deps.describeFailure(cause));
+        this.#fail(group, this.#writer.describeFailure(cause));
         break;
       }
       for (const { resolve } of group) resolve();
@@ -59,7 +59,7 @@ export class GroupCommit<Item> {
 
   #fail(group: readonly Waiting<Item>[], failure: Error): void {
     this.#failure = failure;
-    this.#deps.onFailure?.(failure);
+    this.#writer.onFailure?.(failure);
     for (const { reject } of [...group, ...this.#waiting]) reject(failure);
     this.#waiting = [];
   }

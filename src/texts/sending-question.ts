@@ -3,13 +3,12 @@ import { formatParagraph, type Screen } from '../command/screen.js';
 import { isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatLocalClock, formatTime, millisecondsOf } from '../domain/stated-time.js';
-import { isRowStep } from '../job/job.js';
+import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
-import type { RunSettings } from '../run/resume.js';
 import { formatPlanHead } from './plan-text.js';
 
 /** What is still to be sent of a plan: people before all else. */
@@ -80,7 +79,7 @@ export function asksFor({ count, noun, plural, of }: SentPart): string {
 export function formatQuestion(
   plan: Plan,
   toSend: ToSend,
-  { settings, nowMs, screen }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number; screen: Screen },
+  { settings, nowMs, screen }: { settings: Pick<Job, 'notBefore'>; nowMs: number; screen: Screen },
 ): string {
   const so = toSend.share < 1 ? `Left of run ${plan.id}: ` : '';
   return (
@@ -94,7 +93,7 @@ export function formatQuestion(
 export function listSendingFacts(
   plan: Plan,
   { parts, share, steps }: ToSend,
-  { settings, nowMs }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number },
+  { settings, nowMs }: { settings: Pick<Job, 'notBefore'>; nowMs: number },
 ): string[] {
   const written = plan.job.steps.filter((_, index) => steps.has(index + 1));
   const templates = written.flatMap((step) => (step.kind === 'sms' ? [step.template] : []));
@@ -137,7 +136,7 @@ function hasTime(step: Plan['job']['steps'][number]): boolean {
 function describeTime(
   { steps }: Plan,
   share: number,
-  { settings: { notBefore }, nowMs }: { settings: Pick<RunSettings, 'notBefore'>; nowMs: number },
+  { settings: { notBefore }, nowMs }: { settings: Pick<Job, 'notBefore'>; nowMs: number },
 ): string {
   const startMs = Math.max(nowMs, notBefore === undefined ? nowMs : millisecondsOf(notBefore));
   const seconds = share * steps.reduce((sum, { estimateSeconds }) => sum + estimateSeconds, 0);

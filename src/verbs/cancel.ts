@@ -129,7 +129,7 @@ async function takeBack(
 ): Promise<{ counts: CancelCounts; failure: unknown }> {
   const { env, log, stop } = context;
   const { files, clock, owner } = env;
-  const { state } = await readRunRows(files, { directory, plan }, {});
+  const { state } = await readRunRows(files, { directory, plan });
   if (state.firstOpen === undefined) {
     throw new UserError('bad-plan', `Cannot cancel ${directory}: its plan was never applied`, {
       hint: 'Nothing of it was sent. To let it go: `volley abandon` with its directory.',
@@ -165,7 +165,7 @@ async function takeBack(
     const about = { person: namePerson(context), signal: stop.nothingNew };
     // One lane after the other: a step's begins where that of the last one ended, so that the area's limit holds.
     for (const { number, step } of waiting) {
-      const run = { ...(await readRunRows(files, { directory, plan }, {})), lock };
+      const run = { ...(await readRunRows(files, { directory, plan })), lock };
       await callOnLane({ ...lane, limits: step.limits }, (call) =>
         cancelBatches(run, { ...about, step: number, cancel: (batchId) => ask(call, batchId) }, env, counts),
       );

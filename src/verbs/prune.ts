@@ -36,7 +36,7 @@ export const prune = defineVerb({
     const job = basename(directory);
     context.name({ job });
     const end = await withJob(context, directory, ({ lock, registry }) =>
-      pruneRuns({ jobDirectory: directory, sandboxLedger: sandboxLedgerOf(directory), registry, lock }, choice, env),
+      pruneRuns({ sandboxLedger: sandboxLedgerOf(directory), registry, lock }, choice, env),
     );
     const isNothing = end.pruned.length === 0 && end.sandboxBytes === 0;
     const state = isNothing ? 'nothing-to-prune' : dryRun ? 'dry-run' : 'pruned';

@@ -9,10 +9,15 @@ import { EXIT } from '../report/exit-code.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { countUnderWay } from '../report/row-balance.js';
 import type { Summary } from '../report/summary.js';
-import { settleByDecision } from '../settle/operator-decision.js';
 import { type ExportEnd, settleByExport } from '../settle/settle-export.js';
 import { settleByReceipts } from '../settle/settle-receipts.js';
-import { addSettled, type LockedRun, NONE_SETTLED, type SettledCounts } from '../settle/settle-rows.js';
+import {
+  addSettled,
+  type LockedRun,
+  NONE_SETTLED,
+  type SettledCounts,
+  settleByDecision,
+} from '../settle/settle-rows.js';
 import { adopt, defineVerb, json, namedRun, text, texts, whole } from './verb.js';
 
 /**

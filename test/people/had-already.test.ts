@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHadLookup, type KnownPeople } from '../../src/people/had-already.js';
+import { createHadLookup, type KnownPeople } from '../../src/people/open-people.js';
 import { PeopleTable } from '../../src/people/people-table.js';
 
 type PeopleRun = KnownPeople['runs'][number];

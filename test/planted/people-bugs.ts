@@ -77,7 +77,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'frequency does not count the rows of the plan itself',
-    file: 'src/people/had-already.ts',
+    file: 'src/people/open-people.ts',
     find: "if (own === 'those before') table.addOwn(number);",
     replace: "if (own === 'none') table.addOwn(number);",
     tests: ['test/e2e/had-already.test.ts'],
@@ -102,7 +102,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a second step with the same text does not know the first',
-    file: 'src/people/had-already.ts',
+    file: 'src/people/open-people.ts',
     find: 'texts?.add(number, textOf, step);',
     replace: 'if (step === 0) texts?.add(number, textOf, step);',
     tests: ['test/e2e/had-rules.test.ts'],

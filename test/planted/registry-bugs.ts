@@ -12,7 +12,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'what was taken back is retried though its file was sent again',
-    file: 'src/retry/retried-line.ts',
+    file: 'src/retry/claiming-plan.ts',
     find: 'begun.at > sinceMs && readAgain',
     replace: 'begun.at < 0 * sinceMs && readAgain',
     tests: ['test/e2e/cancel.test.ts'],

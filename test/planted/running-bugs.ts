@@ -6,7 +6,7 @@ const SIMULATION = 'test/simulation/simulation.long.test.ts';
 export const RUNNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'after a restart a large batch is forgotten',
-    file: 'src/run/apply-step.ts',
+    file: 'src/run/apply-plan.ts',
     find: '    lastSize: areas.lastSize,\n',
     replace: '',
     tests: ['test/run/resume-rate.test.ts'],
@@ -277,7 +277,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a person decides what became of messages that wait for their time',
-    file: 'src/settle/operator-decision.ts',
+    file: 'src/settle/settle-rows.ts',
     find: '  if (waitingUntil !== undefined) {\n',
     replace: '  if (waitingUntil === null) {\n',
     tests: ['test/settle/operator-decision.test.ts'],

@@ -17,14 +17,14 @@ export const STAGE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a stage without any receipt passes where no share of them is needed',
-    file: 'src/run/send/judge-stage.ts',
+    file: 'src/run/send/sending-stages.ts',
     find: '(final === 0 || final * 100 < needReceiptsPercent * sent)',
     replace: 'final * 100 < needReceiptsPercent * sent',
     tests: ['test/run/stages.test.ts'],
   },
   {
     name: 'rows in doubt do not count against a stage',
-    file: 'src/run/send/judge-stage.ts',
+    file: 'src/run/send/sending-stages.ts',
     find: "const bad = rows.rejected + rows['in-doubt'];",
     replace: 'const bad = rows.rejected;',
     tests: ['test/run/stages.test.ts'],

@@ -11,7 +11,7 @@ import { openRegistry } from '../../src/registry/open-registry.js';
 import { readHistory } from '../../src/registry/read-runs.js';
 import type { Registry } from '../../src/registry/registry.js';
 import { assertOwned } from '../../src/retry/assert-owned.js';
-import { listWaiting, type WaitingPlan } from '../../src/retry/list-waiting.js';
+import { listWaiting, type WaitingPlan } from '../../src/retry/claiming-plan.js';
 import type { RetryChoice } from '../../src/retry/retry-plan.js';
 import { type RetryEnd, retryRun } from '../../src/retry/retry-run.js';
 import type { Lock } from '../../src/storage/lock.js';

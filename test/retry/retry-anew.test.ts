@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { settleByDecision } from '../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../src/settle/settle-rows.js';
 import { aCsvOf, aFolder, aNumber, anInput, anSmsStep, aPlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';
 import { refuseSome } from '../run/a-mixed-run.js';

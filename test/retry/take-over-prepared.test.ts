@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ConversationsStep } from '../../src/job/job.js';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
-import { takeOverPrepared } from '../../src/retry/take-over-prepared.js';
+import { takeOverPrepared } from '../../src/retry/claiming-plan.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, response } from '../run/a-run.js';
 import { depsOf, withLock } from '../settle/an-export.js';

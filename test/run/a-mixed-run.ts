@@ -1,6 +1,6 @@
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
-import { settleByDecision } from '../../src/settle/operator-decision.js';
+import { settleByDecision } from '../../src/settle/settle-rows.js';
 import { aCsvOf, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { depsOf, lockedRun, withLock } from '../settle/an-export.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Sent } from './a-run.js';

@@ -1,8 +1,8 @@
+import type { Job } from '../../src/job/job.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Summary } from '../../src/report/summary.js';
 import { writeReport } from '../../src/report/write-report.js';
 import { type ApplyEnd, type ApplyPlanOptions, applyPlan } from '../../src/run/apply-plan.js';
-import type { RunSettings } from '../../src/run/resume.js';
 import type { RunDeps, RunLaneOptions } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
@@ -129,7 +129,7 @@ export function aFakeLane(clock: { advance(delayMs: number): void }, onGate: (si
 export interface RunOptions {
   readonly made: Pick<MadePlan, 'plan' | 'directory' | 'disk'>;
   readonly service?: { readonly transport: Transport };
-  readonly job?: Partial<RunSettings>;
+  readonly job?: Partial<Job>;
   readonly stop?: StopSwitch;
   readonly epoch?: number;
   readonly lock?: Partial<Lock>;

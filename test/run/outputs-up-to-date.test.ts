@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isReported } from '../../src/registry/read-runs.js';
 import { writeReport } from '../../src/report/write-report.js';
-import { settleByDecision } from '../../src/settle/operator-decision.js';
 import { joinReceipts } from '../../src/settle/settle-receipts.js';
+import { settleByDecision } from '../../src/settle/settle-rows.js';
 import type { Files } from '../../src/storage/files.js';
 import { aCsvOf, aFolder, aNumber, anSmsStep, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aReceiptLine, receive } from '../report/some-receipts.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { writeReport } from '../../src/report/write-report.js';
-import { type OperatorDecision, settleByDecision } from '../../src/settle/operator-decision.js';
+import { type OperatorDecision, settleByDecision } from '../../src/settle/settle-rows.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, entriesOf, failure, reportOf } from '../run/a-run.js';
 import { depsOf, lockedRun, withLock } from './an-export.js';

@@ -139,7 +139,7 @@ export function columnsPage(
     ),
   ];
   const table = renderTable(
-    { name: 'The first rows of each column', columns: [{ title: 'column' }, { title: 'first rows' }] },
+    { name: 'The first rows of each column', columns: ['column', 'first rows'] },
     columns
       .slice(0, MOST_COLUMNS)
       .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]),

@@ -64,7 +64,7 @@ function renderReasons(view: View, { name, list, fixes, code, isOpen }: ShownRej
       : html`<a href="?${new URLSearchParams({ code: each.code }).toString()}#rows">${is}</a>`;
     return [link, each.rows, isOpen ? renderPutBack(view, name, { each, list, fixes, fix }) : html`${fix}`];
   });
-  const columns = [{ title: 'problem' }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
+  const columns = ['problem', '#rows', 'what to do'];
   const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
   return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns }, rows)}${all}`;
 }
@@ -88,7 +88,7 @@ function renderPutBack(
 function renderRows(view: View, shown: ShownRejections, wrong: readonly Wrong[]): Html {
   const { name, list, code, from, rows, isOpen } = shown;
   const total = code === '' ? list.rows : (list.codes.find((each) => each.code === code)?.rows ?? 0);
-  const columns = [{ title: 'line' }, { title: 'to correct' }, { title: 'problem' }, { title: 'the row' }];
+  const columns = ['line', 'to correct', 'problem', 'the row'];
   const [file, ...others] = new Set(rows.map(({ place }) => place[1]));
   const isOneFile = others.length === 0;
   const lines = rows.map((row, index) => renderRow(row, { at: from + index, isOneFile }, shown, wrong));

@@ -49,12 +49,7 @@ export function doubtPage(view: View, shown: ShownDoubt, wrong: readonly Wrong[]
     .filter(({ output }) => output === 'in-doubt')
     .flatMap((each) => each.reasons.map(({ is, rows }) => [is, rows] as const));
   const why =
-    reasons.length === 0
-      ? NOTHING
-      : renderTable(
-          { name: 'Why they are in doubt', columns: [{ title: 'why' }, { title: 'rows', isNumber: true }] },
-          reasons,
-        );
+    reasons.length === 0 ? NOTHING : renderTable({ name: 'Why they are in doubt', columns: ['why', '#rows'] }, reasons);
   const many = countOf(rows, 'message');
   const up = html`${hiddenRun(directory)}<p class="field"><label for="file">The message export</label><span class="hint" id="file-hint">CSV of all days since the run began, from the portal of the service. Several files: one after the other.</span><input type="file" id="file" name="file" accept=".csv" aria-describedby="file-hint"${wrong.some(({ field }) => field === 'file') ? html` aria-invalid="true"` : NOTHING}></p><button>Upload and settle</button>`;
   const decide = html`${hiddenRun(directory)}${renderCount(`Type ${rows} to decide`, wrong)}<p><button name="assume" value="sent">Count as sent</button> <span class="dim">no one gets two</span></p><p><button name="assume" value="not-sent">Count as not sent</button> <span class="dim">then they can be sent again: someone may get two</span></p>`;
@@ -89,7 +84,7 @@ export function hadPage(
   const total = countHadAlready(summary);
   const runs = summary.steps.flatMap(({ had }) => had?.runs ?? []);
   const rows = runs.map(({ job, at, rows }) => [job, formatDay(Date.parse(at)), rows] as const);
-  const columns = [{ title: 'by the job' }, { title: 'on' }, { title: 'people', isNumber: true }];
+  const columns = ['by the job', 'on', '#people'];
   const again = html`${hiddenRun(plan.id)}<input type="hidden" name="only" value="had-it-already"><button>Plan these ${format(total)} all the same</button>`;
   return renderPage(view, {
     title: 'Had it already',

@@ -114,24 +114,15 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
       }),
     ['to be sent', counts.planned, renderShare(counts.planned, counts.read), ''] as const,
   ];
-  const columns = [
-    { title: plan.steps.length > 1 ? nameStep(step) : 'from the file' },
-    { title: 'rows', isNumber: true },
-    { title: 'of those read' },
-    { title: 'left out, and why' },
-  ];
+  const name = plan.steps.length > 1 ? nameStep(step) : 'from the file';
+  const columns = [name, '#rows', 'of those read', 'left out, and why'];
   const problems = reasons.map(({ code, rows, said, example: { line, field, value } }) => {
     const { is, fix } = explainReason({ code, rows, said });
     return [is, rows, `line ${line}${field === '' ? '' : `, ${field}`}${value === '' ? '' : ` ${value}`}`, fix];
   });
   const more = counts.rejected - problems.reduce((sum, [, rows]) => sum + Number(rows), 0);
   const others = more > 0 ? html`<p>And ${countOf(more, 'row')} with other problems.</p>` : NOTHING;
-  const problemColumns = [
-    { title: 'problem' },
-    { title: 'rows', isNumber: true },
-    { title: 'the first of them' },
-    { title: 'what to do' },
-  ];
+  const problemColumns = ['problem', '#rows', 'the first of them', 'what to do'];
   return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
 ${renderTable({ name: `${nameStep(step)}: from the rows read to those that are sent`, columns }, lines)}
 ${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}${others}`}

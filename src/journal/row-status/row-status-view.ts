@@ -11,12 +11,11 @@ import { SendRate, type SendRateSeries } from './send-rate.js';
  */
 export type CurrentRowStatus = 'open' | 'under-way' | RowVerdict['status'] | 'moved';
 
-/** Of a step of the plan. */
-export interface StepSize {
+/** What of a plan it needs. */
+export type StepSize = {
   readonly number: number;
-  readonly planned: number;
-  readonly requests: number;
-}
+  readonly counts: { readonly planned: number; readonly requests: number };
+};
 
 /**
  * What became of each planned row of a run, from its journal. Built by one walk over the entries, in order. Takes a
@@ -32,10 +31,10 @@ export class RowStatusView {
 
   /** `isForReport`: whether to keep what reports need: `placesOf` and `rateOf`. */
   constructor(steps: readonly StepSize[], { isForReport }: { isForReport: boolean }) {
-    for (const step of steps) {
-      this.#steps.set(step.number, {
-        ends: new RowEndNumbers(step.planned),
-        places: isForReport ? new OutcomePlaces(step) : undefined,
+    for (const { number, counts } of steps) {
+      this.#steps.set(number, {
+        ends: new RowEndNumbers(counts.planned),
+        places: isForReport ? new OutcomePlaces(counts) : undefined,
         rate: isForReport ? new SendRate() : undefined,
       });
     }

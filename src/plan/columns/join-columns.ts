@@ -1,5 +1,6 @@
 import type { FindColumn } from '../../domain/find-column.js';
 import { isResultColumn } from '../../domain/output-columns.js';
+import type { Cell } from '../../domain/row.js';
 
 /** The original columns of a step's outputs, and where the columns of each input stand among them. */
 interface JoinedColumns {
@@ -35,4 +36,11 @@ export function joinColumns(inputs: readonly (readonly string[])[], findColumn: 
     return map;
   });
   return { columns, maps };
+}
+
+/** The cells of a row of an input, in the order of so many columns: `map` says where those of the input stand among them. */
+export function spreadCells(cells: readonly Cell[], map: readonly number[], width: number): Cell[] {
+  const spread: Cell[] = new Array(width).fill(undefined);
+  for (const [index, column] of map.entries()) spread[column] = cells[index];
+  return spread;
 }

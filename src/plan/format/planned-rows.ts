@@ -1,4 +1,5 @@
 import { isLeftOutCode, LEFT_OUT_CODES } from '../../domain/row-codes.js';
+import type { RowId } from '../../kinds/ids.js';
 import type { Files } from '../../storage/files.js';
 import type { PlannedStep } from './plan-file.js';
 import { readRowBatches } from './planned-files.js';
@@ -32,6 +33,18 @@ export function isLeftOut(row: RowLine): row is SkippedRowLine {
 
 export function countLeftOut({ skips }: Pick<PlannedStep, 'skips'>): number {
   return LEFT_OUT_CODES.reduce((sum, code) => sum + (skips[code] ?? 0), 0);
+}
+
+/** The place of a row in its id: among the planned rows of its step, those that it refused, or those that it left out. */
+export type RowOrdinal = Pick<RowId, 'isPlanned' | 'isLeftOut' | 'index'>;
+
+/** To be asked for each row of a step, in their order. Undefined for one that was skipped for good: it has no id. */
+export function createOrdinals(): (row: RowLine) => RowOrdinal | undefined {
+  const next = { planned: 0, rejected: 0, leftOut: 0 };
+  return (row) => {
+    if (row.state !== 'skipped') return { isPlanned: row.state === 'planned', index: next[row.state]++ };
+    return isLeftOut(row) ? { isPlanned: false, isLeftOut: true, index: next.leftOut++ } : undefined;
+  };
 }
 
 /** All rows of a step, in the order of their file. */

@@ -5,18 +5,8 @@ import { NO_JOURNAL, type PlacedLine, readJournalOn } from '../../journal/reader
 import { RowStatusView } from '../../journal/row-status/row-status-view.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../../plan/format/plan-file.js';
 import type { Files } from '../../storage/files.js';
-import { checkNames } from '../name-check.js';
 import { OutcomeReader } from '../outcome-reader.js';
-import { listStepSizes } from '../read-run-rows.js';
 import { StepReportWriter } from '../step-report.js';
-
-/** What the machine can spare. */
-export interface Spare {
-  /** Share of the time since the last call in which this thread was at work: 0 to 1. */
-  busyShare(): number;
-  /** On the disk of a directory; undefined where it has no end. */
-  readonly freeBytes: ((directory: string) => Promise<number>) | undefined;
-}
 
 /** Outputs whose first rows are written. */
 export interface BegunOutputs {
@@ -25,14 +15,18 @@ export interface BegunOutputs {
   readonly writers: Map<PlannedStep, StepReportWriter>;
 }
 
-interface EarlyContext {
-  readonly files: Files;
+/** The run that sends, and what the machine can spare for it. */
+interface SendingRun {
   readonly directory: string;
   readonly plan: Plan;
-  /** Of the run that sends. */
   readonly journal: { readonly durableBytes: number };
-  readonly spare: Spare;
+  /** Give a file its name only while this process has the job. */
+  readonly files: Files;
   readonly monotonicMs: () => number;
+  /** Share of the time since the last call in which this thread was at work: 0 to 1. */
+  readonly busyShare: () => number;
+  /** On the disk of a directory; undefined where it has no end. */
+  readonly freeBytes?: ((directory: string) => Promise<number>) | undefined;
 }
 
 /** A turn lasts as long as the pause before it; there is none where sending takes half of this thread, on average. */
@@ -53,7 +47,7 @@ const CHANGES: ReadonlySet<JournalEntry['type']> = new Set(['open', 'settle', 'r
  * up, and the outputs are written as if there had been nothing.
  */
 export class EarlyOutputs {
-  readonly #context: EarlyContext;
+  readonly #run: SendingRun;
   readonly #path: string;
   /** Undefined once it has given up or finished. */
   #begun: BegunOutputs | undefined;
@@ -65,14 +59,13 @@ export class EarlyOutputs {
   #pausedAtMs = 0;
   /** Average of the pauses. */
   #busy = MOST_BUSY;
-  #mayName = async () => {};
 
-  constructor(context: EarlyContext) {
-    const { directory, plan } = context;
-    this.#context = { ...context, files: checkNames(context.files, () => this.#mayName()) };
+  constructor(run: SendingRun) {
+    const { files, directory, plan } = run;
+    this.#run = run;
     this.#path = join(directory, JOURNAL_FILE);
-    const rows = new RowStatusView(listStepSizes(plan), { isForReport: true });
-    this.#begun = { rows, reader: new OutcomeReader(context.files, this.#path, rows), writers: new Map() };
+    const rows = new RowStatusView(plan.steps, { isForReport: true });
+    this.#begun = { rows, reader: new OutcomeReader(files, this.#path, rows), writers: new Map() };
     this.#pause();
   }
 
@@ -80,7 +73,7 @@ export class EarlyOutputs {
   advance(): Promise<void> | undefined {
     const begun = this.#begun;
     if (begun === undefined || this.#turn !== undefined) return this.#turn;
-    if (this.#context.monotonicMs() - this.#pausedAtMs < PAUSE_MS) return undefined;
+    if (this.#run.monotonicMs() - this.#pausedAtMs < PAUSE_MS) return undefined;
     this.#busy += (this.#pause() - this.#busy) * WEIGHT_OF_LAST;
     if (this.#busy > MOST_BUSY) return undefined;
     this.#turn = this.#takeTurn(begun)
@@ -92,15 +85,11 @@ export class EarlyOutputs {
     return this.#turn;
   }
 
-  /**
-   * Finishes with `finish`, which gets no file its name unless `mayName` resolves. Undefined: there was nothing to finish, or it
-   * failed.
-   */
-  async finish<T>(mayName: () => Promise<void>, finish: (begun: BegunOutputs) => Promise<T>): Promise<T | undefined> {
+  /** Finishes with `finish`. Undefined: there was nothing to finish, or it failed. */
+  async finish<T>(finish: (begun: BegunOutputs) => Promise<T>): Promise<T | undefined> {
     await this.#turn;
     const begun = this.#begun;
     if (begun === undefined || begun.writers.size === 0) return undefined;
-    this.#mayName = mayName;
     try {
       await this.#readJournal(begun, undefined);
       const finished = await finish(begun);
@@ -120,16 +109,15 @@ export class EarlyOutputs {
 
   /** How busy this thread was since the last call. */
   #pause(): number {
-    const { spare, monotonicMs } = this.#context;
-    this.#pausedAtMs = monotonicMs();
-    return spare.busyShare();
+    this.#pausedAtMs = this.#run.monotonicMs();
+    return this.#run.busyShare();
   }
 
   async #takeTurn(begun: BegunOutputs): Promise<void> {
-    const { directory, plan, journal, spare, monotonicMs } = this.#context;
+    const { directory, plan, journal, monotonicMs } = this.#run;
     const untilMs = monotonicMs() + TURN_MS;
     const rowBytes = plan.steps.reduce((sum, { files }) => sum + (files?.rows.bytes ?? 0), 0);
-    const freeBytes = await spare.freeBytes?.(directory);
+    const freeBytes = await this.#run.freeBytes?.(directory);
     if (freeBytes !== undefined && freeBytes < rowBytes * FREE_TIMES_ROWS) return this.#giveUp();
     await this.#readJournal(begun, journal.durableBytes);
     while (monotonicMs() < untilMs && begun.writers.size <= MOST_STEPS) {
@@ -150,12 +138,12 @@ export class EarlyOutputs {
       if (!isFirst && CHANGES.has(line.entry.type)) throw new Error('Rows that are written may have another end now');
       rows.apply(line);
     };
-    this.#end = await readJournalOn(this.#context.files, this.#path, { from: this.#end, toBytes, visit });
+    this.#end = await readJournalOn(this.#run.files, this.#path, { from: this.#end, toBytes, visit });
   }
 
   /** Undefined for a step without rows. */
   async #openWriter({ rows, reader, writers }: BegunOutputs, planned: PlannedStep) {
-    const { files, directory, plan } = this.#context;
+    const { files, directory, plan } = this.#run;
     const step = plan.job.steps[planned.number - 1];
     const known = writers.get(planned);
     if (known !== undefined || step === undefined || !isRowStep(step)) return known;

@@ -22,8 +22,7 @@ export function renderOutcomeBar(balance: Balance): Html {
   const said =
     balance.skipped === 0
       ? NOTHING
-      : html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>
-`;
+      : html`<p>Audience: <b>${format(audience)}</b> of ${format(balance.read)} rows read.</p>\n`;
   if (audience === 0) return said;
   const widths = spread(shown.map(([key]) => balance[key]));
   let x = 0;

@@ -5,7 +5,17 @@ import { formatMoney } from '../../prices/decimal.js';
 import { listNotSent, listOmitted, nameStage } from '../account.js';
 import { type StepSummary, type Summary, sumDeliveries } from '../summary.js';
 import { renderShare } from './charts.js';
-import { cutSentence, type Html, html, MOST_ROWS, MOST_STEPS, NOTHING, nameStep, renderTable } from './html.js';
+import {
+  cutSentence,
+  type Html,
+  html,
+  MOST_ROWS,
+  MOST_STEPS,
+  NOTHING,
+  nameStep,
+  renderSection,
+  renderTable,
+} from './html.js';
 
 /**
  * From the rows that were read to the people who were reached, what was left out on the way and why, and what it cost: a table for each
@@ -21,19 +31,17 @@ export function renderFunnel(summary: Summary): Html {
       return [name, count, renderShare(count, step.balance.read), leftOut] as const;
     });
     const columns = [
-      { title: steps.length > 1 ? nameStep(step) : 'from the file' },
-      { title: 'rows', isNumber: true },
-      { title: 'of those read' },
-      { title: 'left out, and why' },
+      steps.length > 1 ? nameStep(step) : 'from the file',
+      '#rows',
+      'of those read',
+      'left out, and why',
     ];
     const warnings = (step.funnel ?? [])
       .slice(0, MOST_ROWS)
       .flatMap(({ warning }) => (warning === undefined ? [] : [html`<p>Warning: ${cutSentence(warning)}</p>`]));
     return html`${renderTable({ name: `${nameStep(step)}: from the rows read to the people reached`, columns }, rows)}${warnings}`;
   });
-  if (sections.length === 0) return NOTHING;
-  return html`<h2>From the file to the people</h2>
-${sections}${renderMoney(summary)}`;
+  return sections.length === 0 ? NOTHING : renderSection('From the file to the people', sections, renderMoney(summary));
 }
 
 type Line = readonly [name: string, rows: number, leftOut: string];
@@ -90,8 +98,5 @@ function renderMoney({ cost, billed }: Summary): Html {
       ? []
       : [`${formatBilled(billed)} billed, by ${format(billed.priced)} receipts`]),
   ];
-  return parts.length === 0
-    ? NOTHING
-    : html`<p><b>Cost:</b> ${parts.join(', ')}.</p>
-`;
+  return parts.length === 0 ? NOTHING : html`<p><b>Cost:</b> ${parts.join(', ')}.</p>\n`;
 }

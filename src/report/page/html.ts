@@ -52,12 +52,6 @@ export function formatSpan(startMs: number, endMs: number, timeZone: string): st
   return from === to ? `on ${day} at ${from} ${timeZone}` : `on ${day} from ${from} to ${to} ${timeZone}`;
 }
 
-export interface PageColumn {
-  readonly title: string;
-  /** Whether its cells are figures. */
-  readonly isNumber?: boolean;
-}
-
 // The page stays below 150 KB, whatever a run holds.
 /** More of them are summed up in a last row. */
 export const MOST_ROWS = 25;
@@ -66,23 +60,33 @@ export const MOST_STEPS = 8;
 const MOST_CHARACTERS = 500;
 const MOST_CHARACTERS_OF_NAME = 80;
 
-/** A table with a name for those who do not see it. A cell that is a number is written with its thousands; the first is the row's name. */
+/** A part of a page under its title; nothing where there is nothing in it. */
+export function renderSection(title: string, ...parts: readonly (Html | readonly Html[])[]): Html {
+  const content = html`${parts.flat()}`;
+  return content.text === '' ? NOTHING : html`<h2>${title}</h2>\n${content}`;
+}
+
+/**
+ * A table with a name for those who do not see it. `columns`: their titles, with `#` before those of figures. A cell that is a number is written with
+ * its thousands; the first is the row's name.
+ */
 export function renderTable(
-  { name, columns }: { readonly name: string; readonly columns: readonly PageColumn[] },
+  { name, columns }: { readonly name: string; readonly columns: readonly string[] },
   rows: readonly (readonly (string | number | Html)[])[],
   total?: readonly (string | number)[],
 ): Html {
-  const numeric = (at: number) => (columns[at]?.isNumber === true ? ' class="n"' : '');
+  const numeric = (at: number) => (columns[at]?.startsWith('#') ? ' class="n"' : '');
   const renderRow = (cells: readonly (string | number | Html)[], attributes = '') => {
     const rendered = cells.map((cell, at) => {
       const tag = at === 0 ? 'th' : 'td';
       const scope = at === 0 ? ' scope="row"' : '';
       return html`${raw(`<${tag}${scope}${numeric(at)}>`)}${typeof cell === 'number' ? format(cell) : cell}${raw(`</${tag}>`)}`;
     });
-    return html`${raw(`<tr${attributes}>`)}${rendered}</tr>
-`;
+    return html`${raw(`<tr${attributes}>`)}${rendered}</tr>\n`;
   };
-  const heads = columns.map(({ title }, at) => html`${raw(`<th scope="col"${numeric(at)}>`)}${title}</th>`);
+  const heads = columns.map(
+    (title, at) => html`${raw(`<th scope="col"${numeric(at)}>`)}${title.replace(/^#/, '')}</th>`,
+  );
   return html`<div class="wide" role="region" aria-label="${name}" tabindex="0"><table>
 <thead><tr>${heads}</tr></thead>
 <tbody>${rows.map((row) => renderRow(row))}${total === undefined ? NOTHING : renderRow(total, ' class="total"')}</tbody>

@@ -19,10 +19,7 @@ const MOST_RUNS = 12;
 
 /** Which runs a campaign has, the last ones where they are many; `missing`: those that are pruned or gone, and not counted. */
 export function renderCampaign(runs: readonly CampaignRun[], missing: readonly string[], timeZone: string): Html {
-  const columns = [
-    ...['run', 'began', 'what it sent'].map((title) => ({ title })),
-    ...['read', 'accepted'].map((title) => ({ title, isNumber: true })),
-  ];
+  const columns = ['run', 'began', 'what it sent', '#read', '#accepted'];
   const rows = runs.slice(-MOST_RUNS).map(({ summary, only, isReimport }) => {
     const { plan, startedAt, balance } = summary;
     const began = startedAt === null ? 'not yet' : formatTime(stateTime(Date.parse(startedAt), timeZone));
@@ -33,8 +30,7 @@ export function renderCampaign(runs: readonly CampaignRun[], missing: readonly s
   const lacks =
     missing.length === 0
       ? NOTHING
-      : html`<p>Not counted: ${countOf(missing.length, 'run')} whose rows are deleted, ${missing.slice(0, MOST_RUNS).join(', ')}.</p>
-`;
+      : html`<p>Not counted: ${countOf(missing.length, 'run')} whose rows are deleted, ${missing.slice(0, MOST_RUNS).join(', ')}.</p>\n`;
   return html`<h2>Runs</h2>
 <p>${countOf(runs.length, 'run')}; above each row counts once, as the last run that had it.${earlier === 0 ? '' : ` The last ${rows.length}:`}</p>
 ${renderTable({ name: 'Runs of the campaign', columns }, rows)}${lacks}`;
@@ -64,11 +60,7 @@ export interface SentTest {
 /** Which tests of the plan were sent, and whether they were accepted. The newest stand last; of many the first are summed up. */
 export function renderTests(tests: readonly SentTest[]): Html {
   if (tests.length === 0) return NOTHING;
-  const columns = [
-    { title: 'test' },
-    { title: 'sent' },
-    ...['own numbers', 'messages', 'accepted'].map((title) => ({ title, isNumber: true })),
-  ];
+  const columns = ['test', 'sent', '#own numbers', '#messages', '#accepted'];
   const rows = tests.slice(-MOST_TESTS).map(({ run, sentAtMs, numbers, counts }) => {
     const figures = counts === undefined ? ['not finished', ''] : [counts.read, counts.accepted];
     return [html`<code>${run}</code>`, formatTime({ at: new Date(sentAtMs).toISOString() }), numbers, ...figures];

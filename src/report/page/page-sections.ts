@@ -19,6 +19,7 @@ import {
   MOST_STEPS,
   NOTHING,
   nameStep,
+  renderSection,
   renderTable,
   sumUp,
 } from './html.js';
@@ -40,29 +41,21 @@ export interface PageSource {
 function renderSteps({ steps, balance }: Summary): Html {
   // What no row came to has no column: so the table fits a phone.
   const shown = OUTCOMES.filter(([key]) => key === 'accepted' || balance[key] > 0);
-  const columns = [
-    { title: 'step' },
-    ...['read', ...shown.map(([, title]) => title)].map((title) => ({ title, isNumber: true })),
-  ];
+  const columns = ['step', '#read', ...shown.map(([, title]) => `#${title}`)];
   const figures = (of: Summary['balance']) => [of.read, ...shown.map(([key]) => of[key])];
   const rows = steps.flatMap((step) => (step.action === null ? [[nameStep(step), ...figures(step.balance)]] : []));
   const total = rows.length > 1 ? ['total', ...figures(balance)] : undefined;
   return rows.length === 0
     ? NOTHING
-    : html`<h2>Steps</h2>
-${renderTable({ name: 'Rows by step and outcome', columns }, rows, total)}`;
+    : renderSection('Steps', renderTable({ name: 'Rows by step and outcome', columns }, rows, total));
 }
 
 /** What became of steps without rows. */
 export function renderActions({ steps }: Summary): Html {
-  const actions = steps.flatMap((step) => {
-    if (step.action === null) return [];
-    return [
-      html`<p>${nameStep(step)}: ${cutSentence(step.action.reason)} (${step.action.status})</p>
-`,
-    ];
-  });
-  return html`${actions}`;
+  return html`${steps.map((step) => {
+    if (step.action === null) return NOTHING;
+    return html`<p>${nameStep(step)}: ${cutSentence(step.action.reason)} (${step.action.status})</p>\n`;
+  })}`;
 }
 
 /** What a reader of the funnel seldom asks for: each table by step, how fast it was sent, by which digests its files are known. Folded. */
@@ -72,7 +65,7 @@ export function renderForEngineers(source: PageSource): Html {
     renderSteps(summary),
     renderTests(tests),
     renderDeliveries(summary),
-    renderCost(summary),
+    renderSection('Cost', renderListed(summary), renderBilled(summary)),
     source.runs === undefined ? renderAudience(plan) : NOTHING,
     renderRates(source),
     renderFiles(plan),
@@ -94,10 +87,7 @@ function renderRates({ plan, rateOf }: PageSource): Html {
     const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
     return [renderRateChart(series, { title: nameStep(planned), unit: isSms ? 'message' : 'request', limit })];
   });
-  return charts.length === 0
-    ? NOTHING
-    : html`<h2>Rate</h2>
-${charts}`;
+  return renderSection('Rate', charts);
 }
 
 /** The words and the code. */
@@ -105,9 +95,9 @@ const MOST_CHARACTERS_OF_REASON = 160;
 
 /** Why rows were not accepted, and what to do about it. */
 export function renderReasons(summary: Summary): Html {
-  const sections = summary.steps.slice(0, MOST_STEPS).flatMap((step) => {
+  const sections = summary.steps.slice(0, MOST_STEPS).map((step) => {
     const tables = explainRows(step, summary).map(({ title, reasons }) => {
-      const columns = [{ title: `why ${title}` }, { title: 'rows', isNumber: true }, { title: 'what to do' }];
+      const columns = [`why ${title}`, '#rows', 'what to do'];
       const rows = sumUp(
         reasons.map(({ is, rows, fix }) => [cutName(is, MOST_CHARACTERS_OF_REASON), rows, fix]),
         (rest) => [`${countOf(rest.length, 'other reason')}`, addUp(rest), 'see the output file'],
@@ -120,19 +110,10 @@ export function renderReasons(summary: Summary): Html {
     });
     const skipped = step.balance.skipped === 0 ? [] : [`${describeSkips(step)}.`];
     const said = [...listRemarks(step), ...skipped, ...lists].map(cutSentence);
-    if (tables.length === 0 && said.length === 0) return [];
-    return [
-      html`<h3>${nameStep(step)}</h3>
-${tables}${said.map(
-  (line) => html`<p>${line}</p>
-`,
-)}`,
-    ];
+    if (tables.length === 0 && said.length === 0) return NOTHING;
+    return html`<h3>${nameStep(step)}</h3>\n${tables}${said.map((line) => html`<p>${line}</p>\n`)}`;
   });
-  return sections.length === 0
-    ? NOTHING
-    : html`<h2>What was not accepted</h2>
-${sections}`;
+  return renderSection('What was not accepted', sections);
 }
 
 /** What became of messages that were accepted, as far as receipts say. */
@@ -140,31 +121,20 @@ function renderDeliveries({ deliveries, balance }: Summary): Html {
   if (deliveries === null) return NOTHING;
   const entries = Object.entries(deliveries).sort((one, other) => other[1] - one[1]);
   const received = entries.reduce((sum, [, count]) => sum + count, 0);
-  const columns = [{ title: 'state' }, { title: 'messages', isNumber: true }, { title: 'share', isNumber: true }];
+  const columns = ['state', '#messages', '#share'];
   const rows = sumUp(
     entries.map(([state, count]) => [cutName(state), count, formatShare(count, received)]),
     (rest) => [countOf(rest.length, 'other state'), addUp(rest), formatShare(addUp(rest), received)],
   );
-  return html`<h2>Delivery</h2>
-<p>${countOf(received, 'message')} of ${format(balance.accepted)} accepted rows have a delivery receipt.</p>
-${renderTable({ name: 'Messages by delivery state', columns }, rows)}`;
+  const said = `${countOf(received, 'message')} of ${format(balance.accepted)} accepted rows have a delivery receipt.`;
+  const table = renderTable({ name: 'Messages by delivery state', columns }, rows);
+  return renderSection('Delivery', html`<p>${said}</p>\n${table}`);
 }
 
-/** By the price list of the job, of what was planned and of what was accepted; and by receipts. */
-function renderCost(summary: Summary): Html {
-  if (summary.cost === undefined && summary.billed === undefined) return NOTHING;
-  return html`<h2>Cost</h2>
-${renderListed(summary)}${renderBilled(summary)}`;
-}
-
+/** By the price list of the job, of what was planned and of what was accepted. */
 function renderListed({ cost, steps }: Summary): Html {
   if (cost === undefined) return NOTHING;
-  const columns = [
-    { title: 'step' },
-    { title: `planned, ${cost.currency}`, isNumber: true },
-    { title: `accepted, ${cost.currency}`, isNumber: true },
-    { title: 'rows without a price', isNumber: true },
-  ];
+  const columns = ['step', `#planned, ${cost.currency}`, `#accepted, ${cost.currency}`, '#rows without a price'];
   const amounts = (of: { readonly planned: string; readonly accepted: string }) => [
     formatAmount(of.planned),
     formatAmount(of.accepted),
@@ -173,14 +143,13 @@ function renderListed({ cost, steps }: Summary): Html {
   const rows = priced.map(({ name, cost }) => [name, ...amounts(cost), cost.withoutPrice]);
   const without = priced.reduce((sum, { cost }) => sum + cost.withoutPrice, 0);
   const total = rows.length > 1 ? ['total', ...amounts(cost), without] : undefined;
-  return html`${renderTable({ name: 'Cost by step', columns }, rows, total)}<p class="dim">By the price list ${cutName(cost.file)}.</p>
-`;
+  const table = renderTable({ name: 'Cost by step', columns }, rows, total);
+  return html`${table}<p class="dim">By the price list ${cutName(cost.file)}.</p>\n`;
 }
 
 function renderPriceList({ cost }: Summary): Html {
   if (cost === undefined) return NOTHING;
-  return html`<p>Price list ${cutName(cost.file)}: SHA-256 <code>${cost.sha256}</code></p>
-`;
+  return html`<p>Price list ${cutName(cost.file)}: SHA-256 <code>${cost.sha256}</code></p>\n`;
 }
 
 /** What receipts say, against what was forecast for the same messages. */
@@ -188,7 +157,7 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
   if (billed === undefined) return NOTHING;
   const forecast = cost === undefined ? [] : [`forecast, ${cost.currency}`];
   const titles = [...forecast, 'actual', 'parts forecast', 'parts', 'receipts'];
-  const columns = [{ title: 'step' }, ...titles.map((title) => ({ title, isNumber: true }))];
+  const columns = ['step', ...titles.map((title) => `#${title}`)];
   const figures = (of: NonNullable<Summary['billed']>, accepted: number) => [
     ...(cost === undefined ? [] : [of.forecast === null ? '' : formatAmount(of.forecast)]),
     formatBilled(of),
@@ -198,42 +167,33 @@ function renderBilled({ billed, cost, steps }: Summary): Html {
   const rows = charged.map((step) => [nameStep(step), ...figures(step.billed, step.balance.accepted)]);
   const accepted = charged.reduce((sum, { balance }) => sum + balance.accepted, 0);
   const total = rows.length > 1 ? ['total', ...figures(billed, accepted)] : undefined;
-  return html`${renderTable({ name: 'Cost by receipts', columns }, rows, total)}<p class="dim">For the messages that have a delivery receipt; ${format(billed.priced)} of them name a price.</p>
-`;
+  const table = renderTable({ name: 'Cost by receipts', columns }, rows, total);
+  return html`${table}<p class="dim">For the messages that have a delivery receipt; ${format(billed.priced)} of them name a price.</p>\n`;
 }
 
 /** Where messages go, and what makes them longer than they look. */
 function renderAudience({ steps, prices }: Plan): Html {
-  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
+  const sections = steps.slice(0, MOST_STEPS).map((step) => {
     const countries = Object.entries(step.countries);
-    if (countries.length === 0) return [];
+    if (countries.length === 0) return NOTHING;
     const { messages, segments } = step.counts;
     const rows = sumUp(
       countries.map(([code, count]) => [`${countryName(code)} (${code})`, count]),
       (rest) => [`${countOf(rest.length, 'other country', 'other countries')}`, addUp(rest)],
     );
     const noun = messages > 0 ? 'messages' : 'rows';
-    const parts =
-      messages > 0
-        ? html`<p>${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.</p>
-`
-        : NOTHING;
     const special = describeSpecialCharacters(step, { currency: prices?.currency, most: 5 });
-    const longer =
-      special === undefined
-        ? NOTHING
-        : html`<p>${cutSentence(special.slice(0, 1).toUpperCase() + special.slice(1))}.</p>
-`;
-    const columns = [{ title: 'country' }, { title: noun, isNumber: true }];
-    return [
-      html`<h3>${nameStep(step)}</h3>
-${parts}${longer}${renderTable({ name: `${nameStep(step)}: ${noun} by country`, columns }, rows)}`,
-    ];
+    const said = [
+      ...(messages > 0 ? [`${countOf(messages, 'message')} of ${countOf(segments, 'part')} in all.`] : []),
+      ...(special === undefined ? [] : [`${cutSentence(special.slice(0, 1).toUpperCase() + special.slice(1))}.`]),
+    ].map((line) => html`<p>${line}</p>\n`);
+    const table = renderTable(
+      { name: `${nameStep(step)}: ${noun} by country`, columns: ['country', `#${noun}`] },
+      rows,
+    );
+    return html`<h3>${nameStep(step)}</h3>\n${said}${table}`;
   });
-  return sections.length === 0
-    ? NOTHING
-    : html`<h2>Countries</h2>
-${sections}`;
+  return renderSection('Countries', sections);
 }
 
 const COUNTRY_NAMES = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
@@ -244,21 +204,12 @@ function countryName(code: string): string {
 
 /** The planned messages that the plan's account shows. */
 export function renderExamples({ steps }: Plan): Html {
-  const sections = steps.slice(0, MOST_STEPS).flatMap((step) => {
-    if (step.counts.messages === 0 || step.examples.length === 0) return [];
-    const quotes = step.examples.map(
-      ({ text }) => html`<blockquote>${cutSentence(maskNumbers(text))}</blockquote>
-`,
-    );
-    return [
-      html`<h3>${nameStep(step)}</h3>
-${quotes}`,
-    ];
+  const sections = steps.slice(0, MOST_STEPS).map((step) => {
+    if (step.counts.messages === 0 || step.examples.length === 0) return NOTHING;
+    const quotes = step.examples.map(({ text }) => html`<blockquote>${cutSentence(maskNumbers(text))}</blockquote>\n`);
+    return html`<h3>${nameStep(step)}</h3>\n${quotes}`;
   });
-  return sections.length === 0
-    ? NOTHING
-    : html`<h2>Messages, for example</h2>
-${sections}`;
+  return renderSection('Messages, for example', sections);
 }
 
 /** By what the run can be found. */
@@ -281,13 +232,7 @@ function renderFiles({ steps }: Plan): Html {
     inputs.map(({ file, rows, sha256 }) => [cutName(maskNumbers(file)), number, rows, html`<code>${sha256}</code>`]),
   );
   if (files.length === 0) return NOTHING;
-  const columns = [
-    { title: 'file' },
-    { title: 'step', isNumber: true },
-    { title: 'rows', isNumber: true },
-    { title: 'SHA-256' },
-  ];
+  const columns = ['file', '#step', '#rows', 'SHA-256'];
   const rows = sumUp(files, (rest) => [countOf(rest.length, 'other file'), '', '', 'in summary.json']);
-  return html`<h2>Files</h2>
-${renderTable({ name: 'Files of the run', columns }, rows)}`;
+  return renderSection('Files', renderTable({ name: 'Files of the run', columns }, rows));
 }

@@ -1,28 +1,20 @@
 import type { Area } from '../../domain/areas.js';
-import type { ServiceSettings } from '../../job/job.js';
 import type { Limits } from '../../job/limits.js';
 import { type CallLane, createCaller } from '../../service/caller.js';
 import type { CallService, Endpoint } from '../../service/endpoint.js';
 import { isLockLost, type Lock } from '../../storage/lock.js';
 import type { Lane } from '../../throttle/lane.js';
-import type { RunDeps } from '../run-deps.js';
 import type { StepNotices } from '../step-notices.js';
-import type { StopSwitch } from '../stop.js';
-import type { AreaUse } from './area-use.js';
+import type { OfRun } from './send-context.js';
 
 /**
  * Runs a task that calls endpoints one by one, on a lane of its own; once the lock is lost nothing leaves, and the call
  * fails with that error.
  */
 export async function callOnLane<T>(
-  context: {
+  context: Pick<OfRun, 'service' | 'deps' | 'lock' | 'stop' | 'areas'> & {
     area: Area;
     limits: Limits;
-    service: ServiceSettings;
-    deps: RunDeps;
-    lock: Lock;
-    stop: StopSwitch;
-    areas: AreaUse;
     /** How long to keep retrying what was not done; defaults to `giveUpAfterSeconds`. */
     giveUpAfterMs?: number;
     /** Cancels queued calls. */

@@ -1,4 +1,5 @@
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
+import { endUnsent } from '../give-up.js';
 import type { PartSource, PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
 
@@ -81,8 +82,7 @@ export class PartQueue {
 
   /**
    * Halves a part, in the journal, until one piece has so few rows; all pieces wait, that one first. As with a request
-   * that is refused, there is an intent before each split; nothing is sent under it. All entries go in one write: a
-   * power cut within it leaves an intent alone, and its rows in doubt.
+   * that is refused, there is an intent before each split; nothing is sent under it.
    */
   async split(part: PartToSend, maxRows: number): Promise<void> {
     const { journal, lock, deps } = this.#context;
@@ -91,10 +91,8 @@ export class PartQueue {
     const written: Promise<void>[] = [];
     let { open } = part;
     while (open.rows[1] > maxRows) {
-      const { step, request, part: path, line, rows } = open;
-      const key = { step, request, part: path, at: deps.clock.now() };
-      written.push(journal.append({ type: 'intent', ...key, line, rows }));
-      written.push(journal.append({ type: 'outcome', ...key, result: { kind: 'split', why: WHY } }));
+      const entries = endUnsent(open, { kind: 'split', why: WHY }, deps.clock.now());
+      written.push(...entries.map((entry) => journal.append(entry)));
       const [first, second] = halvesOf(open);
       rest.unshift({ ...part, open: second });
       open = first;

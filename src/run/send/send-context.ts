@@ -2,7 +2,7 @@ import type { StatedTime } from '../../domain/stated-time.js';
 import type { RowStep, ServiceSettings } from '../../job/job.js';
 import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
-import type { Plan, PlannedStep } from '../../plan/format/plan-file.js';
+import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
 import type { Held, Lock } from '../../storage/lock.js';
 import type { Journal, RunDeps, SendDeps } from '../run-deps.js';
 import type { StepNotices } from '../step-notices.js';
@@ -11,7 +11,6 @@ import type { AreaUse } from './area-use.js';
 import type { Breaker } from './breaker.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendingHours } from './sending-hours.js';
-import type { SendingStages } from './sending-stages.js';
 
 /** What sending the requests of a step needs to know, wherever they come from. */
 export interface SendContext {
@@ -29,8 +28,8 @@ export interface SendContext {
   readonly notAfter?: StatedTime | undefined;
   /** Absent for a step without a window. */
   readonly hours?: SendingHours | undefined;
-  /** Absent for a step that sends all at once. */
-  readonly stages?: SendingStages | undefined;
+  /** Absent for a step that sends all at once (sending-stages.ts). */
+  readonly stages?: { isOpen(head: Pick<RequestHead, 'stage'>): boolean; endStage(): Promise<boolean> } | undefined;
   readonly planned: Pick<PlannedStep, 'number' | 'kind'> & { readonly counts: Pick<PlannedStep['counts'], 'planned'> };
   readonly progress: Pick<StepProgress, 'settledRows'>;
   readonly maxFailedPercent: number;
@@ -54,13 +53,17 @@ export interface StepBefore {
   readonly notices: StepNotices;
 }
 
-/** What applying a step of a plan needs to know. */
-export interface StepContext extends Omit<SendContext, 'provisionedIds'> {
+/** What all steps of a run that is applied share. */
+export interface OfRun extends Pick<SendContext, 'service' | 'journal' | 'stop'> {
+  readonly directory: string;
   readonly plan: Plan;
   readonly deps: RunDeps;
-  readonly directory: string;
   readonly lock: Lock;
+  readonly areas: AreaUse;
+}
+
+/** What applying a step of a plan needs to know. */
+export interface StepContext extends OfRun, Omit<SendContext, 'provisionedIds' | keyof OfRun> {
   readonly planned: PlannedStep;
   readonly progress: StepProgress;
-  readonly areas: AreaUse;
 }

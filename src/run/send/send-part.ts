@@ -6,9 +6,9 @@ import type { RequestPart, StepKind } from '../../kinds/step-kind.js';
 import { type Answer, readErrorBody, readRetryAfterMs } from '../../service/answer.js';
 import { type Decision, decideAnswer, mayBeStray } from '../../service/decide-answer.js';
 import type { PassGate, ReportConnectDelay } from '../../throttle/lane.js';
+import { endUnsent } from '../give-up.js';
 import { isOver } from '../run-times.js';
-import { checkPrecondition } from './check-precondition.js';
-import { type QueryResult, queryOutcome } from './query-outcome.js';
+import { checkPrecondition, type QueryResult, queryOutcome } from './query-outcome.js';
 import { costOf, type PartToSend } from './request-reader.js';
 import { findClosed, type SendContext } from './send-context.js';
 import { judgeWithheld } from './withhold.js';
@@ -83,10 +83,7 @@ export async function sendPart(
     if (check.kind === 'unsent') {
       const { result } = check;
       if (result.kind !== 'settled') return check;
-      const at = deps.clock.now();
-      // Appended together: nothing is in flight between them.
-      const intent = journal.append({ type: 'intent', ...key, at, line, rows });
-      await Promise.all([intent, journal.append({ type: 'outcome', ...key, at, result })]);
+      await Promise.all(endUnsent(part.open, result, deps.clock.now()).map((entry) => journal.append(entry)));
       return check;
     }
     requestPart = { ...requestPart, seen: check.seen };

@@ -2,6 +2,7 @@ import type { NotSent } from '../../domain/row.js';
 import type { PartResult } from '../../journal/entry-format.js';
 import { halvesOf, type OpenRequest } from '../../journal/replay.js';
 import type { SeenText } from '../../kinds/sms/sms-texts.js';
+import { endUnsent } from '../give-up.js';
 import type { PartToSend } from './request-reader.js';
 import type { SendContext } from './send-context.js';
 
@@ -49,17 +50,14 @@ export function judgeWithheld(part: PartToSend, context: Pick<SendContext, 'deps
   return withheld && toResult(withheld);
 }
 
-/** What is left of a part, and the verdicts of the others. */
-interface WithheldRows {
-  readonly left: readonly PartToSend[];
-  readonly verdicts: readonly { readonly verdict: NotSent; readonly count: number }[];
-}
-
-/** Before a part has its intent: looks again, and withholds in the journal what may not be sent. Undefined where all of it may be. */
+/**
+ * Before a part has its intent: looks again, and withholds in the journal what may not be sent. Gives what is left of the part, and the
+ * verdicts of the others; undefined where all of it may be sent.
+ */
 export async function withhold(
   part: PartToSend,
   context: Pick<SendContext, 'deps' | 'journal' | 'kind' | 'lock'>,
-): Promise<WithheldRows | undefined> {
+): Promise<{ left: PartToSend[]; verdicts: { verdict: NotSent; count: number }[] } | undefined> {
   const { deps, journal, lock } = context;
   if (!mayWithhold(part, context)) return undefined;
   await deps.withholding?.refresh();
@@ -73,12 +71,8 @@ export async function withhold(
     const from = open.rows[0] - part.open.rows[0];
     const result = toResult(withheld.slice(from, from + open.rows[1]));
     if (result === undefined) return void left.push({ ...part, open });
-    const { step, request, part: path, line, rows } = open;
-    const key = { step, request, part: path, at: deps.clock.now() };
-    // All entries go in one write: a power cut within it leaves an intent alone, and its rows in doubt.
-    written.push(journal.append({ type: 'intent', ...key, line, rows }));
-    written.push(journal.append({ type: 'outcome', ...key, result }));
-    if (result.kind === 'given-up') verdicts.push({ verdict: result.verdict, count: rows[1] });
+    written.push(...endUnsent(open, result, deps.clock.now()).map((entry) => journal.append(entry)));
+    if (result.kind === 'given-up') verdicts.push({ verdict: result.verdict, count: open.rows[1] });
     else halvesOf(open).forEach(end);
   };
   end(part.open);

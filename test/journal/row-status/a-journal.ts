@@ -11,11 +11,7 @@ export const REQUESTS = [
 ] as const;
 
 export const SIZES: StepSize[] = REQUESTS.map((rows, at) => {
-  return {
-    number: at + 1,
-    planned: rows.reduce((sum, each) => sum + each, 0),
-    requests: rows.length,
-  };
+  return { number: at + 1, counts: { planned: rows.reduce((sum, each) => sum + each, 0), requests: rows.length } };
 });
 
 /** What a plain model knows of a row. */
@@ -46,8 +42,8 @@ export class JournalModel {
   #plans = 0;
 
   constructor() {
-    this.rows = SIZES.map(({ planned }) =>
-      Array.from({ length: planned }, (): ModelRow => {
+    this.rows = SIZES.map(({ counts }) =>
+      Array.from({ length: counts.planned }, (): ModelRow => {
         return { standing: 'open', code: '', by: '', ids: [], movedTo: undefined };
       }),
     );

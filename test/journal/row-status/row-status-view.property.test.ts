@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow } from '../../../src/journal/journal-window.js';
+import { readJournal } from '../../../src/journal/reader.js';
 import type { OutcomePlaces } from '../../../src/journal/row-status/row-ends.js';
-import { readRowStatus } from '../../../src/journal/state-reader.js';
+import { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
 import { runsOf } from '../../one-in.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
@@ -11,7 +12,8 @@ import { anyJournal, SIZES } from './a-journal.js';
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
   await fc.assert(
     fc.asyncProperty(anyJournal, async (model) => {
-      const { rows } = await readRowStatus(filesOf(model.entries), JOURNAL_PATH, { steps: SIZES, isForReport: false });
+      const rows = new RowStatusView(SIZES, { isForReport: false });
+      await readJournal(filesOf(model.entries), JOURNAL_PATH, (line) => rows.apply(line));
       const all = model.list();
       const seen = all.map(({ step, row }) => ({
         standing: rows.currentStatusOf(step, row),
@@ -47,7 +49,8 @@ test('places lead to the entries in the journal that say what the rows came to',
   await fc.assert(
     fc.asyncProperty(anyJournal, fc.integer({ min: 1, max: 400 }), async (model, windowBytes) => {
       const files = filesOf(model.entries);
-      const { rows } = await readRowStatus(files, JOURNAL_PATH, { steps: SIZES, isForReport: true });
+      const rows = new RowStatusView(SIZES, { isForReport: true });
+      await readJournal(files, JOURNAL_PATH, (line) => rows.apply(line));
       const window = new JournalWindow(files, JOURNAL_PATH, windowBytes);
       for (const each of model.list()) {
         const { step, row, is } = each;

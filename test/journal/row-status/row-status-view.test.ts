@@ -5,7 +5,7 @@ import { anIntent, anOutcome } from '../builders.js';
 
 test('a request is settled once each of its parts has an outcome, not before it was begun', () => {
   const isSettled = (...entries: readonly JournalEntry[]) => {
-    const size = { number: 1, planned: 30, requests: 3 };
+    const size = { number: 1, counts: { planned: 30, requests: 3 } };
     const view = new RowStatusView([size], { isForReport: true });
     for (const [offset, entry] of entries.entries()) view.apply({ entry, offset });
     return view.isSettled(1, 2);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EarlyOutputs, type Spare } from '../../../src/report/early/early-outputs.js';
+import { EarlyOutputs } from '../../../src/report/early/early-outputs.js';
+import { checkNames } from '../../../src/report/name-check.js';
 import type { Summary } from '../../../src/report/summary.js';
 import { writeReport } from '../../../src/report/write-report.js';
 import { StopSwitch } from '../../../src/run/stop.js';
@@ -20,6 +21,7 @@ import {
 import { settleAll } from '../../run/a-mixed-run.js';
 import { aRun, aScriptedService, batchAnswer, failure, response, type Script, type Sent } from '../../run/a-run.js';
 
+type Spare = Pick<ConstructorParameters<typeof EarlyOutputs>[0], 'busyShare' | 'freeBytes'>;
 const IDLE: Spare = { busyShare: () => 0, freeBytes: async () => 1e12 };
 const RESULTS = '1-sms.results.csv';
 const RUNS = ALL ? 60 : 6;
@@ -71,7 +73,7 @@ describe('outputs that are begun while the run sends', () => {
       );
     const journal = { durableBytes: 0 };
     let nowMs = 0;
-    const early = new EarlyOutputs({ ...made, files: disk.files, journal, spare: IDLE, monotonicMs: () => nowMs });
+    const early = new EarlyOutputs({ ...made, files: disk.files, journal, ...IDLE, monotonicMs: () => nowMs });
     const written: number[] = [];
     for (const bytes of [bytesOf(1), bytesOf(ends[0]) - 1, bytesOf(ends[0]), bytesOf(ends[1]), bytesOf(ends[2])]) {
       journal.durableBytes = bytes;
@@ -130,10 +132,10 @@ describe('outputs that are begun while the run sends', () => {
 
 it('outputs that were begun get no name where that is refused', async () => {
   const made = await aPlanOf(8);
-  const { early } = await aRunWithEarly(made, { isReported: false });
+  const files = checkNames(made.disk.files, () => Promise.reject(new Error('the lock is lost')));
+  const { early } = await aRunWithEarly(made, { files, isReported: false });
 
-  const refuse = () => Promise.reject(new Error('the journal has grown'));
-  const finished = await early?.finish(refuse, async ({ writers }) => {
+  const finished = await early?.finish(async ({ writers }) => {
     for (const writer of writers.values()) await writer.finish();
   });
 
@@ -188,7 +190,7 @@ async function aRunWithEarly(
   });
   const announce = async (journal: { durableBytes: number }) => {
     const { files = disk.files, spare = IDLE } = options;
-    early = new EarlyOutputs({ files, directory, plan, journal, spare, monotonicMs: () => nowMs });
+    early = new EarlyOutputs({ files, directory, plan, journal, ...spare, monotonicMs: () => nowMs });
   };
   disk.onOperation = options.onOperation ?? (() => {});
   const { end } = await aRun({ made, service, stop, epoch: options.epoch ?? 1, announce });
