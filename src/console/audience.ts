@@ -7,6 +7,7 @@ import { foldText } from '../filter/read-cell.js';
 import type { SampledRows } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
 import { writtenWhere } from '../job/schema/written-where.js';
+import { Columns } from '../normalize/columns.js';
 
 /** Values of one column of which a row has one to take part; '' is a blank cell. */
 export interface Ticked {
@@ -149,8 +150,9 @@ export function describeAudience({ columns, rows }: SampledRows, ticked: readonl
   let left = rows;
   const steps = toWhere(ticked).map((condition) => {
     const numbers = { column: undefined, country: undefined, countryColumn: undefined };
-    const filter = bindWhere([[condition]], columns, { findColumn, numbers });
-    left = 'problems' in filter ? [] : left.filter((row) => filter.refuse(cellsOf(row)) === undefined);
+    const bound = new Columns(columns, findColumn);
+    const filter = bindWhere([[condition]], bound, numbers);
+    left = bound.problems.length > 0 ? [] : left.filter((row) => filter.refuse(cellsOf(row)) === undefined);
     return `${describeCondition(condition)} leaves ${format(left.length)}`;
   });
   const how = steps.length === 0 ? '' : ` ${steps.join(', then ')}.`;

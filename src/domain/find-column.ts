@@ -4,17 +4,6 @@ export type FindColumn = (
   wanted: string,
 ) => { readonly index: number; readonly how?: 'exact' | 'folded' } | undefined;
 
-/** One for each column that is named and is not there. */
-export interface BindProblems {
-  readonly problems: readonly {
-    readonly column: string;
-    readonly message: string;
-    readonly hint?: string;
-    /** Where the step names the column, below the step; absent where the file is to be named. */
-    readonly at?: readonly (string | number)[];
-  }[];
-}
-
 /** How names of columns are compared: letters, marks and digits only, lower case; full-width forms as the plain ones. */
 export function foldName(name: string): string {
   return name

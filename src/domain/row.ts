@@ -46,13 +46,13 @@ export interface Place {
 
 /** One row of an input file. `cells` stand in the order of the file's columns. */
 export interface SourceRecord {
-  readonly cells: readonly Cell[];
-  /** The same as JSON, where the reader has made it already. */
-  readonly cellsJson?: string | undefined;
+  readonly cells: readonly string[];
   readonly line: number;
   readonly row: number;
   /** Set when the row could not be read as a row (too few fields, bad JSON …); it is then a rejection. */
   readonly fault: Rejection | undefined;
+  /** Identifies a row of a rejections file: '' for a row without one, '?' where a fault hides it; absent elsewhere. */
+  readonly ownId?: string | undefined;
 }
 
 /** The phase that refused a row. */

@@ -1,10 +1,8 @@
-import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Rejection, RowCells } from '../domain/row.js';
-import { suggestNearest } from '../domain/suggest.js';
 import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
+import type { Columns } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
-import { explainMissingColumn } from '../normalize/explain-missing-column.js';
 import { maskCell } from '../normalize/mask.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';
@@ -20,14 +18,9 @@ export interface RowFilter {
  * Binds a `where` to the columns of a file; `numbers` are those of the step. A row takes part if all conditions of one group hold, is omitted if in
  * each group one does not, and is rejected if that is undecidable: where a cell that decides it cannot be compared.
  */
-export function bindWhere(
-  where: Where,
-  columns: readonly string[],
-  { findColumn, numbers }: { readonly findColumn: FindColumn; readonly numbers: StepNumbers },
-): RowFilter | BindProblems {
-  const indexOf = (name: string | undefined) => (name === undefined ? undefined : findColumn(columns, name)?.index);
-  const destination = indexOf(numbers.column);
-  const countryIndex = indexOf(numbers.countryColumn);
+export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers): RowFilter {
+  const destination = columns.look(numbers.column);
+  const countryIndex = columns.look(numbers.countryColumn);
   const compile = (test: CellTest, index: number) =>
     'as' in test
       ? compileCountryTest(
@@ -36,19 +29,13 @@ export function bindWhere(
           { isDestination: index === destination },
         )
       : compileTest(test);
-  const problems: BindProblems['problems'][number][] = [];
   const groups = where.map((group, index) =>
     group.map((condition): BoundCondition => {
-      const found = findColumn(columns, condition.column);
-      if (found === undefined) {
-        const at = where.length === 1 ? [condition.column] : [index, condition.column];
-        problems.push(describeMissing(condition, { columns, numbers, at }));
-      }
-      const place = found?.index ?? -1;
+      const at = ['input', 'where', ...(where.length === 1 ? [] : [index]), condition.column];
+      const place = columns.find(condition.column, 'input.where', { at, advice: adviseCountry(condition, numbers) });
       return bindCondition(condition, { index: place, tests: condition.tests.map((test) => compile(test, place)) });
     }),
   );
-  if (problems.length > 0) return { problems };
   const [only, ...others] = groups;
   if (only === undefined) throw new Error('A where without a group lets no row pass');
   return { refuse: others.length === 0 ? refuseByGroup(only) : refuseByGroups(groups) };
@@ -145,29 +132,10 @@ function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse 
   };
 }
 
-function describeMissing(
-  condition: Condition,
-  {
-    columns,
-    numbers,
-    at,
-  }: { readonly columns: readonly string[]; readonly numbers: StepNumbers; readonly at: readonly (string | number)[] },
-): BindProblems['problems'][number] {
-  const { column } = condition;
-  const nearest = suggestNearest(column, columns);
-  const { message, hint = nearest && `Did you mean "${nearest}"?` } = explainMissingColumn(column, columns);
-  const ofNumbers = numbers.column === undefined ? undefined : asCountry({ ...condition, column: numbers.column });
-  const hints = [
-    ...(hint === undefined ? [] : [hint]),
-    ...(ofNumbers === undefined ? [] : [`For the country of the number write ${ofNumbers}.`]),
-  ];
-  const fallback = 'Correct the name in the job, or the header of the file.';
-  return {
-    column,
-    message: `input.where: ${message}`,
-    hint: hints.join(' ') || fallback,
-    at: ['input', 'where', ...at],
-  };
+/** Where a column of countries is not there: the numbers show theirs. */
+function adviseCountry(condition: Condition, { column }: StepNumbers): string | undefined {
+  const ofNumbers = column === undefined ? undefined : asCountry({ ...condition, column });
+  return ofNumbers && `For the country of the number write ${ofNumbers}.`;
 }
 
 /** How a plain condition whose values are countries is written so that all their spellings count; undefined for another one. */

@@ -1,46 +1,36 @@
-import type { FindColumn } from '../domain/find-column.js';
 import type { Window } from '../hours/window.js';
 import { findGroup } from '../hours/zone-groups.js';
-import { searchColumns } from '../kinds/column-search.js';
-import { cellText, type RowPlan, type RowPlanner, type RowRefusal } from '../kinds/step-kind.js';
+import type { DraftRow, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
+import type { Columns } from '../normalize/columns.js';
 
-/** The planner of a step with a window: each row has the group of its hours, and one whose time zone is not known is not planned. */
-export function groupHours(planner: RowPlanner, window: Window, findColumn: FindColumn): RowPlanner {
-  if (!areMixed(window)) return { ...planner, hours: String(window.timeZone) };
-  const findHours = (country: string | undefined, cell = '') =>
-    findGroup(window, { country, cell }) ??
+/** The planner of a step with a window: rows have the hours of its zone, or of the country of their number; one whose time zone is not known is not planned. */
+export function groupHours(planner: RowPlanner, window: Window): RowPlanner {
+  const { timeZone } = window;
+  if (typeof timeZone !== 'string') return planner;
+  if (timeZone !== 'recipient') return { ...planner, hours: timeZone };
+  const findHours = (country: string | undefined) =>
+    findGroup(window, { country, cell: '' }) ??
     refuse(window, '', `No time zone is known for numbers of ${country ?? 'no country'}`);
-  const drafts = window.timeZone === 'recipient' ? planner.drafts && { ...planner.drafts, findHours } : planner.drafts;
-  return {
-    ...planner,
-    ...(drafts && { drafts }),
-    bind: (columns) => {
-      const rows = planner.bind(columns);
-      const column = typeof window.timeZone === 'string' ? undefined : window.timeZone.column;
-      const { find, problems } = searchColumns(columns, { findColumn });
-      const index = column === undefined ? undefined : find(column, 'window.timeZone.column');
-      if (typeof rows !== 'function') return { problems: [...problems, ...rows.problems] };
-      if (problems.length > 0) return { problems };
-      return (record, ordinal, at): RowPlan => {
-        const cell = index === undefined ? '' : cellText(record.cells, index);
-        // Before the row can be that which others repeat: it will not be sent.
-        if (index !== undefined && findGroup(window, { country: undefined, cell }) === undefined)
-          return refuse(window, column ?? '', `says ${JSON.stringify(cell.slice(0, 40))}, expected ${EXPECTED}`);
-        const plan = rows(record, ordinal, at);
-        if (plan.kind !== 'planned') return plan;
-        const hours = findHours(plan.row.country, cell);
-        return typeof hours === 'string' ? { kind: 'planned', row: { ...plan.row, hours } } : hours;
-      };
-    },
+  return { ...planner, findHours };
+}
+
+/** Where a column says the zone of each row, its draft has that. */
+export function draftHours(draftRow: DraftRow, window: Window, columns: Columns): DraftRow {
+  const { timeZone } = window;
+  if (typeof timeZone === 'string') return draftRow;
+  const { column } = timeZone;
+  const index = columns.find(column, 'window.timeZone.column');
+  return (cells, text) => {
+    const cell = cells.cell(index);
+    const hours = findGroup(window, { country: undefined, cell });
+    // Before the row can be that which others repeat: it will not be sent.
+    if (hours === undefined)
+      return { refusal: refuse(window, column, `says ${JSON.stringify(cell.slice(0, 40))}, expected ${EXPECTED}`) };
+    return { ...draftRow(cells, text), hours };
   };
 }
 
 const EXPECTED = 'the name of a time zone such as Asia/Singapore';
-
-/** Whether rows may have different hours. */
-function areMixed({ timeZone }: Window): boolean {
-  return timeZone === 'recipient' || typeof timeZone === 'object';
-}
 
 function refuse({ unknown }: Window, field: string, so: string): RowRefusal {
   const reason = field === '' ? so : `The column ${field} ${so}`;

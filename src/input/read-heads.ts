@@ -1,15 +1,15 @@
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import type { Problem } from '../domain/errors.js';
-import { UserError } from '../domain/errors.js';
+import { type Problem, UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
 import { isOptOutFile } from '../guess/guess-consent.js';
-import { findDataInHeader } from '../guess/no-header.js';
 import { joinSamples, type SampledFile, type SampledRows } from '../guess/sampled-rows.js';
 import type { Input } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
+import { isPlausibleEmail } from '../normalize/contact.js';
 import type { Files } from '../storage/files.js';
 import { type InputFile, isOpenMark, listInputs } from './inputs.js';
 import { findColumn } from './own-columns.js';
+import { readBatches } from './record-reader.js';
 import { readRecords } from './records.js';
 import { guessEncoding } from './text/guess-encoding.js';
 
@@ -130,15 +130,9 @@ async function readRows(
   const rows: (readonly Cell[])[] = [];
   await records.open();
   assertHeader(file, records.columns);
-  const batches = records.batches()[Symbol.asyncIterator]();
-  try {
-    while (rows.length < most) {
-      const next = await batches.next();
-      if (next.done === true) break;
-      for (const { cells, fault } of next.value) if (fault === undefined && rows.length < most) rows.push(cells);
-    }
-  } finally {
-    await batches.return?.();
+  for await (const batch of readBatches(records)) {
+    for (const { cells, fault } of batch) if (fault === undefined && rows.length < most) rows.push(cells);
+    if (rows.length >= most) break;
   }
   const isOwn = records.ownColumns.length > 0;
   if (rows.length === 0 && !isOwn) throw refuse(file, 'it holds no row that can be read', 'rows below its header');
@@ -179,4 +173,28 @@ function anInput({ path }: InputFile, stated: Stated): Input {
     countryColumn: undefined,
     limits: DEFAULT_READ_LIMITS,
   };
+}
+
+/** Where the first line of a file holds a person's data, and a line to put above it; undefined for a header. */
+export function findDataInHeader(
+  columns: readonly string[],
+): { what: string; column: number; header: string } | undefined {
+  const kinds = columns.map(readKind);
+  const column = kinds.findIndex((kind) => kind !== undefined);
+  const what = kinds[column];
+  if (what === undefined) return undefined;
+  const names = kinds.map((kind, index) => {
+    const isFirst = kinds.indexOf(kind) === index;
+    if (kind === undefined || !isFirst) return `column${index + 1}`;
+    return kind === 'a number' ? 'mobile' : 'email';
+  });
+  return { what, column: column + 1, header: names.join(',') };
+}
+
+const LEAST_DIGITS = 7;
+
+function readKind(name: string): 'a number' | 'an e-mail address' | undefined {
+  const digits = name.replace(/E\+?\d+$/i, '');
+  if (!/\p{L}/u.test(digits) && (name.match(/\d/g)?.length ?? 0) >= LEAST_DIGITS) return 'a number';
+  return isPlausibleEmail(name.trim()) ? 'an e-mail address' : undefined;
 }

@@ -1,50 +1,44 @@
-import type { RowBlock } from '../domain/bytes/row-block.js';
+import { listRecords, type RowBlock } from '../domain/bytes/row-block.js';
 import type { SourceRecord } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
 import type { DraftBlock } from './fast/draft-block.js';
 
-/** A record with what an output says of it beside its cells. */
-export interface InputRecord extends SourceRecord {
-  /** Identifies a row of a rejections file: '' for a row without one, '?' where a fault hides it; absent elsewhere. */
-  readonly ownId?: string | undefined;
-}
-
-/** Rows with their drafts, as bytes that go into the plan as they are. */
-export interface DraftedBlock {
+/** Rows, and their drafts where the reader has made them already. */
+export interface ReadBlock {
   readonly rows: RowBlock;
-  readonly drafts: DraftBlock;
+  readonly drafts?: DraftBlock | undefined;
 }
 
 /** The records of one file, read once, in order. Refusals are thrown as UserError `bad-input`. */
 export interface RecordReader {
-  /** Names without the blanks around them; known after `open` for CSV, growing while batches are read for NDJSON. */
+  /** Names without the blanks around them; known after `open` for CSV, growing while blocks are read for NDJSON. */
   readonly columns: readonly string[];
   /**
    * For outputs of Volley the columns that begin with `_`: a list for each different set of them; complete when
    * `columns` is.
    */
   readonly ownColumns: readonly (readonly string[])[];
-  /** What was detected or ignored, a sentence each, without the file name; complete when `batches` has ended. */
+  /** What was detected or ignored, a sentence each, without the file name; complete when `blocks` has ended. */
   readonly notices: readonly string[];
   /** What separates the fields; known after `open`, absent for NDJSON and where a thread reads. */
   readonly delimiter?: string;
-  /** Of the bytes read from disk; complete when `batches` has ended. */
+  /** Of the bytes read from disk; complete when `blocks` has ended. */
   readonly sha256: string;
   /** Reads up to the CSV header; refuses all its faults at once. */
   open(): Promise<void>;
-  /** At most 1,000 records at a time, fewer if they are long; can be iterated once. */
-  batches(): AsyncIterable<readonly InputRecord[]>;
-  /**
-   * The rows with the drafts that the step makes of them; absent or undefined if the reader cannot, for this step or for
-   * outputs of Volley. To be called after `open`, in place of `batches`.
-   */
-  draftedBlocks?(step: RowStep): AsyncIterable<DraftedBlock> | undefined;
+  /** At most 1,000 rows at a time, fewer if they are long; can be iterated once. `step`: for which they may be drafted ahead. */
+  blocks(step?: RowStep): AsyncIterable<ReadBlock>;
   /** Closes a file that is not read to its end. */
   close(): Promise<void>;
 }
 
-/** Most records in a batch. */
-export const BATCH_RECORDS = 1000;
+/** Most rows in a block. */
+export const BLOCK_ROWS = 1000;
+
+/** The rows of a file one by one, those of a block at a time. */
+export async function* readBatches(reader: RecordReader): AsyncGenerator<SourceRecord[]> {
+  for await (const { rows } of reader.blocks()) yield listRecords(rows);
+}
 
 /** Names that would change an object itself, such as `__proto__`. */
 export const FORBIDDEN_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

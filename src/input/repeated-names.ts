@@ -1,5 +1,3 @@
-import { foldName } from '../domain/find-column.js';
-
 /**
  * Names that stand twice in a header. Such columns are numbered, `email (1)` and `email (2)`: they appear in every
  * output, and none is taken for the job's `email`.
@@ -33,16 +31,6 @@ export function numberRepeated(names: readonly string[]): NumberedNames {
     notices.push(`columns ${columns} have the same name and are numbered: ${shown}`);
   }
   return { names: numbered, notices };
-}
-
-/** Of the columns of a file, those that were numbered and that a job may mean by a name; empty where it can mean none or only one. */
-export function findNumbered(columns: readonly string[], wanted: string): string[] {
-  const base = foldName(wanted);
-  const found = columns.filter((column) => {
-    const [, name] = /^(.+) \(\d+\)$/s.exec(column) ?? [];
-    return name !== undefined && foldName(name) === base;
-  });
-  return found.length > 1 ? found : [];
 }
 
 function withNumber(name: string, number: number): string {

@@ -3,6 +3,7 @@ import type { Verdict } from '../domain/row.js';
 import type { ActionCode } from '../domain/row-codes.js';
 import type { ChatStep } from '../job/job.js';
 import { CHAT_FIGURES, type ChatFigure } from '../job/schema/steps/chat.js';
+import { Columns } from '../normalize/columns.js';
 import { postMessage } from '../service/areas/chat.js';
 import { parseTemplate } from '../template/parse.js';
 import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
@@ -31,17 +32,17 @@ async function perform({ text, room }: ChatStep, { call, figures, begin }: Actio
 /** The text with the run's figures in place of its variables. */
 export function renderFigures(text: string, figures: RunFigures) {
   const cells = listFigures(figures);
-  const columns = [...CHAT_FIGURES];
-  const bound = parseTemplate(text).bind(columns, (names, wanted) => {
+  const columns = new Columns(CHAT_FIGURES, (names, wanted) => {
     const index = names.indexOf(wanted);
     return index === -1 ? undefined : { index };
   });
-  if ('problems' in bound) {
-    const reason = bound.problems.map(({ message }) => message).join('; ');
+  const bound = parseTemplate(text).bind(columns);
+  if (columns.problems.length > 0) {
+    const reason = columns.problems.map(({ message }) => message).join('; ');
     const code: ActionCode = 'unknown-figure';
     return { ok: false, code, reason } as const;
   }
-  return bound.render(columns.map((name) => cells[name]));
+  return bound.render(CHAT_FIGURES.map((name) => cells[name]));
 }
 
 /** What each figure is, as text. */

@@ -2,11 +2,11 @@ import type { RowOutcomes, Verdict } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
 import { inDoubt } from './outcomes.js';
-import type { PlannedRow, PlannerContext, RequestPart, RowPlan, RowPlanner, StepKind } from './step-kind.js';
+import type { DraftText, PlannerContext, RequestPart, RowDraft, RowPlanner, StepKind } from './step-kind.js';
 
 /** A kind with one row a request, whose fragment is the body. */
 interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner' | 'splitBody' | 'readOutcomes'> {
-  createPlanner(step: S, context: PlannerContext): Pick<RowPlanner, 'bind' | 'drafts' | 'callsPerRequest'>;
+  createPlanner(step: S, context: PlannerContext): Pick<RowPlanner, 'refuse' | 'preview'> & Partial<RowPlanner>;
   /** What an answer must have to be read: `a contact's id`. */
   readonly answersWith: string;
   /** Reads a 2xx answer to `body`; undefined where it does not have that, and the row is in doubt. */
@@ -20,6 +20,7 @@ export function oneRowKind<S extends RowStep>(kind: OneRowKind<S>): StepKind<S> 
     createPlanner: (step, context) => ({
       rowsPerRequest: 1,
       segmentsPerRequest: Number.POSITIVE_INFINITY,
+      messagesPerRow: 0,
       openBody: () => '',
       closeBody: '',
       ...createPlanner(step, context),
@@ -41,11 +42,13 @@ export function readNumberOf(e164: string | undefined): number | undefined {
   return e164 === undefined ? undefined : Number(e164);
 }
 
-/** A planned row that is no message. */
-export function planRequest(
+/** The draft of a row that is a request of its own, and no message. */
+export function draftRequest(
+  text: DraftText,
   body: object,
-  row: Pick<PlannedRow, 'preview'> & Partial<Pick<PlannedRow, 'facts' | 'number' | 'country'>>,
-): RowPlan {
-  const none = { facts: [], number: undefined, country: undefined, extraParts: 0, forcesUcs2: undefined };
-  return { kind: 'planned', row: { fragment: JSON.stringify(body), messages: 0, segments: 0, ...none, ...row } };
+  { facts = [], ...draft }: Pick<RowDraft, 'number' | 'country'> & { facts?: readonly string[] },
+): RowDraft {
+  text.fragment.append(JSON.stringify(body));
+  text.facts.append(facts.map((fact) => JSON.stringify(fact)).join());
+  return draft;
 }

@@ -1,8 +1,8 @@
 import type { Area } from '../domain/areas.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
-import type { BindProblems, FindColumn } from '../domain/find-column.js';
-import type { Cell, Rejection, RowCells, RowOutcomes, Skip, SourceRecord, Verdict } from '../domain/row.js';
+import type { Rejection, RowCells, RowOutcomes, Skip, Verdict } from '../domain/row.js';
 import type { RowStep, ServiceAddresses } from '../job/job.js';
+import type { Columns } from '../normalize/columns.js';
 import type { Digits } from '../normalize/number/number-set.js';
 import type { PricedAs } from '../prices/price-list.js';
 import type { Response } from '../service/answer.js';
@@ -27,13 +27,13 @@ export interface StepKind<S extends RowStep = RowStep> {
   readonly pricedAs?: PricedAs;
   /** The column of the numbers that the step sends to, or gives to the service; undefined where it has none. */
   numberColumn(step: S): string | undefined;
+  /** Binds to the columns of a file; one that is not there is among their problems, and blank in each row. */
+  bind(step: S, columns: Columns): DraftRow;
   createPlanner(step: S, context: PlannerContext): RowPlanner;
   /** Of rows with the same first fact, the planner takes one: what that fact is. Undefined, or absent, if rows are not compared. */
   comparesBy?(step: S): 'number' | 'session' | undefined;
   /** What the messages of a request say, in their order; absent where none is a text that a person gets. */
   listTexts?(body: Buffer): SeenText[];
-  /** The part of planning that can run on the reading thread; absent if a kind has none. */
-  createDrafter?(step: S): RowDrafter;
   /** What is created at the service before the first request; absent if nothing is needed. */
   readonly provisioning?: Provisioning<S>;
   /** A read before each request that may decide not to send it; absent if there is none. */
@@ -143,7 +143,6 @@ export interface PlannedRowFacts {
 export interface PlannerContext {
   readonly planId: string;
   readonly step: number;
-  readonly findColumn: FindColumn;
   /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
   readonly findSuppressed: (e164: Digits) => Skip | undefined;
   /** Absent where nothing is known of any number. */
@@ -165,136 +164,87 @@ export interface HadSkip extends Skip {
   readonly code: 'had-it-already' | 'too-often';
 }
 
-/** Turns the rows of one step into requests, in order. */
+/**
+ * Makes the draft of a row from its cells alone, and appends its texts where it is not refused. Stateless: a row has the same draft
+ * wherever and whenever it is made, so that a thread can make them ahead.
+ */
+export type DraftRow = (cells: RowCells, text: DraftText) => RowDraft;
+
+/** The texts of a planned row. */
+export interface DraftText {
+  /** JSON text: what the row adds to the body, up to its index (`RowPlanner.indexed`). */
+  readonly fragment: TextBuffer;
+  /** Kept in the plan for the results: strings of JSON, with commas between them. */
+  readonly facts: TextBuffer;
+}
+
+/** Plain data. */
+export interface RowDraft {
+  /** Why the row is not sent. Where there is a number, that a suppression list has it takes precedence. */
+  readonly refusal?: RowRefusal | undefined;
+  /** Its E.164 digits, exactly: there are 15 at most. */
+  readonly number?: number | undefined;
+  /** ISO alpha-2 of the number. */
+  readonly country?: string | undefined;
+  /** At least 1 of a message; 0, or absent, where it is none, or was refused. */
+  readonly segments?: number;
+  /** Of those segments, what UCS-2 adds (segments.ts). */
+  readonly extraParts?: number;
+  /** The characters that are not in GSM-7, each once; undefined where there is none. */
+  readonly forcesUcs2?: string | undefined;
+  /** Characters that were replaced in the text, each once; absent where none was. */
+  readonly replaced?: string | undefined;
+  /** Its group where a column says the zone of each row (hours/zone-groups.ts). */
+  readonly hours?: string;
+}
+
+/** Turns the drafts of one step into requests, in order: what depends on other rows. */
 export interface RowPlanner {
   /** The most; the first requests of a step hold fewer. */
   readonly rowsPerRequest: number;
   /** A row that would exceed it begins the next request. */
   readonly segmentsPerRequest: number;
-  /** Binds to the columns of a file. Problems (a missing column) refuse the plan. */
-  bind(columns: readonly string[]): RowReader | BindProblems;
+  readonly messagesPerRow: 0 | 1;
   /** Calls that one request takes, for the estimate; absent where it is one. */
   readonly callsPerRequest?: number;
   /** The group of all its rows, where they have the same hours. */
   readonly hours?: string | undefined;
-  /** Absent where the kind's rows are not drafted. */
-  readonly drafts?: DraftPlanner;
+  /** Why a row is not sent, its draft's own refusal among the reasons; undefined where it is. Absent: that alone. */
+  refuse?(row: DraftedRow): RowRefusal | undefined;
+  /** Called of a row that is not refused, by `findHours` either: it is planned. */
+  note?(row: DraftedRow): void;
+  /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
+  readonly indexed?: { readonly before: string; readonly behind: string };
+  /** For a person who looks at the plan. */
+  preview(row: DraftedRow): Preview;
+  /** The group of hours of a number of a country, or why it has none; absent where all rows have the same. Rows of different ones share no request. */
+  readonly findHours?: (country: string | undefined) => string | RowRefusal;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
 }
 
-/** Makes drafts of the rows of one step. Stateless: a row has the same draft wherever and whenever it is made. */
-export interface RowDrafter {
-  /** Binds to the columns of a file; its problems are among those of the planner. */
-  bind(columns: readonly string[], findColumn: FindColumn): DraftRow | BindProblems;
-}
-
-/** Plans what depends on other rows, once a row has its draft. One draft is one message. */
-export interface DraftPlanner {
-  /** Why a row with a number is not sent; undefined where it is. `rejection` is its draft's, `fragment` its text as `DraftText` has it. */
-  refuse(number: number, rejection: Rejection | undefined, row: RefusableRow): RowRefusal | undefined;
-  /** Called of a row that is not refused, by `findHours` either: it is planned. */
-  note?(number: number, row: RefusableRow): void;
-  /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
-  readonly indexed?: { readonly before: string; readonly behind: string };
-  preview(fragment: string): Preview;
-  /** The group of hours of a number of a country, or why it has none; absent where all rows have the same. */
-  readonly findHours?: (country: string | undefined) => string | RowRefusal;
-}
-
-export interface RefusableRow {
+/** A row with its draft; texts are valid until the next row. */
+export interface DraftedRow {
+  /** Counts all rows of the step, from 0. */
   readonly ordinal: number;
-  /** Valid until the next row. */
-  readonly fragment: () => Buffer;
+  readonly number: number | undefined;
+  readonly refusal: RowRefusal | undefined;
+  readonly fragment: Buffer;
+  readonly facts: readonly string[];
 }
-
-/** Drafts a row, and appends its text where it is not rejected. */
-export type DraftRow = (cells: RowCells, text: DraftText) => RowDraft;
-
-/** The texts of a planned row. */
-export interface DraftText {
-  /** JSON text: what the row adds to the body, up to its index (`DraftPlanner.indexed`). */
-  readonly fragment: TextBuffer;
-  /** As in `PlannedRow`: JSON without brackets, at least one. */
-  readonly facts: TextBuffer;
-}
-
-/** The result of a row's cells alone: a message to a number, or why there is no number. Plain data. */
-export type RowDraft = RefusedDraft | OmittedDraft | MessageDraft;
-
-export interface RefusedDraft {
-  readonly number: undefined;
-  readonly rejection: Rejection;
-}
-
-/** For a row that `where` omits. */
-export interface OmittedDraft {
-  readonly number: undefined;
-  readonly rejection: undefined;
-  /** The clause that does not hold. */
-  readonly omitted: string;
-}
-
-export interface MessageDraft {
-  /** Its E.164 digits, exactly: there are 15 at most. */
-  readonly number: number;
-  /** ISO alpha-2 of the number. */
-  readonly country: string;
-  /** Why the text cannot be sent. Suppression takes precedence over it; it takes precedence over a duplicate. */
-  readonly rejection: Rejection | undefined;
-  /** At least 1; 0 where it was rejected. */
-  readonly segments: number;
-  /** Of those segments, what UCS-2 adds (segments.ts). */
-  readonly extraParts: number;
-  /** The characters that are not in GSM-7, each once; undefined where there is none. */
-  readonly forcesUcs2: string | undefined;
-  /** Characters that were replaced in the text, each once; absent where none was. */
-  readonly replaced?: string | undefined;
-}
-
-/** `ordinal` counts all rows of the step, `index` only those planned before this one; both from 0. */
-export type RowReader = (record: SourceRecord, ordinal: number, index: number) => RowPlan;
-
-export type RowPlan = { readonly kind: 'planned'; readonly row: PlannedRow } | RowRefusal;
 
 export type RowRefusal =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'skipped'; readonly skip: Skip };
-
-export interface PlannedRow {
-  /** JSON text: what the row adds to the body, up to its index (`DraftPlanner.indexed`). */
-  readonly fragment: string;
-  /** Its group where the step has a window (hours/zone-groups.ts); rows of different ones share no request. */
-  readonly hours?: string | undefined;
-  /** Kept in the plan for the results. */
-  readonly facts: readonly string[];
-  readonly messages: number;
-  readonly segments: number;
-  /** The number's E.164 digits; undefined where there is none. */
-  readonly number: number | undefined;
-  /** ISO alpha-2 of the number; undefined where there is none. */
-  readonly country: string | undefined;
-  /** Of its segments, what UCS-2 adds. */
-  readonly extraParts: number;
-  /** The characters that are not in GSM-7, each once; undefined where there is none. */
-  readonly forcesUcs2: string | undefined;
-  /** Characters that were replaced in the text, each once; absent where none was. */
-  readonly replaced?: string | undefined;
-  /** For a person who looks at the plan. */
-  preview(): Preview;
-  /** Called before the next row is read, where it is planned indeed. */
-  note?(): void;
-}
 
 export interface Preview {
   readonly to: string;
   readonly text: string;
 }
 
-/** The text of a cell, or '' where the record lacks it. */
-export function cellText(cells: readonly Cell[], index: number): string {
-  return cells[index] ?? '';
+export function reject(rejection: Rejection): RowRefusal {
+  return { kind: 'rejected', rejection };
 }
 
 /** Skips a row whose number or session an earlier row has. */

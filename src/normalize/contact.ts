@@ -3,12 +3,12 @@ import {
   addressFields,
   type ContactField,
   MAX_CUSTOM_ATTRIBUTES,
+  MAX_GROUPS,
   maxLengths,
   personFields,
 } from '../domain/contact-fields.js';
-import type { Rejection, SourceRecord } from '../domain/row.js';
+import type { Rejection } from '../domain/row.js';
 import type { RejectionCode } from '../domain/row-codes.js';
-import { readGroups } from './contact-groups.js';
 import { normalizeCountry } from './country.js';
 import { joinFaults } from './join-faults.js';
 import { explainOwnCountry } from './number/explain-number.js';
@@ -56,9 +56,9 @@ type Values = Partial<Record<ContactField, string>>;
 
 /**
  * A reader of one file's records. Values are trimmed and otherwise unchanged; blank ones are omitted. Refuses a
- * record, all faults at once: every field beyond a limit of the service, an invalid number, no address at all.
+ * row, all faults at once: every field beyond a limit of the service, an invalid number, no address at all.
  */
-export function createContactNormalizer(binding: ContactBinding): (record: SourceRecord) => ContactResult {
+export function createContactNormalizer(binding: ContactBinding): (cells: readonly string[]) => ContactResult {
   const columns = [...personFields, ...addressFields].flatMap((field) => {
     const index = binding.fieldColumns[field];
     return index === undefined ? [] : [{ field, index }];
@@ -66,14 +66,13 @@ export function createContactNormalizer(binding: ContactBinding): (record: Sourc
 
   const addressColumns = columns.filter(({ field }) => addressFields.some((address) => address === field));
 
-  return (record) => {
-    if (record.fault !== undefined) return { ok: false, rejection: record.fault };
+  return (cells) => {
     const faults: Rejection[] = [];
-    const { values, country } = readFields(record, columns, { binding, faults });
-    const groups = readRowGroups(record, binding, faults);
-    const attributes = readAttributes(record, binding, faults);
+    const { values, country } = readFields(cells, columns, { binding, faults });
+    const groups = readRowGroups(cells, binding, faults);
+    const attributes = readAttributes(cells, binding, faults);
     // A faulty address gets its own fault.
-    if (addressColumns.every(({ index }) => cellOf(record, index) === '')) {
+    if (addressColumns.every(({ index }) => cellOf(cells, index) === '')) {
       faults.push(rejectField('', refuseWithoutAddress(binding)));
     }
     const [first, ...others] = faults;
@@ -82,8 +81,8 @@ export function createContactNormalizer(binding: ContactBinding): (record: Sourc
   };
 }
 
-function cellOf(record: SourceRecord, index: number): string {
-  return record.cells[index]?.trim() ?? '';
+function cellOf(cells: readonly string[], index: number): string {
+  return cells[index]?.trim() ?? '';
 }
 
 interface Refusal {
@@ -98,17 +97,17 @@ interface FieldColumn {
 }
 
 function readFields(
-  record: SourceRecord,
+  cells: readonly string[],
   columns: readonly FieldColumn[],
   { binding, faults }: { readonly binding: ContactBinding; readonly faults: Rejection[] },
 ): { readonly values: Values; readonly country: string | undefined } {
   const values: Values = {};
   let country: string | undefined;
   for (const { field, index } of columns) {
-    const text = cellOf(record, index);
+    const text = cellOf(cells, index);
     if (text === '') continue;
-    const read = field === 'msisdn' ? readNumber(text, record, binding) : readField(field, text);
-    if ('code' in read) faults.push(...listFaults(read, { field, index, record, binding }));
+    const read = field === 'msisdn' ? readNumber(text, cells, binding) : readField(field, text);
+    if ('code' in read) faults.push(...listFaults(read, { field, index, cells, binding }));
     else {
       values[field] = read.value;
       country ??= read.country;
@@ -117,27 +116,32 @@ function readFields(
   return { values, country };
 }
 
-function readNumber(text: string, record: SourceRecord, binding: ContactBinding): FieldResult {
-  const own = ownCountryOf(record, binding);
+function readNumber(text: string, cells: readonly string[], binding: ContactBinding): FieldResult {
+  const own = ownCountryOf(cells, binding);
   const result = normalizeNumber(text, own === '' ? binding.country : own);
   return result.ok ? { value: result.e164, country: result.country } : result;
 }
 
-function ownCountryOf(record: SourceRecord, { countryIndex }: ContactBinding): string {
-  return countryIndex === undefined ? '' : cellOf(record, countryIndex);
+function ownCountryOf(cells: readonly string[], { countryIndex }: ContactBinding): string {
+  return countryIndex === undefined ? '' : cellOf(cells, countryIndex);
 }
 
 /** A number may be refused for its country, or for itself. */
 function listFaults(
   refusal: Refusal,
-  { field, index, record, binding }: FieldColumn & { readonly record: SourceRecord; readonly binding: ContactBinding },
+  {
+    field,
+    index,
+    cells,
+    binding,
+  }: FieldColumn & { readonly cells: readonly string[]; readonly binding: ContactBinding },
 ): Rejection[] {
   const fault = rejectField(binding.columns[index] ?? field, refusal);
   if (field !== 'msisdn' || binding.countryIndex === undefined) return [fault];
-  const own = ownCountryOf(record, binding);
+  const own = ownCountryOf(cells, binding);
   const countryColumn = binding.columns[binding.countryIndex] ?? '';
   if (refusal.code === 'bad-country' && own !== '') return [rejectField(countryColumn, refusal)];
-  const ofCountry = explainOwnCountry(cellOf(record, index), own);
+  const ofCountry = explainOwnCountry(cellOf(cells, index), own);
   return ofCountry === undefined ? [fault] : [fault, rejectField(countryColumn, ofCountry)];
 }
 
@@ -165,11 +169,11 @@ export function readField(field: ContactField, text: string): FieldResult {
 }
 
 function readRowGroups(
-  record: SourceRecord,
+  cells: readonly string[],
   { columns, groups, groupsIndex }: ContactBinding,
   faults: Rejection[],
 ): readonly number[] {
-  const text = groupsIndex === undefined ? '' : cellOf(record, groupsIndex);
+  const text = groupsIndex === undefined ? '' : cellOf(cells, groupsIndex);
   if (groupsIndex === undefined || text === '') return groups;
   const read = readGroups(text, groups);
   if (read.ok) return read.ids;
@@ -179,13 +183,13 @@ function readRowGroups(
 
 /** Attributes may hold line breaks and tabs, as addresses and notes do. */
 function readAttributes(
-  record: SourceRecord,
+  cells: readonly string[],
   { columns, attributeColumns }: ContactBinding,
   faults: Rejection[],
 ): [string, string][] {
   const pairs: [string, string][] = [];
   for (const { name, index } of attributeColumns) {
-    const text = cellOf(record, index);
+    const text = cellOf(cells, index);
     if (text === '') continue;
     pairs.push([name, text]);
     if (/[^\P{Cc}\n\r\t]|\p{Cs}/u.test(text)) {
@@ -248,4 +252,36 @@ export function isPlausibleEmail(text: string): boolean {
 function isLabel(label: string): boolean {
   if (label === '' || label.length > MAX_LABEL || label.startsWith('-') || label.endsWith('-')) return false;
   return /^[\p{L}\p{M}\p{N}-]+$/u.test(label);
+}
+
+export type GroupsResult =
+  | { readonly ok: true; readonly ids: readonly number[] }
+  | { readonly ok: false; readonly code: RejectionCode; readonly reason: string };
+
+/**
+ * The groups of a row: those of the step, then those that its cell adds, each once. In the cell ids are split by `;`
+ * or `,`, or stand in a JSON array, as NDJSON has it. Refuses invalid ids, and more groups than a contact may join.
+ */
+export function readGroups(text: string, ofStep: readonly number[]): GroupsResult {
+  const inner = /^\[(.*)\]$/s.exec(text)?.[1] ?? text;
+  const entries = inner
+    .split(/[;,]/)
+    .map((entry) => entry.trim().replace(/^"(.*)"$/s, '$1'))
+    .filter((entry) => entry !== '');
+  const ids = entries.map(Number);
+  // An id has no leading zero: `1,042` is one number that a spreadsheet wrote with a comma.
+  const wrong = entries.findIndex((entry, at) => !/^[1-9]\d*$/.test(entry) || !Number.isSafeInteger(ids[at]));
+  if (wrong !== -1) {
+    const which =
+      entries.length === 1 ? 'The cell is not the id of a group' : `Entry ${wrong + 1} is not the id of a group`;
+    return { ok: false, code: 'bad-group', reason: `${which}, expected whole numbers such as 1042; 1043.` };
+  }
+  const all = [...new Set([...ofStep, ...ids])];
+  if (all.length <= MAX_GROUPS) return { ok: true, ids: all };
+  const shared = ofStep.length === 0 ? '' : `, of which ${ofStep.length} come from the job`;
+  return {
+    ok: false,
+    code: 'too-many-groups',
+    reason: `The row names ${all.length} groups${shared}, at most ${MAX_GROUPS} are allowed.`,
+  };
 }

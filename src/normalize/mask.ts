@@ -1,3 +1,4 @@
+import { listMost } from '../domain/count-of.js';
 import type { Verdict } from '../domain/row.js';
 import { NUMBER_CODES } from '../domain/row-codes.js';
 
@@ -43,8 +44,7 @@ const MAX_LISTED_COLUMNS = 30;
 
 /** The names of a file's columns for an error, numbers masked: the first row of a file without a header holds personal data. */
 export function listColumns(columns: readonly string[]): string {
-  const listed = columns.slice(0, MAX_LISTED_COLUMNS).map(maskColumn).join(', ');
-  return columns.length > MAX_LISTED_COLUMNS ? `${listed}, and ${columns.length - MAX_LISTED_COLUMNS} more` : listed;
+  return listMost(columns.map(maskColumn), MAX_LISTED_COLUMNS);
 }
 
 function maskColumn(name: string): string {

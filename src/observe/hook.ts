@@ -6,7 +6,7 @@ import { UserError } from '../domain/errors.js';
 import { isOnThisMachine } from '../domain/loopback.js';
 import type { Job, SecretSource } from '../job/job.js';
 import { type NotifyEvent, notifyAddress } from '../job/schema/written-job.js';
-import { COLUMNS_FOLLOW } from '../normalize/explain-missing-column.js';
+import { COLUMNS_FOLLOW } from '../normalize/columns.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';

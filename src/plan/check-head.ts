@@ -1,13 +1,14 @@
 import { countOf, format } from '../domain/count-of.js';
-import { cellsOf } from '../domain/row.js';
+import type { Rejection } from '../domain/row.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
-import type { InputRecord, RecordReader } from '../input/record-reader.js';
+import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
-import type { PlannerContext, RowPlan } from '../kinds/step-kind.js';
+import type { PlannerContext, RowPlanner } from '../kinds/step-kind.js';
 import { ColumnBinding } from './columns/bind-columns.js';
+import { DraftedRows, judgeRow } from './format/drafted-row.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
@@ -33,63 +34,52 @@ export async function checkInputHead(
 ): Promise<InputHead | undefined> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';
-  const planner = createRowPlanner(step, {
-    planId: 'check',
-    step: number,
-    findColumn: reader.findColumn,
-    findSuppressed,
-    describeRow: String,
-  });
+  const { findColumn } = reader;
+  const planner = createRowPlanner(step, { planId: 'check', step: number, findSuppressed, describeRow: String });
   return problems.gather(file.shown, async () => {
     const { first, isWhole } = await readHead(records);
     for (const own of records.ownColumns) {
       const refusal = findRefusal(own, step.kind);
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }
-    const binding = new ColumnBinding(planner, records, { step: number, mayGrow });
+    const binding = new ColumnBinding({ step, number }, records, { findColumn, mayGrow });
     if (isWhole || !mayGrow) binding.addProblems(file.shown, problems);
-    const rows = first.filter(({ fault }) => fault === undefined);
-    const plans = binding.rows === undefined ? [] : rows.map((record, at) => binding.rows?.(record, at, at));
-    const countries = plans.flatMap((plan) => (plan?.kind === 'planned' && plan.row.country) || []);
-    return {
-      isWhole,
-      countries,
-      notices: [...explainRejected(file.shown, plans), ...listWarnings({ rows, plans, records }, step, reader)],
-    };
+    const { where } = step.input;
+    const tally = where && new FilterTally(where, { findColumn, numbers: numbersOf(step) });
+    const { draftRow } = binding;
+    const row = first && draftRow && new DraftedRows(first, draftRow);
+    const { countries, rejections, rows } = judgeRows(row, { planner, tally, columns: records.columns });
+    const warnings = (tally?.figures() ?? []).flatMap(({ warning }) => warning ?? []);
+    return { isWhole, countries, notices: [...explainRejected(file.shown, rejections, rows), ...warnings] };
   });
 }
 
-/** What the funnel of a plan warns of, as far as the first rows show it. */
-function listWarnings(
-  {
-    rows,
-    plans,
-    records,
-  }: { rows: readonly InputRecord[]; plans: readonly (RowPlan | undefined)[]; records: RecordReader },
-  step: RowStep,
-  { findColumn }: Pick<InputReader, 'findColumn'>,
-): string[] {
-  const { where } = step.input;
-  if (where === undefined) return [];
-  const tally = new FilterTally(where, { findColumn, numbers: numbersOf(step) });
-  for (const [at, plan] of plans.entries()) {
-    const record = rows[at];
-    if (record === undefined || plan === undefined) continue;
-    const cells = cellsOf(record.cells);
-    if (plan.kind === 'planned') tally.addKept(cells, records.columns);
-    else if (plan.kind === 'skipped' && plan.skip.code === 'filtered')
-      tally.add(plan.skip.reason, cells, records.columns);
+/** What would become of the first rows, those aside that cannot be read; `tally` counts what the funnel of a plan warns of. */
+function judgeRows(
+  row: DraftedRows | undefined,
+  { planner, tally, columns }: { planner: RowPlanner; tally: FilterTally | undefined; columns: readonly string[] },
+): { countries: string[]; rejections: Rejection[]; rows: number } {
+  const found = { countries: [] as string[], rejections: [] as Rejection[], rows: 0 };
+  for (; row !== undefined && row.index < row.count; row.index += 1) {
+    if (row.fault !== undefined) continue;
+    row.ordinal = found.rows;
+    found.rows += 1;
+    const judged = judgeRow(row, planner);
+    if (typeof judged !== 'object') {
+      if (row.country !== undefined) found.countries.push(row.country);
+      tally?.addKept(row.cells, columns);
+    } else if (judged.kind === 'rejected') found.rejections.push(judged.rejection);
+    else if (judged.skip.code === 'filtered') tally?.add(judged.skip.reason, row.cells, columns);
   }
-  return tally.figures().flatMap(({ warning }) => warning ?? []);
+  return found;
 }
 
 /** Why most of the first rows would be rejected, where the job can be changed so that they are not. */
-function explainRejected(shown: string, plans: readonly (RowPlan | undefined)[]): string[] {
-  const rejections = plans.flatMap((plan) => (plan?.kind === 'rejected' ? [plan.rejection] : []));
+function explainRejected(shown: string, rejections: readonly Rejection[], rows: number): string[] {
   return (['no-country', 'bad-filter-value'] as const).flatMap((code) => {
     const [first, ...others] = rejections.filter((each) => each.code === code);
-    if (first === undefined || (others.length + 1) * 2 <= plans.length) return [];
-    const many = `${shown}: ${format(others.length + 1)} of the first ${countOf(plans.length, 'row')}`;
+    if (first === undefined || (others.length + 1) * 2 <= rows) return [];
+    const many = `${shown}: ${format(others.length + 1)} of the first ${countOf(rows, 'row')}`;
     return code === 'no-country'
       ? `${many} have a number without + and no country, and would be rejected (no-country): name it with input.country`
       : `${many} would be rejected (${code}): ${first.reason}`;
@@ -97,14 +87,12 @@ function explainRejected(shown: string, plans: readonly (RowPlan | undefined)[])
 }
 
 /** Reads a thousand rows at most; `isWhole`: that was all. */
-async function readHead(records: RecordReader): Promise<{ first: readonly InputRecord[]; isWhole: boolean }> {
+async function readHead(records: RecordReader): Promise<{ first: ReadBlock | undefined; isWhole: boolean }> {
   await records.open();
-  const batches = records.batches()[Symbol.asyncIterator]();
-  try {
-    const first = await batches.next();
-    if (first.done === true) return { first: [], isWhole: true };
-    return { first: first.value, isWhole: (await batches.next()).done === true };
-  } finally {
-    await batches.return?.();
+  let first: ReadBlock | undefined;
+  for await (const block of records.blocks()) {
+    if (first !== undefined) return { first, isWhole: false };
+    first = block;
   }
+  return { first, isWhole: true };
 }

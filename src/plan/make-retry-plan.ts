@@ -1,7 +1,8 @@
+import { RowWriter } from '../domain/bytes/row-writer.js';
 import type { InputFile } from '../input/inputs.js';
-import type { InputRecord, RecordReader } from '../input/record-reader.js';
+import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Step } from '../job/job.js';
-import type { RowPlanner, RowReader } from '../kinds/step-kind.js';
+import type { DraftRow, RowPlanner } from '../kinds/step-kind.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
@@ -12,8 +13,6 @@ import { listCurrentSuppression } from './suppress/current-lists.js';
 import { assertTimes } from './time-faults.js';
 import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
 
-const BATCH_RECORDS = 1000;
-
 /** Rows that were planned before, by steps. */
 export interface RowsSource<S extends SourceStep = SourceStep> {
   readonly steps: readonly S[];
@@ -21,7 +20,7 @@ export interface RowsSource<S extends SourceStep = SourceStep> {
   rowsOf(step: S): AsyncGenerator<RowLine>;
   readonly refuseTwin?: PlanStepContext['refuseTwin'];
   /** How the rows of a test are sent, whatever would be planned by now; absent: they are planned anew. */
-  readonly replay?: (step: S, planner: RowPlanner) => RowReader;
+  readonly replay?: (step: S, planner: RowPlanner) => DraftRow;
 }
 
 export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
@@ -122,15 +121,15 @@ class PlannedRecords {
   readInput(index: number): RecordReader {
     const { columns = [], sha256 = '' } = this.#planned.inputs[index] ?? {};
     const none = { ownColumns: [], notices: [], open: async () => {}, close: async () => {} };
-    return { ...none, columns, sha256, batches: () => this.#batches(index) };
+    return { ...none, columns, sha256, blocks: () => this.#blocks(index, columns.length) };
   }
 
   async close(): Promise<void> {
     await this.#rows.return(undefined);
   }
 
-  async *#batches(input: number): AsyncGenerator<readonly InputRecord[]> {
-    let batch: InputRecord[] = [];
+  async *#blocks(input: number, width: number): AsyncGenerator<ReadBlock> {
+    const writer = new RowWriter(width);
     const isOrdered = this.#planned.stages === undefined;
     if (!isOrdered) {
       await this.close();
@@ -143,12 +142,10 @@ class PlannedRecords {
         break;
       }
       const { cells, line, row: number, from } = row;
-      batch.push({ cells, line, row: number, fault: undefined, ownId: from });
-      if (batch.length < BATCH_RECORDS) continue;
-      yield batch;
-      batch = [];
+      writer.add({ cells, line, row: number, fault: undefined, ownId: from });
+      if (writer.count === BLOCK_ROWS) yield { rows: writer.take() };
     }
-    if (batch.length > 0) yield batch;
+    if (writer.count > 0) yield { rows: writer.take() };
   }
 
   async #next(): Promise<RowLine | undefined> {

@@ -1,3 +1,4 @@
+import { foldName } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
 import { maskCell } from '../normalize/mask.js';
 
@@ -64,12 +65,7 @@ export function describeExample(
   { code, field }: { code: string; field: string },
 ): ReasonExample {
   const exact = columns.indexOf(field);
-  const index = exact === -1 ? columns.findIndex((column) => fold(column) === fold(field)) : exact;
+  const index = exact === -1 ? columns.findIndex((column) => foldName(column) === foldName(field)) : exact;
   const cell = field === '' || index === -1 ? undefined : cells[index];
   return { file, path, line, row, field, value: cell === undefined ? '' : maskCell(code, cell) };
-}
-
-/** A name in the job is a column without regard to case and punctuation. */
-function fold(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }

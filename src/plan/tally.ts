@@ -2,10 +2,10 @@ import type { Problem } from '../domain/errors.js';
 import type { Rejection, RowCells } from '../domain/row.js';
 import { SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
-import type { Names } from '../input/fast/draft-block.js';
-import type { PlannedRow, Preview, RowPlan, RowRefusal } from '../kinds/step-kind.js';
+import type { Preview, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import { nameCharacters } from '../template/segments.js';
 import { FileFaults } from './file-faults.js';
+import type { DraftedRows } from './format/drafted-row.js';
 import type { FunnelStage, PlannedStep } from './format/plan-file.js';
 import { describeExample, describeExpected, type ExampleRow, ReasonTally } from './reasons.js';
 
@@ -62,11 +62,6 @@ export class Tally {
     return this.#faults.list();
   }
 
-  add(plan: RowPlan): void {
-    if (plan.kind === 'planned') this.#addPlanned(plan.row);
-    else this.addRefused(plan);
-  }
-
   addRefused(refusal: RowRefusal): void {
     if (refusal.kind === 'rejected') increment(this.#rejections, refusal.rejection.code);
     else {
@@ -75,18 +70,18 @@ export class Tally {
     }
   }
 
-  /** Beside `add`, for a row that `where` leaves out: `reason` says by which condition. */
+  /** Beside `addRefused`, for a row that `where` leaves out: `reason` says by which condition. */
   addFiltered(reason: string, cells: RowCells, columns: readonly string[]): void {
     this.#filters?.add(reason, cells, columns);
   }
 
-  /** Beside `add`, for a row that `where` lets in, if the filters count those. */
+  /** Beside `addPlanned`, for a row that `where` lets in, if the filters count those. */
   get addKept(): ((cells: RowCells, columns: readonly string[]) => void) | undefined {
     const filters = this.#filters;
     return filters?.countsKept === true ? (cells, columns) => filters.addKept(cells, columns) : undefined;
   }
 
-  /** Beside `add`, for a row that is rejected: the first one of each code is shown as an example. */
+  /** Beside `addRefused`, for a row that is rejected: the first one of each code is shown as an example. */
   addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
     this.#faults.addRejected(rejection, describeRow);
     this.#reasons.add(rejection.code, () => ({
@@ -95,44 +90,13 @@ export class Tally {
     }));
   }
 
-  /** Counts the planned rows of a block that were not counted one by one; `counts` of each name, as in `Names.of`. */
-  addNames(what: 'countries' | 'ucs2', { names }: Names, counts: Uint32Array): void {
-    for (const [index, name] of names.entries()) {
-      if (what === 'countries') increment(this.#countries, name, counts[index + 1]);
-      else this.#addUcs2(name, counts[index + 1]);
-    }
-  }
-
-  /** Messages with these characters; they are not kept together, of which there may be many. */
-  #addUcs2(characters = '', messages = 1): void {
-    for (const character of characters) increment(this.#ucs2, character, messages);
-  }
-
-  /** SMS parts that UCS-2 adds. */
-  addUcs2Parts(parts: number): void {
-    this.#ucs2Parts += parts;
-  }
-
-  /** A message in whose text characters were replaced. */
-  addReplaced(characters: string | undefined): void {
-    if (characters !== undefined) increment(this.#replaced, characters);
-  }
-
-  get lacksExamples(): boolean {
-    return this.#examples.length < EXAMPLES;
-  }
-
-  addExample(preview: Preview): void {
-    this.#examples.push(preview);
-  }
-
-  #addPlanned(row: PlannedRow): void {
-    const { country, extraParts, forcesUcs2, replaced } = row;
-    this.addReplaced(replaced);
-    this.addUcs2Parts(extraParts);
-    this.#addUcs2(forcesUcs2);
+  addPlanned(row: DraftedRows, planner: RowPlanner): void {
+    const { country, ucs2, replaced } = row;
+    this.#ucs2Parts += row.extraParts;
     if (country !== undefined) increment(this.#countries, country);
-    if (this.lacksExamples) this.addExample(row.preview());
+    if (ucs2 !== undefined) for (const character of ucs2) increment(this.#ucs2, character);
+    if (replaced !== undefined) increment(this.#replaced, replaced);
+    if (this.#examples.length < EXAMPLES) this.#examples.push(planner.preview(row));
   }
 
   figures(read: number): Pick<

@@ -7,7 +7,7 @@ import { readsStandardInput, selectInputs } from '../plan/inputs/select-inputs.j
 import type { PlanDeps } from '../plan/plan-deps.js';
 import { planStep } from '../plan/plan-step.js';
 import { loadPrices } from '../plan/prices/load-prices.js';
-import { createRowPricer } from '../plan/prices/price-rows.js';
+import { createRowPricer } from '../plan/prices/missing-prices.js';
 import { ProblemList } from '../plan/problems.js';
 import type { WholeFile } from '../storage/files.js';
 import { type ChosenRows, numberOf, RowChooser } from './choose-rows.js';

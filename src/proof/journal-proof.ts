@@ -7,9 +7,9 @@ import { halvesOf, keyOf, type OpenRequest, type RunState } from '../journal/rep
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
 import { maskNumbers } from '../normalize/mask.js';
-import { planDamaged } from '../plan/format/plan-damaged.js';
 import { decodeRequestLine, JOURNAL_FILE, type Plan, requestsFile } from '../plan/format/plan-file.js';
 import { openPlanned, type PlannedFile } from '../plan/format/planned-files.js';
+import { planDamaged } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import { digestSalted, type ProofEntry, type ProofSource } from './proof-chain.js';
 

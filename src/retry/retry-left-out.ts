@@ -5,6 +5,7 @@ import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RowRange } from '../journal/entry-format.js';
 import { addRow } from '../journal/row-status/row-ranges.js';
+import { Columns } from '../normalize/columns.js';
 import type { PlannedStep } from '../plan/format/plan-file.js';
 import { readLeftOutRows } from '../plan/format/planned-rows.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
@@ -64,9 +65,10 @@ async function chooseRows(
 }
 
 /** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
-function bindFilter(job: Job, step: number, columns: readonly string[], findColumn: FindColumn): RowFilter | undefined {
+function bindFilter(job: Job, step: number, names: readonly string[], findColumn: FindColumn): RowFilter | undefined {
   const written = job.steps[step - 1];
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
-  const filter = bindWhere(written.input.where, columns, { findColumn, numbers: numbersOf(written) });
-  return 'refuse' in filter ? filter : undefined;
+  const columns = new Columns(names, findColumn);
+  const filter = bindWhere(written.input.where, columns, numbersOf(written));
+  return columns.problems.length === 0 ? filter : undefined;
 }

@@ -2,6 +2,7 @@ import { UserError } from '../domain/errors.js';
 import type { FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
 import type { InputFile } from '../input/inputs.js';
+import { readBatches } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
@@ -44,7 +45,7 @@ export async function settleByExport(
         hint: "Give the CSV file of the service's message export as it was downloaded.",
       });
     }
-    for await (const batch of records.batches()) {
+    for await (const batch of readBatches(records)) {
       for (const { cells, fault, line } of batch) {
         if (fault === undefined && !isSwallowing(cells, places, run.plan)) {
           addRow(readRow(cells, places), steps, run.plan);

@@ -1,14 +1,11 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
-import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
-import { suggestNearest } from '../domain/suggest.js';
-import { explainMissingColumn } from '../normalize/explain-missing-column.js';
+import type { Columns } from '../normalize/columns.js';
 import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
 import { FOUND, type FoundFault } from './found-faults.js';
-import { replaceTypography } from './gsm7.js';
 import { MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
@@ -21,13 +18,6 @@ export interface BoundTemplate {
   listFaults(cells: readonly Cell[]): readonly RenderFault[];
   /** Absent where no text takes it. */
   readonly byBytes?: ByteText | undefined;
-  /** The same of the template with its own typographic characters replaced; absent also where a default has some. */
-  readonly byReplacedBytes?: ReplacedByteText | undefined;
-}
-
-interface ReplacedByteText extends ByteText {
-  /** Characters of the template that were replaced, each once; undefined where it has none. */
-  readonly replaced: string | undefined;
 }
 
 export type Rendering =
@@ -55,27 +45,19 @@ export interface TemplateSource {
   readonly pieces: readonly Piece[] | undefined;
 }
 
-/** Finds every variable's column, or says of each that has none which columns there are. */
-export function bindColumns(
-  { engine, nodes, uses, pieces }: TemplateSource,
-  columns: readonly string[],
-  findColumn: FindColumn,
-): BoundTemplate | BindProblems {
+/** Finds every variable's column. */
+export function bindColumns({ engine, nodes, uses, pieces }: TemplateSource, columns: Columns): BoundTemplate {
   const indexes = new Map<string, number>();
-  const problems: { column: string; message: string; hint?: string }[] = [];
-  for (const use of uses) {
-    if (indexes.has(use.name)) continue;
-    const found = findColumn(columns, use.name);
-    if (found === undefined) problems.push(describeUnknown(use, columns));
-    indexes.set(use.name, found?.index ?? -1);
+  for (const { name, line, column } of uses) {
+    if (indexes.has(name)) continue;
+    const about = `Cannot fill ${showVariable(name)} at line ${line}, column ${column} of the template`;
+    indexes.set(name, columns.find(name, about, { at: ['template', 'text'] }));
   }
-  if (problems.length > 0) return { problems };
   if (pieces !== undefined)
     return {
       render: compileRender(pieces, indexes),
       listFaults: (cells) => listMissing(pieces, indexes, cells),
       byBytes: compileByteText(pieces, indexes),
-      byReplacedBytes: compileReplaced(pieces, indexes),
     };
   return {
     render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
@@ -99,16 +81,6 @@ export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemp
   return { render: () => rendering, listFaults: () => [] };
 }
 
-function describeUnknown(use: VariableUse, columns: readonly string[]) {
-  const nearest = suggestNearest(use.name, columns);
-  const { message, hint = nearest && `Did you mean "${nearest}"?` } = explainMissingColumn(use.name, columns);
-  return {
-    column: use.name,
-    message: `Cannot fill ${showVariable(use.name)} at line ${use.line}, column ${use.column} of the template: ${message}`,
-    ...(hint !== undefined && { hint }),
-  };
-}
-
 function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): BoundTemplate['render'] {
   const steps = pieces.map((piece) => {
     if (piece.kind === 'text') return piece.text;
@@ -128,24 +100,6 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
     }
     return { ok: true, text };
   };
-}
-
-/** A text that GSM-7 holds has typographic characters of the template alone: those of its values would not be in GSM-7. */
-function compileReplaced(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): ReplacedByteText | undefined {
-  const found = new Set<string>();
-  const plain: Piece[] = [];
-  for (const piece of pieces) {
-    if (piece.kind === 'variable') {
-      if (piece.fallback !== undefined && replaceTypography(piece.fallback) !== undefined) return undefined;
-      plain.push(piece);
-      continue;
-    }
-    const replacement = replaceTypography(piece.text);
-    for (const character of replacement?.replaced ?? '') found.add(character);
-    plain.push({ ...piece, text: replacement?.text ?? piece.text });
-  }
-  const text = compileByteText(plain, indexes);
-  return text && { ...text, replaced: found.size === 0 ? undefined : [...found].sort().join('') };
 }
 
 function listMissing(

@@ -1,22 +1,25 @@
 import { BACKSLASH, QUOTE, SPACE } from '../domain/bytes/ascii.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { CellBytes } from '../domain/row.js';
-import { isBlank } from './blank.js';
-import { MAX_SEGMENTS } from './check-text.js';
-import { JsonUnits, readUnit } from './json-units.js';
+import { septetsByCodeUnit } from './gsm7.js';
 import type { Piece } from './pieces.js';
-import { countExtraParts, countPlainUcs2Parts, GSM7_SINGLE, type SegmentCount } from './segments.js';
+import { GSM7_SINGLE } from './segments.js';
 
 /**
- * The fast path of texts without surrogates, of one part of GSM-7 or of any number of UCS-2: they are counted and
- * written from the bytes of the cells, without creating strings. The result equals that of rendering, `checkText` and
- * JSON.stringify.
+ * The fast path of texts that are one part of GSM-7, as most are: they are counted and written from the bytes of the cells, without
+ * creating strings. The result equals that of rendering, `checkText` and JSON.stringify.
  */
 export interface ByteText {
-  /** Undefined for other texts, missing values and unclear cases: render those. */
-  count(cells: CellBytes): Pick<SegmentCount, 'segments' | 'extraParts' | 'ucs2Characters'> | undefined;
-  /** Writes a text that was counted as JSON, quotes included. */
+  /** False for other texts, missing values and unclear cases: render those. */
+  isOnePart(cells: CellBytes): boolean;
+  /** Writes such a text as JSON, quotes included. */
   write(cells: CellBytes, text: TextBuffer): void;
+}
+
+/** Text of the template: JSON without quotes. */
+interface FixedText {
+  readonly bytes: Uint8Array;
+  readonly septets: number;
 }
 
 /** The value of a column, and what stands for a blank one. */
@@ -25,94 +28,88 @@ interface Variable {
   readonly fallback: FixedText | undefined;
 }
 
-type Part = FixedText | Variable;
-
-/** Text of the template. */
-class FixedText {
-  /** JSON without quotes. */
-  readonly bytes: Uint8Array;
-  readonly units = new JsonUnits();
-  readonly isCounted: boolean;
-
-  constructor(text: string) {
-    this.bytes = Buffer.from(JSON.stringify(text).slice(1, -1));
-    this.isCounted = this.units.add(this.bytes, 0, this.bytes.length);
-  }
-}
-
 /** `indexes`: of the cell of each variable. Undefined if no text can qualify. */
 export function compileByteText(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): ByteText | undefined {
-  const parts = pieces.map((piece): Part => {
-    if (piece.kind === 'text') return new FixedText(piece.text);
-    const fallback = piece.fallback === undefined ? undefined : new FixedText(piece.fallback);
+  const parts = pieces.map((piece): FixedText | Variable => {
+    if (piece.kind === 'text') return fixText(piece.text);
+    const fallback = piece.fallback === undefined ? undefined : fixText(piece.fallback);
     return { column: indexes.get(piece.name) ?? -1, fallback };
   });
-  const fixed = parts.flatMap((part) => (part instanceof FixedText ? part : (part.fallback ?? [])));
-  if (!fixed.every(({ isCounted }) => isCounted)) return undefined;
+  const fixed = parts.flatMap((part) => ('bytes' in part ? part : (part.fallback ?? [])));
+  if (fixed.some(({ septets }) => septets > GSM7_SINGLE)) return undefined;
   return {
-    count: (cells) => (addParts(parts, cells) ? countParts() : undefined),
+    isOnePart: (cells) => sumSeptets(parts, cells) <= GSM7_SINGLE,
     write: (cells, text) => {
       text.appendByte(QUOTE);
       for (const part of parts) {
-        if (part instanceof FixedText) appendFixed(part, text);
-        else appendValue(part, cells, text);
+        const own = 'bytes' in part ? part : takeFallback(part, cells);
+        if (own !== undefined) text.appendBytes(own.bytes);
+        else if ('column' in part) text.appendBytes(cells.bytes, cells.startOf(part.column), cells.endOf(part.column));
       }
       text.appendByte(QUOTE);
     },
   };
 }
 
-const TWO_BYTES = 0x80;
+function fixText(text: string): FixedText {
+  const bytes = Buffer.from(JSON.stringify(text).slice(1, -1));
+  return { bytes, septets: countSeptets(bytes, 0, bytes.length) };
+}
 
-/** Of one text after the other. */
-const total = new JsonUnits();
+function takeFallback({ column, fallback }: Variable, cells: CellBytes): FixedText | undefined {
+  return cells.startOf(column) === cells.endOf(column) ? fallback : undefined;
+}
 
-/** False where the text is to be rendered. */
-function addParts(parts: readonly Part[], cells: CellBytes): boolean {
-  const { bytes } = cells;
+/** Infinite where the text is to be rendered. */
+function sumSeptets(parts: readonly (FixedText | Variable)[], cells: CellBytes): number {
+  let septets = 0;
   let values = 0;
-  total.clear();
   for (const part of parts) {
-    if (part instanceof FixedText) {
-      total.addUnits(part.units);
-      continue;
-    }
-    const start = cells.startOf(part.column);
-    const end = cells.endOf(part.column);
-    if (start === end && part.fallback !== undefined) total.addUnits(part.fallback.units);
-    else {
+    const own = 'bytes' in part ? part : takeFallback(part, cells);
+    if (own !== undefined) septets += own.septets;
+    else if ('column' in part) {
+      const start = cells.startOf(part.column);
+      const end = cells.endOf(part.column);
+      const first = cells.bytes[start] as number;
+      // Nothing of GSM-7 is blank but what ASCII has: its first character shows that a cell is not.
+      if (start === end || first <= SPACE || first === BACKSLASH) return Number.POSITIVE_INFINITY;
       values += 1;
-      if (!holdsValue(bytes, start, end) || !total.add(bytes, start, end)) return false;
+      septets += countSeptets(cells.bytes, start, end);
     }
   }
   // Without a value, the text of the template may be blank.
-  return values > 0;
+  return values > 0 ? septets : Number.POSITIVE_INFINITY;
 }
 
-/** Whether the first character alone shows that a cell is not blank. */
-function holdsValue(json: Uint8Array, start: number, end: number): boolean {
-  const first = json[start] as number;
-  if (start === end || first <= SPACE || first === BACKSLASH) return false;
-  return first < TWO_BYTES || !isBlank(String.fromCharCode(readUnit(json, start)));
-}
+/** By the byte behind a backslash the septets of what it stands for; 0 where JSON gives the number of it. */
+const ESCAPED_SEPTETS = new Uint8Array(256);
+for (const character of '"\\\n\r\f')
+  ESCAPED_SEPTETS[JSON.stringify(character).charCodeAt(2)] = septetsByCodeUnit[character.charCodeAt(0)] as number;
 
-function countParts(): ReturnType<ByteText['count']> {
-  if (total.ucs2 === '') return total.septets <= GSM7_SINGLE ? ONE_PART : undefined;
-  const segments = countPlainUcs2Parts(total.units);
-  if (segments > MAX_SEGMENTS) return undefined;
-  const extraParts = countExtraParts(segments, total.units);
-  return { segments, extraParts, ucs2Characters: total.ucs2 };
-}
+/** Bytes from here on begin characters of two bytes, and from there on longer ones, of which GSM-7 has one. */
+const TWO_BYTES = 0x80;
+const THREE_BYTES = 0xe0;
+const EURO = Buffer.from('€');
 
-const ONE_PART = { segments: 1, extraParts: 0, ucs2Characters: undefined };
-
-function appendFixed({ bytes }: FixedText, text: TextBuffer): void {
-  text.appendBytes(bytes);
-}
-
-function appendValue({ column, fallback }: Variable, cells: CellBytes, text: TextBuffer): void {
-  const start = cells.startOf(column);
-  const end = cells.endOf(column);
-  if (start === end && fallback !== undefined) appendFixed(fallback, text);
-  else text.appendBytes(cells.bytes, start, end);
+/** Of JSON in UTF-8; infinite where it has what GSM-7 does not have. */
+function countSeptets(json: Uint8Array, start: number, end: number): number {
+  let septets = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = json[at] as number;
+    let width: number;
+    if (byte === BACKSLASH) {
+      at += 1;
+      width = ESCAPED_SEPTETS[json[at] as number] as number;
+    } else if (byte < TWO_BYTES) width = septetsByCodeUnit[byte] as number;
+    else if (byte < THREE_BYTES) {
+      at += 1;
+      width = septetsByCodeUnit[((byte & 0x1f) << 6) | ((json[at] as number) & 0x3f)] as number;
+    } else {
+      width = EURO.every((each, index) => json[at + index] === each) ? 2 : 0;
+      at += 2;
+    }
+    if (width === 0) return Number.POSITIVE_INFINITY;
+    septets += width;
+  }
+  return septets;
 }

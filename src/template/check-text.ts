@@ -3,7 +3,7 @@ import type { RejectionCode } from '../domain/row-codes.js';
 import { countSegments, nameCharacter, nameCharacters, type SegmentCount } from './segments.js';
 
 /** The service truncates or refuses longer texts: its public documentation, "SMS length". */
-export const MAX_SEGMENTS = 10;
+const MAX_SEGMENTS = 10;
 
 const LONE_SURROGATE = /\p{Cs}/u;
 
@@ -16,7 +16,7 @@ export type TextCheck =
  * `not-gsm7` (where the job asks for GSM7) and `text-too-long`; else gives its count. The reasons never quote the text.
  */
 export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): TextCheck {
-  if (isBlank(text)) {
+  if (text.trim() === '') {
     return refuse('empty-text', 'Cannot send the message: its text is empty, expected at least one character');
   }
   const count = countSegments(text, encoding);
@@ -41,12 +41,6 @@ export function checkText(text: string, encoding: 'AUTO' | 'GSM7' | 'UCS2'): Tex
     );
   }
   return { ok: true, count };
-}
-
-function isBlank(text: string): boolean {
-  const first = text.charCodeAt(0);
-  // Almost every text begins with a letter.
-  return !(first > 0x20 && first < 0x7f) && text.trim() === '';
 }
 
 function describeLength(count: SegmentCount): string {

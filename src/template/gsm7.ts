@@ -18,15 +18,6 @@ function buildTable(): Uint8Array {
   return table;
 }
 
-/** More than a person replaces one by one. */
-const MOST_UCS2_UNITS = 16;
-
-/** `characters` and one more that GSM-7 does not have: each once, in their order, and no more than people replace. */
-export function addUcs2Character(characters: string, character: string): string {
-  if (characters.length >= MOST_UCS2_UNITS || characters.includes(character)) return characters;
-  return characters + character;
-}
-
 /** What word processors put in place of what was typed → what GSM-7 has. */
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ...pairs("'", '\u2018\u2019\u201a\u201b\u2039\u203a\u2032\u02bc'),

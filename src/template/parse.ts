@@ -1,13 +1,14 @@
-import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
+import { type Liquid, LiquidError, type Template as LiquidTemplate, TypeGuards, type Value } from 'liquidjs';
 import { countOf } from '../domain/count-of.js';
 import { type Problem, UserError } from '../domain/errors.js';
-import type { BindProblems, FindColumn } from '../domain/find-column.js';
 import { suggestNearest } from '../domain/suggest.js';
+import type { Columns } from '../normalize/columns.js';
 import { type BoundTemplate, bindColumns, bindConstant } from './bind-template.js';
+import { findBadDirective } from './date.js';
+import { findBadInputFormat } from './date-input.js';
 import { createEngine, REFUSED_FILTERS, REFUSED_TAGS } from './engine.js';
 import { compilePieces } from './pieces.js';
-import { findTemplateProblems } from './rules.js';
-import { listVariableUses } from './walk.js';
+import { listValues, listVariableUses, type VariableUse, walkNodes } from './walk.js';
 
 /**
  * A message text with variables, in Liquid. It is parsed once, bound to the columns of each file, and rendered row by row.
@@ -19,8 +20,8 @@ export interface Template {
   readonly variables: readonly string[];
   /** The text where every row has the same; else undefined. */
   readonly constant: string | undefined;
-  /** Finds the columns that the text names; problems where there is no such column. `findColumn` matches a name as files' headers are matched. */
-  bind(columns: readonly string[], findColumn: FindColumn): BoundTemplate | BindProblems;
+  /** Finds the columns that the text names. */
+  bind(columns: Columns): BoundTemplate;
 }
 
 /** Throws UserError 'bad-job', with the line and column in the template, for invalid Liquid and refused features. */
@@ -46,7 +47,7 @@ export function parseTemplate(text: string): Template {
   return {
     variables: [...new Set(uses.map(({ name }) => name))],
     constant: undefined,
-    bind: (columns, findColumn) => bindColumns(source, columns, findColumn),
+    bind: (columns) => bindColumns(source, columns),
   };
 }
 
@@ -96,4 +97,68 @@ function explainName(
   const nearest = suggestNearest(name, known);
   const what = `there is no ${kind} "${name}", expected one of Liquid's`;
   return nearest === undefined ? { what } : { what, hint: `Did you mean "${nearest}"?` };
+}
+
+/** What a text cell has: `{{ name.size }}`, `{{ name.first }}`, `{{ name[0] }}`. */
+const TEXT_PROPERTIES: ReadonlySet<unknown> = new Set(['size', 'first', 'last']);
+
+/** Everything in a parsed template that would be wrong in every row: the clock, dates without a format, properties of a text. */
+export function findTemplateProblems(nodes: readonly LiquidTemplate[], uses: readonly VariableUse[]): Problem[] {
+  const problems: Problem[] = [];
+  for (const node of walkNodes(nodes)) {
+    const [line, column] = node.token.getPosition();
+    for (const value of listValues(node)) {
+      const wrong = findLooseOperand(value) ?? findDateProblem(value);
+      if (wrong !== undefined) problems.push({ where: `template.text:${line}:${column}`, ...wrong });
+    }
+  }
+  for (const use of uses) {
+    const property = use.properties.find((name) => typeof name === 'string' && !TEXT_PROPERTIES.has(name));
+    if (property === undefined) continue;
+    problems.push({
+      where: `template.text:${use.line}:${use.column}`,
+      message: `Cannot read ${use.name}.${property} in the template: a cell is text and has no ${property}, expected a column`,
+      hint: `A column whose name has a dot is written {{ ['${use.name}.${property}'] }}`,
+    });
+  }
+  return problems;
+}
+
+/** LiquidJS silently reads `{{ First Name }}` as `{{ First }}`. */
+function findLooseOperand({ initial }: Value): Omit<Problem, 'where'> | undefined {
+  let operands = 0;
+  for (const token of initial.postfix) {
+    if (!TypeGuards.isOperatorToken(token)) operands += 1;
+    else if (token.operator !== 'not') operands -= 1;
+  }
+  if (operands <= 1) return undefined;
+  const written = initial.postfix.map((token) => token.getText()).join(' ');
+  return {
+    message: `Cannot read "${written}" in the template: nothing connects its words, expected one value, or and, or, ==, contains …`,
+    hint: `A column name with spaces is written {{ ['${written}'] }}`,
+  };
+}
+
+function findDateProblem({ initial, filters }: Value): Omit<Problem, 'where'> | undefined {
+  const date = filters.find(({ name }) => name === 'date');
+  if (date === undefined) return undefined;
+  const [source] = initial.postfix;
+  if (TypeGuards.isQuotedToken(source) && /^\s*(now|today)\s*$/i.test(source.content)) {
+    return {
+      message: `Cannot use "${source.content}" as a date in the template: a plan must be the same on every day, expected a column or a fixed date`,
+      hint: 'Write the day itself: {{ "2026-11-01" | date: "%d %b" }}',
+    };
+  }
+  const [format, input, ...more] = date.args;
+  if (format === undefined || more.length > 0) {
+    return {
+      message:
+        'Cannot use the date filter in the template: expected a format after it, how the file writes its dates if not in ISO 8601, and no time zone',
+      hint: 'A date is shown with the clock time that is written in it: {{ day | date: "%d %b %Y" }} or {{ day | date: "%d %b %Y", "dd.MM.yyyy" }}',
+    };
+  }
+  const wrong =
+    (TypeGuards.isQuotedToken(format) ? findBadDirective(format.content) : undefined) ??
+    (TypeGuards.isQuotedToken(input) ? findBadInputFormat(input.content) : undefined);
+  return wrong === undefined ? undefined : { message: `Cannot use the date filter in the template: ${wrong}` };
 }

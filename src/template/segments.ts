@@ -1,4 +1,4 @@
-import { addUcs2Character, septetsByCodeUnit } from './gsm7.js';
+import { septetsByCodeUnit } from './gsm7.js';
 
 /**
  * How a text is cut into parts, 3GPP TS 23.040, 9.2.3.24: 140 octets, less 6 for the header once there is more than one part.
@@ -21,7 +21,7 @@ export interface SegmentCount {
   readonly units: number;
   /** Of UCS-2: parts beyond those that as many code units, as one septet each, would take in GSM-7; else 0. */
   readonly extraParts: number;
-  /** The characters that GSM-7 does not have, as `addUcs2Character` collects them; undefined where it has them all. */
+  /** The characters that GSM-7 does not have, as `listUcs2Characters` collects them; undefined where it has them all. */
   readonly ucs2Characters: string | undefined;
 }
 
@@ -48,11 +48,16 @@ function countSeptets(text: string): number | undefined {
   return septets;
 }
 
-/** Characters that GSM-7 does not have, each once, as `addUcs2Character` collects them. */
+/** More than a person replaces one by one. */
+const MOST_UCS2_UNITS = 16;
+
+/** Characters that GSM-7 does not have: each once, in their order, and no more than people replace. */
 function listUcs2Characters(text: string): string {
   let found = '';
   for (const character of text) {
-    if (septetsByCodeUnit[character.charCodeAt(0)] === 0) found = addUcs2Character(found, character);
+    if (septetsByCodeUnit[character.charCodeAt(0)] !== 0 || found.includes(character)) continue;
+    found += character;
+    if (found.length >= MOST_UCS2_UNITS) break;
   }
   return found;
 }
@@ -60,7 +65,8 @@ function listUcs2Characters(text: string): string {
 function countUcs2(text: string, ucs2Characters: string | undefined): SegmentCount {
   const units = text.length;
   const segments = units <= UCS2_SINGLE ? Math.min(units, 1) : countUcs2Parts(text);
-  return { encoding: 'UCS2', segments, units, extraParts: countExtraParts(segments, units), ucs2Characters };
+  const inGsm7 = units <= GSM7_SINGLE ? Math.min(units, 1) : Math.ceil(units / GSM7_PART);
+  return { encoding: 'UCS2', segments, units, extraParts: segments - inGsm7, ucs2Characters };
 }
 
 function countGsm7Parts(text: string): number {
@@ -75,16 +81,6 @@ function countGsm7Parts(text: string): number {
     used += width;
   }
   return parts;
-}
-
-/** As `SegmentCount` has them, of a UCS-2 text. */
-export function countExtraParts(segments: number, units: number): number {
-  return segments - (units <= GSM7_SINGLE ? Math.min(units, 1) : Math.ceil(units / GSM7_PART));
-}
-
-/** Of a text of so many units without surrogates. */
-export function countPlainUcs2Parts(units: number): number {
-  return units <= UCS2_SINGLE ? Math.min(units, 1) : Math.ceil(units / UCS2_PART);
 }
 
 function countUcs2Parts(text: string): number {

@@ -11,8 +11,8 @@ import type { Job } from '../job/job.js';
 import { placeProblems } from '../job/load.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
-import { assertNotSuppressed } from '../plan/test-plan/assert-not-suppressed.js';
 import {
+  assertNotSuppressed,
   jobOfTest,
   makeTestPlan,
   nameTest,

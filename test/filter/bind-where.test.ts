@@ -4,6 +4,7 @@ import { type Cell, cellsOf } from '../../src/domain/row.js';
 import { bindWhere } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
+import { Columns } from '../../src/normalize/columns.js';
 import { runsOf } from '../one-in.js';
 import { aFilter, answerTo, NONE } from './a-filter.js';
 
@@ -138,8 +139,8 @@ test.each([
   [{ atLeast: 1, format: '1.234,56' }, /expected a number written as 1\.234,56, .* or a blank cell$/],
   [{ after: DAY }, /writes 31\.01\.2026, say so with format: dd\.MM\.yyyy$/],
 ])('a cell that cannot be compared is rejected with what to write in the job: %j', (condition, reason) => {
-  const filter = bindWhere(writtenWhere.parse({ cell: condition }), ['cell'], { findColumn, numbers: NONE });
-  const refusal = 'refuse' in filter ? filter.refuse(cellsOf(['1.23.4'])) : undefined;
+  const filter = bindWhere(writtenWhere.parse({ cell: condition }), new Columns(['cell'], findColumn), NONE);
+  const refusal = filter.refuse(cellsOf(['1.23.4']));
   expect(refusal?.kind === 'rejected' ? refusal.rejection.reason : '').toMatch(reason);
 });
 
@@ -173,16 +174,15 @@ test('a cell that cannot be compared rejects a row only where the row hangs on i
 
 test('a column that no file has is named with the columns that there are, and the nearest', () => {
   const where = writtenWhere.parse([{ consent: 'yes' }, { contry: 'SG' }]);
-  expect(bindWhere(where, COLUMNS, { findColumn, numbers: NONE })).toEqual({
-    problems: [
-      {
-        column: 'contry',
-        message: "input.where: no column matches 'contry'; columns: consent, Country, spend, profile.name",
-        hint: 'Did you mean "Country"?',
-        at: ['input', 'where', 1, 'contry'],
-      },
-    ],
-  });
+  const columns = new Columns(COLUMNS, findColumn);
+  bindWhere(where, columns, NONE);
+  expect(columns.problems).toEqual([
+    {
+      message: "input.where: no column matches 'contry'; columns: consent, Country, spend, profile.name",
+      hint: 'Did you mean "Country"?',
+      at: ['input', 'where', 1, 'contry'],
+    },
+  ]);
 });
 
 test('a clause of many values is named by the first of them', () => {

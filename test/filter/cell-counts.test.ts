@@ -1,19 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { cellsOf } from '../../src/domain/row.js';
-import { CellCounts } from '../../src/filter/cell-counts.js';
+import { CellCounts } from '../../src/filter/filter-tally.js';
+import { aByteRow } from '../kinds/a-row.js';
 
 /** Counts cells as texts and as bytes, which must agree. */
 function count(cells: readonly string[]): CellCounts {
   const [texts, bytes] = [new CellCounts(), new CellCounts()];
-  const writer = new RowWriter(1);
-  for (const cell of cells) writer.add({ cells: [cell], line: 1, fault: undefined });
-  const rows = writer.cells;
-  for (const [row, cell] of cells.entries()) {
+  for (const cell of cells) {
     texts.add(cellsOf([cell]), [0]);
-    rows.row = row;
-    bytes.add(rows, [0]);
+    bytes.add(aByteRow([cell]), [0]);
   }
   expect(bytes.all()).toEqual(texts.all());
   expect(bytes.list()).toEqual(texts.list());

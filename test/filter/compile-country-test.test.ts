@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { bindWhere } from '../../src/filter/bind-where.js';
 import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
+import { Columns } from '../../src/normalize/columns.js';
 import { aFilter, answerTo, NONE } from './a-filter.js';
 
 /** Condition, cells that take part, cells that do not, cells that cannot be compared. */
@@ -54,11 +55,18 @@ test('the country of a number without + is that of its row, or of the input; one
 });
 
 test.each([
-  [{ country: ['DE', 'AT'] }, 'For the country of the number write mobile: { as: country, equals: [DE, AT] }.'],
-  [{ Land: { not: 'Deutschland' } }, 'For the country of the number write mobile: { as: country, not: Deutschland }.'],
+  [
+    { country: ['DE', 'AT'] },
+    'Correct the name in the job, or the header of the file. For the country of the number write mobile: { as: country, equals: [DE, AT] }.',
+  ],
+  [
+    { Land: { not: 'Deutschland' } },
+    'Correct the name in the job, or the header of the file. For the country of the number write mobile: { as: country, not: Deutschland }.',
+  ],
   [{ tag: 'vip' }, 'Correct the name in the job, or the header of the file.'],
 ])('countries of a column that is not there may be those of the numbers: %j', (where, hint) => {
   const numbers = { ...NONE, column: 'mobile' };
-  const bound = bindWhere(writtenWhere.parse(where), ['mobile', 'name'], { findColumn, numbers });
-  expect('problems' in bound && bound.problems[0]?.hint).toBe(hint);
+  const columns = new Columns(['mobile', 'name'], findColumn);
+  bindWhere(writtenWhere.parse(where), columns, numbers);
+  expect(columns.problems[0]?.hint).toBe(hint);
 });

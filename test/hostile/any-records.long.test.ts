@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isResultColumn } from '../../src/domain/output-columns.js';
+import { readBatches } from '../../src/input/record-reader.js';
 import { readRecords } from '../../src/input/records.js';
 import type { Summary } from '../../src/report/summary.js';
 import { anInput } from '../input/builders.js';
@@ -45,7 +46,7 @@ async function readOutputs(summary: Summary): Promise<Cells[]> {
       anInput(),
     );
     await reader.open();
-    for await (const batch of reader.batches()) {
+    for await (const batch of readBatches(reader)) {
       for (const { cells, fault } of batch) {
         expect(fault).toBeUndefined();
         rows.push(

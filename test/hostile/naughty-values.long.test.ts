@@ -3,6 +3,7 @@ import { UserError } from '../../src/domain/errors.js';
 import { ENDPOINTS } from '../../src/domain/service-facts.js';
 import { parseJob } from '../../src/job/load.js';
 import { readSecret } from '../../src/job/secrets.js';
+import { Columns } from '../../src/normalize/columns.js';
 import { isPlausibleEmail } from '../../src/normalize/contact.js';
 import { normalizeCountry } from '../../src/normalize/country.js';
 import { normalizeNumber } from '../../src/normalize/number/number.js';
@@ -37,8 +38,9 @@ const parse = (changes: Record<string, unknown>) => parseJob(aJobFile(changes), 
 describe('each naughty string', () => {
   test('as the text of a message is that text, or no template', () => {
     const texts = accepted((text) => {
-      const bound = parseTemplate(text).bind([], () => undefined);
-      return 'problems' in bound ? undefined : bound.render([]);
+      const columns = new Columns([], () => undefined);
+      const bound = parseTemplate(text).bind(columns);
+      return columns.problems.length > 0 ? undefined : bound.render([]);
     });
     for (const [text, rendering] of texts) {
       // A Liquid comment, or an output of a figure, is none of these.

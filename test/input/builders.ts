@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll } from 'vitest';
+import { listRecords } from '../../src/domain/bytes/row-block.js';
 import { UserError } from '../../src/domain/errors.js';
-import type { SourceRecord } from '../../src/domain/row.js';
+import type { Cell, SourceRecord } from '../../src/domain/row.js';
 import type { InputFile } from '../../src/input/inputs.js';
-import type { InputRecord, RecordReader } from '../../src/input/record-reader.js';
+import type { RecordReader } from '../../src/input/record-reader.js';
 import { readRecords } from '../../src/input/records.js';
 import type { Input, ReadLimits } from '../../src/job/job.js';
 
@@ -46,11 +47,14 @@ export function aFile(directory: string, content: string | Uint8Array, shown = '
 
 export const aGzip = (text: string) => gzipSync(text);
 
+/** Cells that a row lacks are undefined. */
+type ReadRecord = Omit<SourceRecord, 'cells'> & { readonly cells: readonly Cell[] };
+
 export interface ReadFile {
   readonly reader: RecordReader;
   readonly columns: readonly string[];
-  readonly records: readonly SourceRecord[];
-  readonly cells: readonly SourceRecord['cells'][];
+  readonly records: readonly ReadRecord[];
+  readonly cells: readonly ReadRecord['cells'][];
   readonly lines: readonly number[];
   readonly faults: readonly (string | undefined)[];
   readonly notices: readonly string[];
@@ -60,8 +64,14 @@ export interface ReadFile {
 export async function readWhole(file: InputFile, input: Input = anInput()): Promise<ReadFile> {
   const reader = readRecords(file, input);
   await reader.open();
-  const records: SourceRecord[] = [];
-  for await (const batch of reader.batches()) records.push(...batch.map(asPlainRecord));
+  const records: ReadRecord[] = [];
+  for await (const { rows } of reader.blocks()) {
+    const isAbsent = (row: number, column: number) => rows.absent.has(row * rows.width + column);
+    for (const [row, record] of listRecords(rows).entries()) {
+      const cells = record.cells.map((cell, column) => (isAbsent(row, column) ? undefined : cell));
+      records.push(withoutUndefined({ ...record, cells }));
+    }
+  }
   return {
     reader,
     columns: reader.columns,
@@ -88,7 +98,7 @@ export async function refusalOf(task: Promise<unknown>): Promise<string[]> {
   return error.problems.map(({ where, message }) => `${where}: ${message}`);
 }
 
-/** What getters give, as a plain object, which can be compared. */
-function asPlainRecord({ cells, line, row, fault, ownId }: InputRecord): InputRecord {
+/** An id only where there is one. */
+function withoutUndefined({ cells, line, row, fault, ownId }: ReadRecord): ReadRecord {
   return { cells, line, row, fault, ...(ownId === undefined ? {} : { ownId }) };
 }

@@ -1,11 +1,11 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ByteCells } from '../../src/domain/bytes/row-block.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { UserError } from '../../src/domain/errors.js';
-import { refuseLongField, refuseLongRow, refuseRow } from '../../src/input/csv/csv-error.js';
 import { isBlankRow } from '../../src/input/csv/csv-row.js';
-import { CsvRows } from '../../src/input/csv/csv-rows.js';
+import { CsvRows, refuseLongField, refuseLongRow, refuseRow } from '../../src/input/csv/csv-rows.js';
 import type { Delimiter } from '../../src/input/csv/delimiter.js';
 import type { ReadLimits } from '../../src/job/job.js';
 import { runsOf } from '../one-in.js';
@@ -105,15 +105,14 @@ function takeRows(rows: CsvRows, read: ReadRow[] = []): ReadRow[] {
     read.push({ row, line, isSpanning });
     expect(isPlain && (row.length !== 2 || isBlankRow(row))).toBe(false);
     if (!isPlain) continue;
-    writer.keep(line);
+    writer.keep(line, 1);
     expectRow(writer, row);
   }
   return read;
 }
 
 function expectRow(writer: RowWriter, row: readonly string[]): void {
-  const cells = writer.cells;
-  cells.row = writer.count - 1;
+  const cells = new ByteCells(writer.take());
   expect(cells.texts).toEqual(row);
   expect(row.map((_, column) => cells.cell(column))).toEqual(row);
   const json = row.map((cell) => JSON.stringify(cell).slice(1, -1));

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { InputRecord } from '../../src/input/record-reader.js';
 import { aDirectory, aFile, readWhole } from './builders.js';
 
 const directory = aDirectory();
@@ -7,7 +6,7 @@ const ID = '0123456789ab-1-0';
 
 async function readOwn(content: string, name = 'people.csv') {
   const { reader, records } = await readWhole(aFile(directory, content, name));
-  return { ownColumns: reader.ownColumns, ids: records.map((record: InputRecord) => record.ownId) };
+  return { ownColumns: reader.ownColumns, ids: records.map((record) => record.ownId) };
 }
 
 describe('an output of Volley', () => {

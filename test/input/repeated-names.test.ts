@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findNumbered, numberRepeated } from '../../src/input/repeated-names.js';
+import { numberRepeated } from '../../src/input/repeated-names.js';
 
 describe('numberRepeated', () => {
   it('leaves each name once, those that stood once as they are, and the nameless nameless', () => {
@@ -17,17 +17,5 @@ describe('numberRepeated', () => {
       expect(notices).toHaveLength(new Set(names.filter((name, index) => name && names.indexOf(name) !== index)).size);
     });
     fc.assert(property);
-  });
-});
-
-describe('findNumbered', () => {
-  const columns = ['E-Mail (1)', 'name', 'E-Mail (2)', 'line (1)'];
-
-  it.each(['E-Mail', 'email', ' E_MAIL '])('finds those that %j may mean', (wanted) => {
-    expect(findNumbered(columns, wanted)).toEqual(['E-Mail (1)', 'E-Mail (2)']);
-  });
-
-  it.each(['name', 'line', 'E-Mail (1)', ''])('finds none for %j', (wanted) => {
-    expect(findNumbered(columns, wanted)).toEqual([]);
   });
 });

@@ -1,22 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../src/input/own-columns.js';
 import type { ContactsStep, ConversationsStep, RowStep, SmsStep, VerificationCheckStep } from '../../src/job/job.js';
-import { kindOf } from '../../src/kinds/kinds.js';
 import { aContactsStep, anInput, anSmsStep, someLimits } from '../plan/a-plan.js';
+import { planRows } from './a-row.js';
 
 const COLUMNS = ['mobile', 'country', 'name', 'code', 'day', 'mail', 'teams'];
 type Row = Partial<Record<'mobile' | 'country' | 'name' | 'code' | 'day' | 'mail' | 'teams', string>>;
 
 /** What becomes of a row: undefined where it is planned, else its rejection, the reason as the fields that it names. */
 function refuse(step: RowStep, row: Row) {
-  const kind = kindOf(step);
-  const context = { planId: 'p', step: 1, findColumn, findSuppressed: () => undefined, describeRow: String };
-  const read = kind.createPlanner(step, context).bind(COLUMNS);
-  if (typeof read !== 'function') throw new Error('expected the columns to fit');
   const cells = COLUMNS.map((column) => row[column as keyof Row] ?? '');
-  const plan = read({ cells, line: 2, row: 1, fault: undefined }, 0, 0);
-  if (plan.kind !== 'rejected') return undefined;
+  const [plan] = planRows(step, COLUMNS, cells);
+  if (plan?.kind !== 'rejected') return undefined;
   const { field, code, reason } = plan.rejection;
   const fields = [...reason.matchAll(/\(\d\) (?:([\w.]+): )?/g)].map(([, name]) => name ?? '');
   return { field, code, fields: fields.length === 0 ? [field] : fields, reason };

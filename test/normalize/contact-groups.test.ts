@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_GROUPS } from '../../src/domain/contact-fields.js';
-import { readGroups } from '../../src/normalize/contact-groups.js';
+import { readGroups } from '../../src/normalize/contact.js';
 
 const idsOf = (text: string, ofStep: number[] = []) => {
   const groups = readGroups(text, ofStep);

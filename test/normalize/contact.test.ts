@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Cell, SourceRecord } from '../../src/domain/row.js';
+import type { Cell } from '../../src/domain/row.js';
 import { type ContactBinding, createContactNormalizer } from '../../src/normalize/contact.js';
 
 const columns = ['id', 'first_name', 'last_name', 'mobile', 'mail', 'land', 'city', 'note', 'line_id'];
@@ -17,12 +17,12 @@ function aBinding(changes: Partial<ContactBinding> = {}): ContactBinding {
   };
 }
 
-function aRecord(cells: Partial<Record<(typeof columns)[number], Cell>>, fault?: SourceRecord['fault']): SourceRecord {
-  return { cells: columns.map((column) => cells[column] ?? ''), line: 2, row: 1, fault };
+function aRow(cells: Partial<Record<(typeof columns)[number], Cell>>): string[] {
+  return columns.map((column) => cells[column] ?? '');
 }
 
 function normalize(cells: Record<string, Cell>, changes: Partial<ContactBinding> = {}) {
-  return createContactNormalizer(aBinding(changes))(aRecord(cells));
+  return createContactNormalizer(aBinding(changes))(aRow(cells));
 }
 
 function bodyOf(cells: Record<string, Cell>, changes: Partial<ContactBinding> = {}) {
@@ -172,28 +172,15 @@ describe('contact', () => {
         attributeColumns: names.map((name, at) => ({ name, index: at + 1 })),
       }),
     );
-    const recordOf = (filled: number) => ({
-      cells: ['+6591234567', ...names.map((_, at) => (at < filled ? 'x' : ' '))],
-      line: 2,
-      row: 1,
-      fault: undefined,
-    });
-    const fifty = read(recordOf(50));
+    const rowOf = (filled: number) => ['+6591234567', ...names.map((_, at) => (at < filled ? 'x' : ' '))];
+    const fifty = read(rowOf(50));
     expect(fifty.ok && Object.keys(fifty.body.customAttributes ?? {})).toHaveLength(50);
-    expect(read(recordOf(51))).toMatchObject({ ok: false, rejection: { field: '', code: 'too-many-attributes' } });
+    expect(read(rowOf(51))).toMatchObject({ ok: false, rejection: { field: '', code: 'too-many-attributes' } });
   });
 
   it('may have an attribute called __proto__', () => {
     const body = bodyOf({ mobile: '+6591234567', note: 'x' }, { attributeColumns: [{ name: '__proto__', index: 7 }] });
     expect(JSON.stringify(body)).toContain('"customAttributes":{"__proto__":"x"}');
-  });
-
-  it('passes on the fault of a record that could not be read', () => {
-    const fault = { stage: 'read', field: '', code: 'too-few-fields', reason: 'The row has 2 fields.' } as const;
-    expect(createContactNormalizer(aBinding())(aRecord({ mobile: '+6591234567' }, fault))).toEqual({
-      ok: false,
-      rejection: fault,
-    });
   });
 
   it('is within the limits of the service or refused, whatever the cells hold', () => {
@@ -207,7 +194,7 @@ describe('contact', () => {
     );
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), (cells) => {
-        const result = read({ cells, line: 2, row: 1, fault: undefined });
+        const result = read(cells);
         if (!result.ok) {
           expect(result.rejection.stage).toBe('normalize');
           return;

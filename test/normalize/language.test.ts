@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CUSTOMER_LANGUAGES } from '../../src/domain/service-facts.js';
-import { createLanguageReader } from '../../src/normalize/language.js';
+import { createLanguageReader } from '../../src/kinds/conversations/conversation-user.js';
 
 const read = createLanguageReader(CUSTOMER_LANGUAGES);
 

@@ -28,7 +28,7 @@ describe('a plan that is refused', () => {
     });
     expect(problems.join('\n')).toMatch(/^a\.csv:1: fields\.msisdn: no column matches 'phone'/m);
     expect(problems.join('\n')).toMatch(
-      /^b\.csv:1: the job names the column "phone", and 2 columns have this name, expected one/m,
+      /^b\.csv:1: fields\.msisdn: the job names the column "phone", and 2 columns have this name, expected one/m,
     );
     expect(problems.join('\n')).toMatch(/^missing\.csv: there is no such file/m);
     expect(problems.join('\n')).toMatch(/^c\.csv/m);

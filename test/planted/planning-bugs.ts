@@ -11,8 +11,8 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a message of two parts is counted as one',
     file: 'src/template/byte-text.ts',
-    find: 'total.septets <= GSM7_SINGLE ?',
-    replace: 'total.septets <= GSM7_SINGLE + 1 ?',
+    find: 'sumSeptets(parts, cells) <= GSM7_SINGLE',
+    replace: 'sumSeptets(parts, cells) <= GSM7_SINGLE + 1',
     tests: ['test/template/byte-text.test.ts'],
   },
   {

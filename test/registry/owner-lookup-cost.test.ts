@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
-import { encodeRowLine } from '../../src/plan/format/row-line.js';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { ReceivedRows } from '../../src/registry/received-rows.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
+import { aRowLine } from '../plan/a-row-line.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
 
 const ROWS = 300;
@@ -19,7 +19,7 @@ async function countLooks(runs: number, { isSameFile }: { isSameFile: boolean })
   const content: Record<string, string> = {};
   const rejection = { stage: 'normalize', field: 'mobile', code: 'bad-number', reason: 'r' } as const;
   const lines = Array.from({ length: ROWS }, (_, row) =>
-    encodeRowLine({ file: 0, line: row + 2, row: row + 1, state: 'rejected', rejection }, '["x"]'),
+    aRowLine({ file: 0, line: row + 2, row: row + 1, state: 'rejected', rejection, cells: ['x'] }),
   );
   const text = lines.join('');
   const nameOf = (run: number) => `r${String(run).padStart(11, '0')}`;

@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
-import { encodeRowLine } from '../../src/plan/format/row-line.js';
 import { describeReimport } from '../../src/registry/claim-rows.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 import type { ReceivedRows } from '../../src/registry/received-rows.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { runsOf } from '../one-in.js';
+import { aRowLine } from '../plan/a-row-line.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { ClaimsInPlans } from './claims-in-plans.js';
 
@@ -69,11 +69,11 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
     const count = (letter: string) => rows.filter((row) => row.state === letter).length;
     const at = { number: index + 1, kind: step.kind };
     const lines = rows.map(({ state: letter, from }, row) => {
-      const place = { file: row >> 1, line: row + 2, row: (row & 1) + 1, from: from && idOf(from) };
-      if (letter === 'p') return encodeRowLine({ ...place, state: 'planned', request: 1, facts: ['1'] }, '["x"]');
+      const about = { file: row >> 1, line: row + 2, row: (row & 1) + 1, from: from && idOf(from), cells: ['x'] };
+      if (letter === 'p') return aRowLine({ ...about, state: 'planned', request: 1, facts: ['1'] });
       const rejection = { stage: 'read', field: '', code: 'bad-number', reason: 'r' } as const;
-      if (letter === 'r') return encodeRowLine({ ...place, state: 'rejected', rejection }, '["x"]');
-      return encodeRowLine({ ...place, state: 'skipped', skip: { code: 'duplicate', reason: 'r' } }, '["x"]');
+      if (letter === 'r') return aRowLine({ ...about, state: 'rejected', rejection });
+      return aRowLine({ ...about, state: 'skipped', skip: { code: 'duplicate', reason: 'r' } });
     });
     const text = lines.join('');
     content[rowsFile(directory, at)] = text;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Cell } from '../../src/domain/row.js';
+import { Columns } from '../../src/normalize/columns.js';
 import { type BoundTemplate, bindColumns } from '../../src/template/bind-template.js';
 import { createEngine } from '../../src/template/engine.js';
 import { compilePieces } from '../../src/template/pieces.js';
@@ -16,9 +17,9 @@ function bindTwice(text: string): { fast: BoundTemplate; slow: BoundTemplate; is
   const nodes = engine.parse(text);
   const uses = listVariableUses(engine, nodes);
   const pieces = compilePieces(nodes);
-  const fast = bindColumns({ engine, nodes, uses, pieces }, columns, findColumn);
-  const slow = bindColumns({ engine, nodes, uses, pieces: undefined }, columns, findColumn);
-  return { fast: fast as BoundTemplate, slow: slow as BoundTemplate, isPlain: pieces !== undefined };
+  const fast = bindColumns({ engine, nodes, uses, pieces }, new Columns(columns, findColumn));
+  const slow = bindColumns({ engine, nodes, uses, pieces: undefined }, new Columns(columns, findColumn));
+  return { fast, slow, isPlain: pieces !== undefined };
 }
 
 const plainText = fc

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Env } from '../../src/command/env.js';
+import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
 import { findColumn } from '../../src/input/own-columns.js';
@@ -43,8 +44,11 @@ export function createTableReader(tables: ReadonlyMap<string, InputTable>): Awai
         close: async () => {},
         open: async () => {},
         sha256: digest(path),
-        batches: async function* () {
-          yield table.rows.map((cells, at) => ({ ...buildRow([...cells], header, at + 2), row: at + 1 }));
+        blocks: async function* () {
+          const writer = new RowWriter(header.columns.length);
+          for (const [at, cells] of table.rows.entries())
+            writer.add({ ...buildRow([...cells], header, at + 2), row: at + 1 });
+          yield { rows: writer.take() };
         },
       };
     },

@@ -13,12 +13,14 @@ export interface RowBlock {
   readonly width: number;
   /** On which each row begins. */
   readonly lines: Float64Array<ArrayBuffer>;
-  /** Number of the first row; the others follow on. */
-  readonly firstRow: number;
+  /** The number of each row in its file. */
+  readonly rows: Float64Array<ArrayBuffer>;
   /** By the row's index in the block. */
   readonly faults: ReadonlyMap<number, Rejection>;
-  /** One for each row of a rejections file; absent for any other. */
-  readonly ownIds?: readonly string[] | undefined;
+  /** Likewise, of rows of a rejections file. */
+  readonly ownIds: ReadonlyMap<number, string>;
+  /** Cells that rows of NDJSON lack, which are blank here: the row's index times the width, and the column. */
+  readonly absent: ReadonlySet<number>;
 }
 
 /** What stands between the ends of two cells, of one row and of two: `","` and `"]\n["`. */
@@ -79,53 +81,14 @@ export class ByteCells implements RowCells, CellBytes {
   }
 }
 
-/** The same rows one by one. */
-export function listRecords(block: RowBlock): (SourceRecord & { readonly ownId?: string | undefined })[] {
-  const { lines, ownIds } = block;
-  const columns = { block, json: Buffer.from(block.cells.buffer).toString('utf8').split('\n') };
-  const records = new Array<BlockRecord>(lines.length);
-  for (let index = 0; index < lines.length; index += 1) records[index] = new BlockRecord(columns, index);
-  if (ownIds === undefined) return records;
-  // Re-imported rows are copied, and a copy drops getters.
-  return records.map(({ cells, cellsJson, line, row, fault }, index) => {
-    return { cells, cellsJson, line, row, fault, ownId: ownIds[index] };
+/** The same rows one by one, for what needs no speed. */
+export function listRecords(block: RowBlock): SourceRecord[] {
+  const cells = new ByteCells(block);
+  return Array.from(block.lines, (line, index) => {
+    cells.row = index;
+    const row = block.rows[index] as number;
+    return { cells: cells.texts, line, row, fault: block.faults.get(index), ownId: block.ownIds.get(index) };
   });
-}
-
-interface BlockColumns {
-  readonly block: RowBlock;
-  /** Of each row. */
-  readonly json: readonly string[];
-}
-
-class BlockRecord implements SourceRecord {
-  readonly #columns: BlockColumns;
-  readonly #index: number;
-
-  constructor(columns: BlockColumns, index: number) {
-    this.#columns = columns;
-    this.#index = index;
-  }
-
-  get cells(): string[] {
-    return parseCells(this.cellsJson);
-  }
-
-  get cellsJson(): string {
-    return this.#columns.json[this.#index] as string;
-  }
-
-  get line(): number {
-    return this.#columns.block.lines[this.#index] as number;
-  }
-
-  get row(): number {
-    return this.#columns.block.firstRow + this.#index;
-  }
-
-  get fault(): Rejection | undefined {
-    return this.#columns.block.faults.get(this.#index);
-  }
 }
 
 function parseCells(json: string): string[] {

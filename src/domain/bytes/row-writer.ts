@@ -1,29 +1,9 @@
-import type { Cell, Rejection, RowCells } from '../row.js';
+import type { Cell, Rejection, SourceRecord } from '../row.js';
 import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE } from './ascii.js';
-import { ByteCells, type RowBlock } from './row-block.js';
+import type { RowBlock } from './row-block.js';
 import { TextBuffer } from './text-buffer.js';
 
 const FIRST_ROWS = 8;
-
-/** A row as strings, and what is known of it. */
-export interface WrittenRow {
-  /** As many as the columns. */
-  readonly cells: readonly Cell[];
-  readonly line: number;
-  readonly fault: Rejection | undefined;
-  readonly ownId?: string | undefined;
-}
-
-/** Shows one row after the other as bytes, which are read faster than its texts, though they are first written. */
-export function createRowEncoder(): (row: WrittenRow) => RowCells {
-  let writer = new RowWriter(0);
-  return (row) => {
-    if (writer.width !== row.cells.length) writer = new RowWriter(row.cells.length);
-    writer.clear();
-    writer.add(row);
-    return writer.cells;
-  };
-}
 
 /**
  * Gathers rows into blocks and reuses its memory: allocating takes longer than filling. A row is added as strings; or
@@ -36,8 +16,10 @@ export class RowWriter {
   readonly #text = new TextBuffer();
   #ends: Uint32Array<ArrayBuffer>;
   #lines = new Float64Array(FIRST_ROWS);
+  #rows = new Float64Array(FIRST_ROWS);
   #faults = new Map<number, Rejection>();
-  #ownIds: string[] = [];
+  #ownIds = new Map<number, string>();
+  #absent = new Set<number>();
   /** Of the open row: its cells so far, and where its JSON begins and ends. */
   #cells = 0;
   #start = 0;
@@ -90,10 +72,11 @@ export class RowWriter {
     return false;
   }
 
-  /** The open row is one of the block; `line`: on which it begins. */
-  keep(line: number): void {
+  /** The open row is one of the block; `line`: on which it begins, `row`: its number. */
+  keep(line: number, row: number): void {
     this.#text.extend(this.#end + 1);
     this.#lines[this.count] = line;
+    this.#rows[this.count] = row;
     this.count += 1;
   }
 
@@ -103,58 +86,59 @@ export class RowWriter {
     return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset).toString('utf8', this.#start, this.#end));
   }
 
-  add({ cells, line, fault, ownId }: WrittenRow): void {
+  /** As many cells as there are columns; undefined where NDJSON lacks one. */
+  add({ cells, line, row, fault, ownId }: Omit<SourceRecord, 'cells'> & { readonly cells: readonly Cell[] }): void {
     this.#makeRoom();
     const text = this.#text;
     text.appendByte(OPENING);
     for (let cell = 0; cell < this.width; cell += 1) {
+      const written = cells[cell];
+      const at = this.count * this.width + cell;
       if (cell > 0) text.appendByte(COMMA);
       text.appendByte(QUOTE);
-      text.appendEscaped(cells[cell] ?? '');
-      this.#ends[this.count * this.width + cell] = text.length;
+      if (written === undefined) this.#absent.add(at);
+      else text.append(JSON.stringify(written).slice(1, -1));
+      this.#ends[at] = text.length;
       text.appendByte(QUOTE);
     }
     text.appendShort(']\n');
-    this.#lines[this.count] = line;
     if (fault !== undefined) this.#faults.set(this.count, fault);
-    if (ownId !== undefined) this.#ownIds.push(ownId);
+    if (ownId !== undefined) this.#ownIds.set(this.count, ownId);
+    this.#lines[this.count] = line;
+    this.#rows[this.count] = row;
     this.count += 1;
   }
 
-  /** The gathered rows, as views: read them before adding another row. */
-  get cells(): ByteCells {
-    return new ByteCells({ cells: this.#text.bytes, ends: this.#ends, width: this.width });
-  }
-
   /** The gathered rows in memory of their own, which can be transferred to another thread; the writer is then empty. */
-  take(firstRow: number): RowBlock {
+  take(): RowBlock {
     const block = {
       cells: this.#text.copy(),
       ends: this.#ends.slice(0, this.count * this.width),
       width: this.width,
       lines: this.#lines.slice(0, this.count),
-      firstRow,
+      rows: this.#rows.slice(0, this.count),
       faults: this.#faults,
-      ownIds: this.#ownIds.length === 0 ? undefined : this.#ownIds,
+      ownIds: this.#ownIds,
+      absent: this.#absent,
     };
-    this.clear();
-    return block;
-  }
-
-  clear(): void {
     this.#text.clear();
     this.count = 0;
-    if (this.#faults.size > 0) this.#faults = new Map();
-    if (this.#ownIds.length > 0) this.#ownIds = [];
+    this.#faults = new Map();
+    this.#ownIds = new Map();
+    this.#absent = new Set();
+    return block;
   }
 
   #makeRoom(): void {
     if (this.count < this.#lines.length) return;
     const ends = new Uint32Array(this.#ends.length * 2);
     const lines = new Float64Array(this.#lines.length * 2);
+    const rows = new Float64Array(this.#rows.length * 2);
     ends.set(this.#ends);
     lines.set(this.#lines);
+    rows.set(this.#rows);
     this.#ends = ends;
     this.#lines = lines;
+    this.#rows = rows;
   }
 }

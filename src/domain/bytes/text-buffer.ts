@@ -1,17 +1,10 @@
-import { BACKSLASH, COMMA, QUOTE, SPACE } from './ascii.js';
-
 const FIRST_BYTES = 1 << 16;
 const DIGIT_0 = 48;
 /** What fits into 32 bits: the digits of an integer behind the rest of them, which then fits as well. */
 const LOW_DIGITS = 1e9;
 const LOW_DIGITS_LENGTH = 9;
-/** Code units from here on take two bytes of UTF-8, and from there on three or four. */
+/** Code units from here on take two bytes of UTF-8 or more. */
 const TWO_BYTES = 0x80;
-const MORE_BYTES = 0x800;
-/** Of each character of ASCII, 1 where JSON does not write it as it is. */
-const NEEDS_ESCAPE = Uint8Array.from({ length: TWO_BYTES }, (_, unit) =>
-  unit < SPACE || unit === QUOTE || unit === BACKSLASH ? 1 : 0,
-);
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 /** From this length on, the engine's copy is faster than a loop. */
@@ -64,37 +57,6 @@ export class TextBuffer {
       bytes[start + index] = unit;
     }
     this.#length = start + text.length;
-  }
-
-  /** As JSON writes it between quotes. */
-  appendEscaped(text: string): void {
-    const most = this.#length + text.length * MOST_BYTES_A_UNIT;
-    if (most > this.#bytes.length) this.#grow(most);
-    const bytes = this.#bytes;
-    let at = this.#length;
-    for (let index = 0; index < text.length; index += 1) {
-      const unit = text.charCodeAt(index);
-      if (unit < TWO_BYTES && NEEDS_ESCAPE[unit] === 0) bytes[at++] = unit;
-      else if (unit >= TWO_BYTES && unit < MORE_BYTES) {
-        bytes[at++] = 0xc0 | (unit >> 6);
-        bytes[at++] = 0x80 | (unit & 0x3f);
-      } else {
-        this.#length = at;
-        this.append(JSON.stringify(text.slice(index)).slice(1, -1));
-        return;
-      }
-    }
-    this.#length = at;
-  }
-
-  /** As JSON writes them, without brackets. */
-  appendStrings(strings: readonly string[]): void {
-    for (let index = 0; index < strings.length; index += 1) {
-      if (index > 0) this.appendByte(COMMA);
-      this.appendByte(QUOTE);
-      this.appendEscaped(strings[index] as string);
-      this.appendByte(QUOTE);
-    }
   }
 
   appendByte(byte: number): void {

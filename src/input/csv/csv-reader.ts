@@ -1,21 +1,16 @@
-import { listRecords, type RowBlock } from '../../domain/bytes/row-block.js';
 import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
-import { bindDrafts } from '../../filter/filter-rows.js';
-import type { Input, RowStep } from '../../job/job.js';
-import type { DraftRow } from '../../kinds/step-kind.js';
+import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
-import { draftBlock } from '../fast/draft-block.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { findColumn } from '../own-columns.js';
-import { findOwnDelimiter } from '../own-file.js';
-import { BATCH_RECORDS, type DraftedBlock, type InputRecord, type RecordReader } from '../record-reader.js';
+import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
+import { type ByteSource, readContent, takeHead } from '../text/byte-source.js';
 import { decodeText } from '../text/decode-text.js';
-import { refuseLongRow } from './csv-error.js';
+import { createUtf8Decoder } from '../text/decoder.js';
 import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
-import { CsvRows } from './csv-rows.js';
+import { CsvRows, refuseLongRow } from './csv-rows.js';
 import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
 
 /** Most bytes of a header that are searched for the delimiter. */
@@ -79,34 +74,21 @@ export class CsvReader implements RecordReader {
     await this.#text?.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly InputRecord[]> {
-    for await (const block of this.blocks()) yield listRecords(block);
-  }
-
-  /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
-  draftedBlocks(step: RowStep): AsyncIterable<DraftedBlock> | undefined {
-    const draftRow = this.#ownColumns.length === 0 ? bindDrafts(step, this.#columns, findColumn) : undefined;
-    return draftRow && this.#draftBlocks(draftRow);
-  }
-
-  async *#draftBlocks(draftRow: DraftRow): AsyncGenerator<DraftedBlock> {
-    for await (const rows of this.blocks()) yield { rows, drafts: draftBlock(rows, draftRow) };
-  }
-
-  /** The same rows as bytes; in place of `batches`. */
-  async *blocks(): AsyncGenerator<RowBlock> {
+  async *blocks(): AsyncGenerator<ReadBlock> {
     this.#opened ??= this.#readToHeader();
     const { header, rows } = await this.#opened;
     const writer = new RowWriter(header.columns.length);
     try {
       do {
         while (rows.next(writer)) {
-          if (header.own === undefined && rows.cells === undefined && writer.isPlain) writer.keep(rows.line);
-          else this.#addRow(rows.cells ?? writer.takeBack(), { rows, header, writer });
-          if (isFull(writer)) yield this.#endBlock(writer);
+          if (header.own === undefined && rows.cells === undefined && writer.isPlain) {
+            this.#row += 1;
+            writer.keep(rows.line, this.#row);
+          } else this.#addRow(rows.cells ?? writer.takeBack(), { rows, header, writer });
+          if (writer.count === BLOCK_ROWS || writer.bytes >= BLOCK_BYTES) yield { rows: writer.take() };
         }
       } while (await this.#readPiece(rows));
-      if (writer.count > 0) yield this.#endBlock(writer);
+      if (writer.count > 0) yield { rows: writer.take() };
       this.#noticeEnd(rows);
     } finally {
       await this.close();
@@ -123,13 +105,8 @@ export class CsvReader implements RecordReader {
     }
     if (isSpanning && looksLikeUnclosedQuote(cells, this.#delimiter)) this.#swallowing.push(line);
     if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
-    writer.add(buildRow(cells, header, line));
-  }
-
-  #endBlock(writer: RowWriter): RowBlock {
-    const firstRow = this.#row + 1;
-    this.#row += writer.count;
-    return writer.take(firstRow);
+    this.#row += 1;
+    writer.add({ ...buildRow(cells, header, line), row: this.#row });
   }
 
   async #readToHeader(): Promise<Opened> {
@@ -144,7 +121,7 @@ export class CsvReader implements RecordReader {
       onNotice: (notice) => this.#notices.push(notice),
     });
     try {
-      const head = await this.#takeHead(this.#text);
+      const head = await takeHead(this.#text, (text) => text.length >= HEAD_BYTES || isHeaderWhole(text));
       const start = findCsvStart(head, this.#input.delimiter, shown);
       this.#notices.push(start.notice);
       this.#delimiter = start.delimiter;
@@ -184,16 +161,6 @@ export class CsvReader implements RecordReader {
     return header;
   }
 
-  async #takeHead(text: AsyncGenerator<Buffer>): Promise<Buffer> {
-    let head = Buffer.alloc(0);
-    while (head.length < HEAD_BYTES && !isHeaderWhole(head)) {
-      const next = await text.next();
-      if (next.done === true) break;
-      head = Buffer.concat([head, next.value]);
-    }
-    return head;
-  }
-
   /** False when the file has ended. */
   async #readPiece(rows: CsvRows): Promise<boolean> {
     if (this.#isEnded || this.#text === undefined) return false;
@@ -220,6 +187,32 @@ export class CsvReader implements RecordReader {
   }
 }
 
-function isFull({ count, bytes }: RowWriter): boolean {
-  return count === BATCH_RECORDS || bytes >= BLOCK_BYTES;
+/** The place columns of CSV outputs, as Volley writes them: in UTF-8, also behind a byte order mark. Case is ignored: changing it changes neither. */
+const OWN_HEADERS: readonly { readonly delimiter: Delimiter; readonly pattern: RegExp }[] = [
+  { delimiter: ',', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|,)_step,_file,_line,_row(?:,|\r|\n|$)/i },
+  { delimiter: ';', pattern: /(?:^(?:\u00ef\u00bb\u00bf)?|;)_step;_file;_line;_row(?:;|\r|\n|$)/i },
+];
+const OWN_HEAD_BYTES = 64 * 1024;
+
+/**
+ * The delimiter of a CSV that is an output as Volley wrote it: then it is UTF-8, whatever the job states for the files beside
+ * it. Undefined for any other, such as one that a spreadsheet saved in another encoding.
+ */
+export async function findOwnDelimiter(source: ByteSource): Promise<Delimiter | undefined> {
+  const decoder = createUtf8Decoder();
+  let head = '';
+  let isKnown = false;
+  for await (const piece of readContent(source)) {
+    if (!isKnown) {
+      head += piece.toString('latin1', 0, OWN_HEAD_BYTES);
+      isKnown = head.length >= OWN_HEAD_BYTES;
+      if (isKnown && delimiterOf(head) === undefined) return undefined;
+    }
+    if (decoder.decode(piece) === undefined) return undefined;
+  }
+  return decoder.finish() === undefined ? undefined : delimiterOf(head);
+}
+
+function delimiterOf(head: string): Delimiter | undefined {
+  return OWN_HEADERS.find(({ pattern }) => pattern.test(head))?.delimiter;
 }

@@ -1,13 +1,12 @@
 import { DELETE, SPACE } from '../../domain/bytes/ascii.js';
-import type { WrittenRow } from '../../domain/bytes/row-writer.js';
 import { restoreCell } from '../../domain/formula-cell.js';
-import type { Rejection } from '../../domain/row.js';
+import type { Rejection, SourceRecord } from '../../domain/row.js';
 import type { Header } from '../header.js';
 import { HIDDEN_ID } from '../own-columns.js';
 import { countLineEnds } from '../text/lines.js';
 
 /** A row with as many cells as there are columns; one that had too few fields or too many carries a fault. */
-export function buildRow(cells: string[], header: Header, line: number): WrittenRow {
+export function buildRow(cells: string[], header: Header, line: number): Omit<SourceRecord, 'row'> {
   const fault = cells.length === header.width ? undefined : describeWidth(cells, header);
   while (cells.length < header.width) cells.push('');
   if (cells.length > header.width) cells.length = header.width;

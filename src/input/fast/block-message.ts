@@ -1,22 +1,13 @@
-import type { RowBlock } from '../../domain/bytes/row-block.js';
-import type { DraftBlock } from './draft-block.js';
-
-/** Rows on their way from thread to thread. */
-export interface AheadBlock {
-  readonly rows: RowBlock;
-  /** Absent if not requested, or if the receiver of the block makes them. */
-  readonly drafts: DraftBlock | undefined;
-}
+import type { ReadBlock } from '../record-reader.js';
 
 /** The memory of a block, to be transferred instead of copied. */
-export function listBuffers({ rows, drafts }: AheadBlock): ArrayBuffer[] {
-  const columns = [rows.cells, rows.ends, rows.lines];
+export function listBuffers({ rows, drafts }: ReadBlock): ArrayBuffer[] {
+  const columns = [rows.cells, rows.ends, rows.lines, rows.rows];
   if (drafts === undefined) return columns.map(({ buffer }) => buffer);
-  const { numbers, segments, extraParts, fragments, facts, countries, ucs2, omitted, replaced } = drafts;
+  const { numbers, segments, extraParts, fragments, facts, countries, ucs2, replaced, hours } = drafts;
   const texts = [fragments.bytes, fragments.ends, facts.bytes, facts.ends];
-  const names = [countries, ucs2, omitted, replaced].flatMap((each) => (each === undefined ? [] : [each.of]));
-  const parts = extraParts === undefined ? [segments] : [segments, extraParts];
-  return [...columns, numbers, ...parts, ...texts, ...names].map(({ buffer }) => buffer);
+  const names = [countries.of, ucs2.of, replaced.of, hours.of];
+  return [...columns, numbers, segments, extraParts, ...texts, ...names].map(({ buffer }) => buffer);
 }
 
 /** The only number in memory that two threads share. */

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Problem, UserError, type UserErrorCode } from '../../domain/errors.js';
-import { bindDrafts } from '../../filter/filter-rows.js';
+import { bindRows } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
+import { Columns } from '../../normalize/columns.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
 import { findColumn } from '../own-columns.js';
-import { type AheadBlock, BlocksTaken, listBuffers } from './block-message.js';
+import type { ReadBlock } from '../record-reader.js';
+import { BlocksTaken, listBuffers } from './block-message.js';
 import { draftBlock } from './draft-block.js';
 
 /** What the thread is started with. */
@@ -27,7 +29,7 @@ export type CsvMessage =
       readonly columns: readonly string[];
       readonly ownColumns: readonly (readonly string[])[];
     }
-  | { readonly kind: 'block'; readonly block: AheadBlock }
+  | { readonly kind: 'block'; readonly block: ReadBlock }
   | { readonly kind: 'ended'; readonly notices: readonly string[]; readonly sha256: string }
   | {
       readonly kind: 'refused';
@@ -54,10 +56,11 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
     const { step } = await begun;
-    const draftRow = step && bindDrafts(step, reader.columns, findColumn);
-    for await (const rows of reader.blocks()) {
+    const columns = new Columns(reader.columns, findColumn);
+    const draftRow = step && bindRows(step, columns);
+    for await (const { rows } of reader.blocks()) {
       takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);
-      const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS;
+      const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS && columns.problems.length === 0;
       const block = { rows, drafts: draftRow && isAhead ? draftBlock(rows, draftRow) : undefined };
       say({ kind: 'block', block }, listBuffers(block));
       sent += 1;

@@ -1,21 +1,12 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { listRecords } from '../../domain/bytes/row-block.js';
 import { UserError } from '../../domain/errors.js';
-import { bindDrafts } from '../../filter/filter-rows.js';
 import type { Input, RowStep } from '../../job/job.js';
-import type { DraftRow } from '../../kinds/step-kind.js';
 import type { InputFile } from '../inputs.js';
-import { findColumn } from '../own-columns.js';
-import type { InputRecord, RecordReader } from '../record-reader.js';
-import type { AheadBlock } from './block-message.js';
+import type { ReadBlock, RecordReader } from '../record-reader.js';
 import { BlocksTaken } from './block-message.js';
 import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
-import { type DraftBlock, draftBlock } from './draft-block.js';
-
-/** As the planner uses them. */
-type Drafted = AheadBlock & { readonly drafts: DraftBlock };
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
 
@@ -51,24 +42,9 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  async *batches(): AsyncGenerator<readonly InputRecord[]> {
+  async *blocks(step?: RowStep): AsyncGenerator<ReadBlock> {
     await this.open();
-    for await (const block of this.#blocks({ step: undefined })) yield listRecords(block.rows);
-  }
-
-  /** The rows drafted as a step plans them; undefined where they cannot be. To be called when it is open, in place of `batches`. */
-  draftedBlocks(step: RowStep): AsyncIterable<Drafted> | undefined {
-    const draftRow = this.ownColumns.length === 0 ? bindDrafts(step, this.columns, findColumn) : undefined;
-    return draftRow && this.#draftedBlocks(step, draftRow);
-  }
-
-  async *#draftedBlocks(step: RowStep, draftRow: DraftRow): AsyncGenerator<Drafted> {
-    for await (const { rows, drafts } of this.#blocks({ step })) {
-      yield { rows, drafts: drafts ?? draftBlock(rows, draftRow) };
-    }
-  }
-
-  async *#blocks(order: CsvOrder): AsyncGenerator<AheadBlock> {
+    const order: CsvOrder = { step };
     this.#thread?.postMessage(order);
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {

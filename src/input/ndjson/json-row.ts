@@ -1,8 +1,8 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
+import { trimEndOf } from '../../domain/trim-end.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
-import { findLossyNumber, findRepeatedKey, isRewritten, listTokens, readSources } from './json-scan.js';
 
 /** Deeper than any field of the service; JSON.stringify and the walk here recurse. */
 const MAX_DEPTH = 64;
@@ -31,18 +31,94 @@ export function parseJsonRow(text: string): JsonRow {
     const reason = `the key ${JSON.stringify(repeatedKey)} occurs twice, expected once`;
     return { ok: false, fault: reject('duplicate-key', reason, repeatedKey) };
   }
-  const lossyNumber = findLossyNumber(tokens);
-  if (lossyNumber !== undefined) {
-    const reason = `the number ${lossyNumber} would lose digits, expected it in quotes, as text`;
+  const numbers = tokens.filter((token) => /^-?\d/.test(token));
+  const lossy = numbers.find(losesDigits);
+  if (lossy !== undefined) {
+    const reason = `the number ${lossy} would lose digits, expected it in quotes, as text`;
     return { ok: false, fault: reject('number-loses-digits', reason) };
   }
-  return { ok: true, values: isRewritten(tokens) ? keepSources(value, readSources(tokens)) : value };
+  // Such as 1.10, 1e2 and -0.
+  const isRewritten = numbers.some((number) => number !== String(Number(number)));
+  return { ok: true, values: isRewritten ? keepSources(value, readSources(tokens)) : value };
+}
+
+/** Of valid JSON: strings with their quotes, numbers, and each other character but blanks. */
+function listTokens(text: string): string[] {
+  const tokens: string[] = [];
+  const addOthers = (between: string) => {
+    for (const [token] of between.matchAll(/-?\d[\d.eE+-]*|\S/g)) tokens.push(token);
+  };
+  let end = 0;
+  let start = -1;
+  for (const { 0: mark, index } of text.matchAll(/\\.|"/gs)) {
+    if (mark !== '"') continue;
+    if (start === -1) {
+      addOthers(text.slice(end, index));
+      start = index;
+    } else {
+      end = index + 1;
+      tokens.push(text.slice(start, end));
+      start = -1;
+    }
+  }
+  addOthers(text.slice(end));
+  return tokens;
 }
 
 /** Numbers, objects and arrays as they are written. */
 function keepSources(value: Record<string, unknown>, sources: ReadonlyMap<string, string>): Record<string, unknown> {
   const isKept = (part: unknown) => typeof part === 'number' || (typeof part === 'object' && part !== null);
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, isKept(part) ? sources.get(key) : part]));
+}
+
+/** The first key that stands twice in its object. */
+function findRepeatedKey(tokens: readonly string[]): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [at, token] of tokens.entries()) {
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    if (token !== ':') continue;
+    const key: string = JSON.parse(tokens[at - 1] as string);
+    const keys = open.at(-1);
+    if (keys?.has(key)) return key;
+    keys?.add(key);
+  }
+  return undefined;
+}
+
+/** The values of the object by their keys: as written, but for blanks, and with strings in their shortest form. */
+function readSources(tokens: readonly string[]): Map<string, string> {
+  const sources = new Map<string, string>();
+  let depth = 0;
+  let key = '';
+  let source = '';
+  for (const token of tokens) {
+    if (depth === 1 && token === ':') {
+      key = JSON.parse(source);
+      source = '';
+    } else if (depth === 1 && (token === ',' || token === '}')) {
+      sources.set(key, source);
+      source = '';
+    } else if (depth > 0) source += token.includes('\\') ? JSON.stringify(JSON.parse(token)) : token;
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+  }
+  return sources;
+}
+
+/** Whether parsing changes a number. */
+function losesDigits(written: string): boolean {
+  const read = Number(written);
+  return !Number.isFinite(read) || significantDigits(written) !== significantDigits(String(read));
+}
+
+/** A decimal number as its digits from the first to the last that is not 0, and the power of ten that they begin at. */
+function significantDigits(written: string): string {
+  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(written) ?? [];
+  const digits = whole + fraction;
+  const leading = /^0*/.exec(digits)?.[0].length ?? 0;
+  const trimmed = trimEndOf(digits.slice(leading), '0');
+  return trimmed === '' ? '0' : `${trimmed}e${Number(exponent) + whole.length - leading}`;
 }
 
 /** Walks the whole value, which stands so deep. */

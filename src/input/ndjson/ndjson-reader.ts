@@ -1,4 +1,5 @@
 import { SPACE } from '../../domain/bytes/ascii.js';
+import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
 import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../../domain/output-columns.js';
 import type { Cell, Rejection } from '../../domain/row.js';
@@ -6,7 +7,7 @@ import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
 import { HIDDEN_ID, isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from '../own-columns.js';
-import { BATCH_RECORDS, FORBIDDEN_NAMES, type InputRecord, type RecordReader } from '../record-reader.js';
+import { BLOCK_ROWS, FORBIDDEN_NAMES, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { decodeText } from '../text/decode-text.js';
 import { splitTextLines } from '../text/lines.js';
@@ -15,9 +16,11 @@ import { parseJsonRow } from './json-row.js';
 const UNDERSCORE = 0x5f;
 const TILDE = 0x7e;
 
+type NdjsonRow = Parameters<RowWriter['add']>[0];
+
 /**
  * Reads NDJSON: one object a line; blank lines are skipped. Cells hold strings as they are, numbers and booleans as
- * JSON writes them, nested values as JSON text; null, like a key that is not there, is undefined. Blanks around a key
+ * JSON writes them, nested values as JSON text; null, like a key that is not there, is absent. Blanks around a key
  * are ignored, as in a CSV header. A line that is not such an object is a record with a fault, whose text stands in
  * the column `_text`.
  */
@@ -63,9 +66,9 @@ export class NdjsonReader implements RecordReader {
     await this.#text.return(undefined);
   }
 
-  async *batches(): AsyncGenerator<readonly InputRecord[]> {
+  async *blocks(): AsyncGenerator<ReadBlock> {
     const { maxLineBytes } = this.#input.limits;
-    let batch: InputRecord[] = [];
+    let batch: NdjsonRow[] = [];
     try {
       for await (const lines of splitTextLines(this.#text, { shown: this.#file.shown, maxLineBytes })) {
         for (const line of lines) {
@@ -75,19 +78,26 @@ export class NdjsonReader implements RecordReader {
             continue;
           }
           batch.push(this.#readRow(line));
-          if (batch.length < BATCH_RECORDS) continue;
-          yield batch;
+          if (batch.length < BLOCK_ROWS) continue;
+          yield this.#endBlock(batch);
           batch = [];
         }
       }
-      if (batch.length > 0) yield batch;
+      if (batch.length > 0) yield this.#endBlock(batch);
       this.#noticeEnd();
     } finally {
       await this.close();
     }
   }
 
-  #readRow(text: string): InputRecord {
+  /** All rows have the columns that are known by then. */
+  #endBlock(batch: readonly NdjsonRow[]): ReadBlock {
+    const writer = new RowWriter(this.#columns.length);
+    for (const row of batch) writer.add(row);
+    return { rows: writer.take() };
+  }
+
+  #readRow(text: string): NdjsonRow {
     this.#row += 1;
     const parsed = parseJsonRow(text);
     if (!parsed.ok) return this.#buildFaulty(text, parsed.fault);
@@ -111,7 +121,7 @@ export class NdjsonReader implements RecordReader {
     names: readonly string[],
     { values, isOwn }: { values: Readonly<Record<string, unknown>>; isOwn: boolean },
   ): Cell[] | Rejection {
-    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    const cells: Cell[] = [];
     for (let at = 0; at < names.length; at += 1) {
       const name = names[at] ?? '';
       if (isOwn && isIgnoredColumn(name)) continue;
@@ -131,9 +141,9 @@ export class NdjsonReader implements RecordReader {
     this.#ownColumns.set(own.join(), own);
   }
 
-  #buildFaulty(text: string, fault: Rejection): InputRecord {
+  #buildFaulty(text: string, fault: Rejection): NdjsonRow {
     const index = this.#indexOf(TEXT_COLUMN);
-    const cells: Cell[] = new Array(this.#columns.length).fill(undefined);
+    const cells: Cell[] = [];
     cells[index] = text;
     const record = { cells, line: this.#line, row: this.#row, fault };
     return ID_KEY.test(text) ? { ...record, ownId: HIDDEN_ID } : record;

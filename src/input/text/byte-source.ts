@@ -105,6 +105,17 @@ function refuseWorkbook(shown: string) {
   });
 }
 
+/** The beginning of pieces, as far as it is enough, or all of them. */
+export async function takeHead(pieces: AsyncIterator<Buffer>, isEnough: (head: Buffer) => boolean): Promise<Buffer> {
+  let head = Buffer.alloc(0);
+  while (!isEnough(head)) {
+    const next = await pieces.next();
+    if (next.done === true) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  return head;
+}
+
 function startsWith(bytes: Buffer, magic: Buffer): boolean {
   return bytes.subarray(0, magic.length).equals(magic);
 }

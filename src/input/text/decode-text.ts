@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import type { Digest } from '../digest-input.js';
 import { placeInJob } from '../inputs.js';
 import { refuse } from '../refusal.js';
-import { type ByteSource, readContent } from './byte-source.js';
+import { type ByteSource, readContent, takeHead } from './byte-source.js';
 import { createDecoder, createUtf8Decoder } from './decoder.js';
 import { chooseEncoding, type Encoding } from './encoding.js';
 import { countLines, type LineCount } from './lines.js';
@@ -20,7 +20,7 @@ export async function* decodeText(
 ): AsyncGenerator<Buffer> {
   const content = readContent(source, options.digest);
   try {
-    const head = await takeHead(content);
+    const head = await takeHead(content, ({ length }) => length >= MARK_BYTES);
     if (head.length === 0) {
       throw refuse({ where: source.shown, message: 'the file is empty, expected at least a header' });
     }
@@ -59,16 +59,6 @@ function createUtf8Watch({ name }: Encoding): { look(piece: Buffer): void; isUtf
     },
     isUtf8: () => mayBe && hasMore && decoder.finish() !== undefined,
   };
-}
-
-async function takeHead(content: AsyncIterator<Buffer>): Promise<Buffer> {
-  let head = Buffer.alloc(0);
-  while (head.length < MARK_BYTES) {
-    const next = await content.next();
-    if (next.done === true) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  return head;
 }
 
 async function* joinPieces(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

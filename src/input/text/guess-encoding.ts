@@ -1,5 +1,4 @@
-import type { ByteSource } from './byte-source.js';
-import { readContent } from './byte-source.js';
+import { type ByteSource, readContent, takeHead } from './byte-source.js';
 import { createDecoder, createUtf8Decoder } from './decoder.js';
 import { chooseEncoding } from './encoding.js';
 
@@ -25,7 +24,9 @@ function isCzech(text: string): boolean {
  * reader guesses. In encodings with two bytes a character, and in Cyrillic ones, the bytes beyond ASCII stand in a row.
  */
 export async function guessEncoding(source: ByteSource): Promise<'windows-1252' | undefined> {
-  const head = await readHead(source);
+  const content = readContent(source);
+  const head = (await takeHead(content, ({ length }) => length >= HEAD_BYTES)).subarray(0, HEAD_BYTES);
+  await content.return(undefined);
   const { name, markBytes } = chooseEncoding(head.subarray(0, 4), undefined, source.shown);
   if (markBytes > 0 || name !== 'utf-8' || createUtf8Decoder().decode(head) !== undefined) return undefined;
   const decoder = await createDecoder({ name: 'windows-1252', markBytes: 0, notice: undefined });
@@ -35,15 +36,4 @@ export async function guessEncoding(source: ByteSource): Promise<'windows-1252' 
   const isWestern = beyond.every((character) => WESTERN.test(character)) && !isCzech(text);
   const alone = text.match(/(?<![^\0-\x7f])[^\0-\x7f](?![^\0-\x7f])/g) ?? [];
   return isWestern && alone.length >= 0.9 * beyond.length ? 'windows-1252' : undefined;
-}
-
-async function readHead(source: ByteSource): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of readContent(source)) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes >= HEAD_BYTES) break;
-  }
-  return Buffer.concat(pieces).subarray(0, HEAD_BYTES);
 }

@@ -1,11 +1,9 @@
 import type { UserError } from '../../domain/errors.js';
 import { refuse } from '../refusal.js';
 import { refuseDamaged } from './archive.js';
-import type { CellFormats } from './cell-formats.js';
-import { decodeEscapes, isRun, type SharedTexts } from './shared-texts.js';
-import { writeInFull } from './show-number.js';
+import { type CellFormats, writeInFull } from './show-number.js';
 import { isTrue } from './workbook.js';
-import type { Tag } from './xml-reader.js';
+import { decodeEscapes, isRun, type SharedTexts, type Tag } from './xml-reader.js';
 
 /** A cell without a value that could be read. */
 export interface CellFault {

@@ -1,17 +1,18 @@
+import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
-import type { Rejection } from '../../domain/row.js';
+import type { Rejection, SourceRecord } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { buildRow, isBlankRow } from '../csv/csv-row.js';
 import { digestInput } from '../digest-input.js';
 import { type Header, readHeader } from '../header.js';
 import type { InputFile } from '../inputs.js';
-import { BATCH_RECORDS, type InputRecord, type RecordReader } from '../record-reader.js';
+import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import type { OpenSheet } from './open-sheet.js';
 import { type CellFault, nameColumn, type SheetRow } from './sheet-rows.js';
 
-/** Batches of long rows have fewer of them. */
-const BATCH_LENGTH = 4 * 1024 * 1024;
+/** Blocks of long rows have fewer of them. */
+const BLOCK_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads one sheet of an .xlsx workbook: its first row that is not blank is the header. Cells read as the sheet shows them, but
@@ -61,25 +62,21 @@ export class XlsxReader implements RecordReader {
     this.#sheet?.close();
   }
 
-  async *batches(): AsyncGenerator<readonly InputRecord[]> {
+  async *blocks(): AsyncGenerator<ReadBlock> {
     try {
       await this.open();
-      let batch: InputRecord[] = [];
-      let length = 0;
+      const writer = new RowWriter(this.columns.length);
       for await (const rows of this.#readOn()) {
         for (const row of rows) {
           const record = this.#readRow(row);
           if (record === undefined) continue;
-          batch.push(record);
-          for (const cell of record.cells) length += cell?.length ?? 0;
-          if (batch.length < BATCH_RECORDS && length < BATCH_LENGTH) continue;
-          this.#count(length);
-          yield batch;
-          batch = [];
-          length = 0;
+          writer.add(record);
+          if (writer.count < BLOCK_ROWS && writer.bytes < BLOCK_BYTES) continue;
+          this.#assertNotTooLong();
+          yield { rows: writer.take() };
         }
       }
-      if (batch.length > 0) yield batch;
+      if (writer.count > 0) yield { rows: writer.take() };
       this.#sha256 = (await digestInput(this.#file.path)).sha256;
       this.#noticeEnd();
     } finally {
@@ -93,7 +90,7 @@ export class XlsxReader implements RecordReader {
     if (this.#rows !== undefined) yield* this.#rows;
   }
 
-  #readRow({ cells, line, isHidden, fault }: SheetRow): InputRecord | undefined {
+  #readRow({ cells, line, isHidden, fault }: SheetRow): SourceRecord | undefined {
     const header = this.#header;
     if (header === undefined || (isBlankRow(cells) && fault === undefined)) {
       this.#blankRows += 1;
@@ -106,6 +103,7 @@ export class XlsxReader implements RecordReader {
     while (cells.length < header.width) cells.push('');
     const wrong = fault === undefined ? this.#findLong(cells) : describeFault(fault, header);
     const built = buildRow(cells, header, line);
+    for (const cell of built.cells) this.#content += cell.length;
     return { ...built, fault: wrong ?? built.fault, row: this.#row };
   }
 
@@ -118,9 +116,8 @@ export class XlsxReader implements RecordReader {
   }
 
   /** One text may stand in a million cells: what is read counts too, not only what is stored. */
-  #count(length: number): void {
+  #assertNotTooLong(): void {
     const { maxFileBytes } = this.#input.limits;
-    this.#content += length;
     if (this.#content > maxFileBytes) {
       const message = `its cells hold more than ${maxFileBytes} characters, expected at most that many`;
       throw refuse({

@@ -1,18 +1,17 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
-import type { BindProblems } from '../../domain/find-column.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
 import type { ContactsStep } from '../../job/job.js';
+import type { Columns } from '../../normalize/columns.js';
 import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
 import { maskAddress, maskNumbers } from '../../normalize/mask.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { findContradiction, readContactAnswer } from '../../service/areas/contacts.js';
 import { buildRequest } from '../../service/endpoint.js';
-import { searchColumns } from '../column-search.js';
-import { oneRow, oneRowKind, planRequest } from '../one-row-kind.js';
+import { draftRequest, oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
-import type { PlannerContext, RowReader } from '../step-kind.js';
+import { type DraftRow, reject } from '../step-kind.js';
 import { bindAttributes } from './contact-attributes.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
@@ -22,47 +21,42 @@ export const contactsKind = oneRowKind<ContactsStep>({
   resultCells: (_row, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', outcome?.verdict.reason ?? ''],
   pricedAs: 'contact',
   numberColumn: ({ fields }) => fields.msisdn,
-  createPlanner: (step, context) => ({ bind: (columns) => bindColumns(step, columns, context) }),
+  bind,
+  createPlanner: () => ({
+    preview: ({ fragment }) => {
+      const body: ContactBody = JSON.parse(fragment.toString('utf8'));
+      return { to: body.addresses.msisdn ?? 'a contact without a number', text: describeContact(body) };
+    },
+  }),
   call: (service, body) => buildRequest(service, ENDPOINTS.createContact, { body }),
   answersWith: "a contact's id",
   readAnswer,
 });
 
-function bindColumns(
-  step: ContactsStep,
-  columns: readonly string[],
-  context: PlannerContext,
-): RowReader | BindProblems {
-  const { find, problems } = searchColumns(columns, context);
+function bind(step: ContactsStep, columns: Columns): DraftRow {
   const fieldColumns: Partial<Record<ContactField, number>> = {};
   for (const [field, column] of Object.entries(step.fields)) {
-    fieldColumns[field as ContactField] = find(column, `fields.${field}`);
+    fieldColumns[field as ContactField] = columns.find(column, `fields.${field}`);
   }
   const { country, countryColumn } = step.input;
-  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  const groupsIndex = step.groupsColumn === undefined ? undefined : find(step.groupsColumn, 'groupsColumn');
+  const countryIndex = columns.findAny(countryColumn, 'input.countryColumn');
+  const groupsIndex = columns.findAny(step.groupsColumn, 'groupsColumn');
   const taken = new Set([...Object.values(fieldColumns), ...(groupsIndex === undefined ? [] : [groupsIndex])]);
-  const bound = bindAttributes(step.customAttributes, columns, { find, taken });
-  const allProblems = [...problems, ...bound.problems];
-  if (allProblems.length > 0) return { problems: allProblems };
-
+  const attributeColumns = bindAttributes(step.customAttributes, columns, taken);
   const normalize = createContactNormalizer({
-    columns,
+    columns: columns.names,
     fieldColumns,
-    attributeColumns: bound.attributes,
+    attributeColumns,
     countryIndex,
     country,
     groups: step.groups,
     groupsIndex,
   });
-  return (record) => {
-    const contact = normalize(record);
-    if (!contact.ok) return { kind: 'rejected', rejection: contact.rejection };
-    return planRequest(contact.body, {
-      number: contact.msisdn === undefined ? undefined : Number(contact.msisdn),
-      country: contact.country,
-      preview: () => ({ to: contact.msisdn ?? 'a contact without a number', text: describeContact(contact.body) }),
-    });
+  return ({ texts }, text) => {
+    const contact = normalize(texts);
+    if (!contact.ok) return { refusal: reject(contact.rejection) };
+    const { body, msisdn, country } = contact;
+    return draftRequest(text, body, { number: readNumberOf(msisdn), country });
   };
 }
 

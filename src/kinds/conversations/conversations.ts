@@ -9,7 +9,7 @@ import { buildRequest, type CallService } from '../../service/endpoint.js';
 import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import type { StepKind } from '../step-kind.js';
-import { bindConversations } from './conversations-planner.js';
+import { bindConversations, planConversations } from './conversations-planner.js';
 
 /**
  * Hands a customer to a queue for each row. Creating a conversation is not idempotent. The body in the plan is what is
@@ -24,7 +24,8 @@ function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
     isRepeatable: () => false,
     resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
     numberColumn: ({ user }) => (typeof user === 'string' ? undefined : user.phone),
-    createPlanner: (step, context) => ({ bind: (columns) => bindConversations(step, columns, context) }),
+    bind: bindConversations,
+    createPlanner: (_step, context) => planConversations(context),
     provisioning: {
       isNeeded: ({ channel }) => !('id' in channel),
       makers: [makeWebhook, makeChannel],

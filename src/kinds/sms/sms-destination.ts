@@ -1,11 +1,10 @@
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import type { BindProblems, FindColumn } from '../../domain/find-column.js';
 import type { Rejection, RowCells } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
+import type { Columns } from '../../normalize/columns.js';
 import { explainOwnCountry } from '../../normalize/number/explain-number.js';
 import { normalizeCell } from '../../normalize/number/number.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
-import { searchColumns } from '../column-search.js';
 
 /** Reads the number that a row is sent to. */
 export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;
@@ -29,19 +28,21 @@ export function appendNumber(text: TextBuffer, digits: number): void {
   text.appendShort('"');
 }
 
-/** Finds the columns of the number that a step sends to; no reader if there are problems. */
+/** Finds the columns of the number that a step sends to. */
 export function bindDestination(
   { destination, input }: { readonly destination: string; readonly input: Input },
-  columns: readonly string[],
-  findColumn: FindColumn,
-): BindProblems & { readonly read: ReadDestination | undefined } {
+  columns: Columns,
+): ReadDestination {
   const { country, countryColumn } = input;
-  const { find, problems } = searchColumns(columns, { findColumn });
-  const index = find(destination, 'destination');
-  const countryIndex = countryColumn === undefined ? undefined : find(countryColumn, 'input.countryColumn');
-  if (problems.length > 0) return { problems, read: undefined };
+  const index = columns.find(destination, 'destination');
+  const countryIndex = columns.findAny(countryColumn, 'input.countryColumn');
   const column = { index, countryIndex, country };
-  const read: ReadDestination = (cells) => {
+  const explainCountryOf = (cells: RowCells): Rejection | undefined => {
+    if (countryColumn === undefined || countryIndex === undefined) return undefined;
+    const refusal = explainOwnCountry(cells.cell(index), cells.cell(countryIndex));
+    return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };
+  };
+  return (cells) => {
     const number = normalizeCell(cells, column);
     if ('digits' in number) return number;
     const { code, reason } = number;
@@ -51,10 +52,4 @@ export function bindDestination(
     const country = code === 'bad-country' ? undefined : explainCountryOf(cells);
     return { fault, others: country === undefined ? [] : [country] };
   };
-  const explainCountryOf = (cells: RowCells): Rejection | undefined => {
-    if (countryColumn === undefined || countryIndex === undefined) return undefined;
-    const refusal = explainOwnCountry(cells.cell(index), cells.cell(countryIndex));
-    return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };
-  };
-  return { problems, read };
 }

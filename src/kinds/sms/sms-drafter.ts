@@ -1,5 +1,6 @@
 import type { Cell, Rejection } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
+import type { Columns } from '../../normalize/columns.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
@@ -7,7 +8,7 @@ import { checkText, type TextCheck } from '../../template/check-text.js';
 import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
-import type { DraftRow, DraftText, MessageDraft, RefusedDraft, RowDrafter } from '../step-kind.js';
+import { type DraftRow, type DraftText, type RowDraft, reject } from '../step-kind.js';
 import {
   appendDestination,
   appendNumber,
@@ -16,35 +17,27 @@ import {
   type RefusedDestination,
 } from './sms-destination.js';
 
-export interface SmsDrafter extends RowDrafter {
-  /** The text of a template without variables, which the rows share; undefined where each has its own. */
-  readonly sharedText: string | undefined;
+/** The text of a template without variables, which the rows share; undefined where each has its own. Throws UserError 'bad-job' for an invalid template. */
+export function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
+  const { constant } = parseTemplate(text);
+  return constant === undefined ? undefined : shareText(constant, smartReplace).text;
 }
 
-/** Rows → number, text, length. Throws UserError 'bad-job' for an invalid template. */
-export function createSmsDrafter({ destination, input, template: sms }: SmsStep): SmsDrafter {
-  const { encoding, smartReplace = false } = sms;
-  const replace = smartReplace ? replaceTypography : () => undefined;
-  const template = parseTemplate(sms.text);
-  const { constant } = template;
-  const shared = constant === undefined ? undefined : (replace(constant) ?? { text: constant, replaced: undefined });
-  const sharedText = shared?.text;
-  const sharedCheck = sharedText === undefined ? undefined : checkText(sharedText, encoding);
-  return {
-    sharedText,
-    bind: (columns, findColumn) => {
-      const { read, problems } = bindDestination({ destination, input }, columns, findColumn);
-      const bound = template.bind(columns, findColumn);
-      if ('problems' in bound) {
-        const ofText = bound.problems.map((problem) => ({ ...problem, at: ['template', 'text'] }));
-        return { problems: [...problems, ...ofText] };
-      }
-      if (read === undefined) return { problems };
-      if (sharedCheck !== undefined)
-        return draftShared(read, sharedCheck, { characters: shared?.replaced, smartReplace });
-      return draftTexts(read, smartReplace ? replaceIn(bound) : bound, { encoding, smartReplace });
-    },
-  };
+function shareText(text: string, smartReplace = false): { readonly text: string; readonly replaced?: string } {
+  return (smartReplace ? replaceTypography(text) : undefined) ?? { text };
+}
+
+/** Rows → number, text, length. */
+export function bindSms(step: SmsStep, columns: Columns): DraftRow {
+  const { encoding, smartReplace = false } = step.template;
+  const read = bindDestination(step, columns);
+  const template = parseTemplate(step.template.text);
+  const bound = template.bind(columns);
+  if (template.constant !== undefined) {
+    const { text, replaced } = shareText(template.constant, smartReplace);
+    return draftShared(read, checkText(text, encoding), { replaced, smartReplace });
+  }
+  return draftTexts(read, smartReplace ? replaceIn(bound) : bound, { encoding, smartReplace });
 }
 
 /** The same template; its texts come with what was replaced in them. */
@@ -61,9 +54,8 @@ function replaceIn(template: BoundTemplate): BoundTemplate {
 function draftShared(
   read: ReadDestination,
   check: TextCheck,
-  { characters, smartReplace }: { characters: string | undefined; smartReplace: boolean },
+  { replaced, smartReplace }: { replaced: string | undefined; smartReplace: boolean },
 ): DraftRow {
-  const replaced = noteReplaced(characters);
   const count = check.ok ? nameForcing(check.count, smartReplace) : undefined;
   return (cells, text) => {
     const number = read(cells);
@@ -79,23 +71,17 @@ function draftTexts(
   template: BoundTemplate,
   { encoding, smartReplace }: { encoding: SmsStep['template']['encoding']; smartReplace: boolean },
 ): DraftRow {
-  // What the bytes hold beyond GSM-7 may have to be refused, or replaced.
-  const mayBeUcs2 = encoding === 'AUTO' && !smartReplace;
-  const replacing = smartReplace ? template.byReplacedBytes : undefined;
-  const plain = smartReplace ? replacing : template.byBytes;
-  const byBytes = encoding === 'UCS2' ? undefined : plain;
-  const replaced = noteReplaced(replacing?.replaced);
+  const byBytes = encoding === 'UCS2' ? undefined : template.byBytes;
   return (cells, text) => {
     const { fragment } = text;
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
     const { asBytes } = cells;
-    const counted = asBytes && byBytes?.count(asBytes);
-    if (asBytes !== undefined && counted !== undefined && (mayBeUcs2 || counted.ucs2Characters === undefined)) {
+    if (asBytes !== undefined && byBytes?.isOnePart(asBytes) === true) {
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
-      byBytes?.write(asBytes, fragment);
-      return endMessage(number, counted, text, replaced);
+      byBytes.write(asBytes, fragment);
+      return endMessage(number, ONE_PART, text, undefined);
     }
     const rendering = template.render(cells.texts);
     if (!rendering.ok) return rejectMessage(number, joinRendering(rendering, template, cells.texts));
@@ -103,9 +89,11 @@ function draftTexts(
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
     fragment.append(`,"text":${JSON.stringify(rendering.text)}`);
-    return endMessage(number, nameForcing(check.count, smartReplace), text, noteReplaced(rendering.replaced));
+    return endMessage(number, nameForcing(check.count, smartReplace), text, rendering.replaced);
   };
 }
+
+const ONE_PART = { segments: 1, extraParts: 0, ucs2Characters: undefined };
 
 /** Without the characters that are replaced as soon as the others are gone. */
 function nameForcing(count: SegmentCount, smartReplace: boolean): SegmentCount {
@@ -139,33 +127,21 @@ function endMessage(
   { digits, country }: NumberDigits,
   { segments, extraParts, ucs2Characters: forcesUcs2 }: Omit<SegmentCount, 'encoding' | 'units'>,
   { facts }: DraftText,
-  replaced: Replaced | undefined,
-): MessageDraft {
+  replaced: string | undefined,
+): RowDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
   facts.appendInteger(segments);
   facts.appendShort('"');
-  if (replaced !== undefined) facts.appendBytes(replaced.fact);
-  const characters = replaced?.characters;
-  return { number: digits, country, rejection: undefined, segments, extraParts, forcesUcs2, replaced: characters };
+  if (replaced !== undefined) facts.append(`,${JSON.stringify(replaced)}`);
+  return { number: digits, country, segments, extraParts, forcesUcs2, replaced };
 }
 
-interface Replaced {
-  /** Each once. */
-  readonly characters: string;
-  /** What a row's facts have of them. */
-  readonly fact: Uint8Array;
-}
-
-function noteReplaced(characters: string | undefined): Replaced | undefined {
-  return characters === undefined ? undefined : { characters, fact: Buffer.from(`,${JSON.stringify(characters)}`) };
-}
-
-function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): MessageDraft {
-  return { number: digits, country, rejection, segments: 0, extraParts: 0, forcesUcs2: undefined };
+function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection): RowDraft {
+  return { number: digits, country, refusal: reject(rejection) };
 }
 
 /** With the faults of the text as well. */
-function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RefusedDraft {
-  return { number: undefined, rejection: joinFaults(fault, [...others, ...ofText]) };
+function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RowDraft {
+  return { refusal: reject(joinFaults(fault, [...others, ...ofText])) };
 }

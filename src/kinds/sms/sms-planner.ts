@@ -1,10 +1,8 @@
 import type { SmsStep } from '../../job/job.js';
 import { createNumberSet } from '../../normalize/number/number-set.js';
-import { boundBatch } from '../batch-bounds.js';
 import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
-import { planByDrafts } from '../plan-drafts.js';
-import { type DraftPlanner, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
-import { createSmsDrafter } from './sms-drafter.js';
+import { type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
+import { findSharedText } from './sms-drafter.js';
 import { createTextDigest } from './sms-texts.js';
 
 /**
@@ -12,34 +10,33 @@ import { createTextDigest } from './sms-texts.js';
  * which is not sent never takes the place of one that is.
  */
 export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
-  const drafter = createSmsDrafter(step);
-  const { sharedText } = drafter;
+  const sharedText = findSharedText(step);
   const seen = createNumberSet();
   const bounds = boundBatch(step);
   const digestText = createTextDigest(step.template.source, sharedText);
-  const drafts: DraftPlanner = {
-    refuse: (number, rejection, { ordinal, fragment }) => {
+  return {
+    rowsPerRequest: bounds.messages,
+    segmentsPerRequest: bounds.segments,
+    messagesPerRow: 1,
+    refuse: (row) => {
+      const { number, refusal, ordinal } = row;
+      if (number === undefined) return refusal;
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
-      if (rejection !== undefined) return { kind: 'rejected', rejection };
-      const textOf = () => digestText(fragment());
-      const had = context.had?.find(number, textOf);
+      if (refusal !== undefined) return refusal;
+      const had = context.had?.find(number, () => digestText(row.fragment));
       if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
-      if (kept !== undefined) return skipDuplicate('number', kept, context);
-      return undefined;
+      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
     },
-    note: (number, { fragment }) => context.had?.note(number, () => digestText(fragment())),
+    note: (row) => {
+      if (row.number !== undefined) context.had?.note(row.number, () => digestText(row.fragment));
+    },
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
-    preview: (fragment) => {
+    preview: ({ fragment }) => {
       const { destination, text = sharedText } = JSON.parse(`${fragment}}`);
       return { to: destination, text };
     },
-  };
-  return {
-    ...planByDrafts(drafter, drafts, context),
-    rowsPerRequest: bounds.messages,
-    segmentsPerRequest: bounds.segments,
     openBody: (request) => {
       const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
       const shared = JSON.stringify(sharedProperties(step, sharedText));
@@ -56,4 +53,22 @@ function sharedProperties(step: SmsStep, text: string | undefined): Record<strin
   return Object.fromEntries(
     Object.entries(properties).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
+}
+
+/** The most that one request of a step holds. */
+export interface BatchBounds {
+  readonly messages: number;
+  readonly segments: number;
+}
+
+/**
+ * The batch size of the job, or less: a request is sent whole, so one larger than the limits of a second would exceed
+ * them however long the lane waits.
+ */
+export function boundBatch({ batchSize, limits }: Pick<SmsStep, 'batchSize' | 'limits'>): BatchBounds {
+  const { messagesPerSecond = Infinity, segmentsPerSecond = Infinity } = limits;
+  return {
+    messages: Math.max(1, Math.floor(Math.min(batchSize, messagesPerSecond))),
+    segments: Math.max(1, Math.floor(segmentsPerSecond)),
+  };
 }

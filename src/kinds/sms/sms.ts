@@ -10,10 +10,9 @@ import { ANOTHER_NUMBER, inDoubt, OutcomeBuilder, sameVerdictForAll } from '../o
 import { findTimeFault } from '../schedule.js';
 import type { RequestPart, StepKind } from '../step-kind.js';
 import { SMS_WHOLE_REQUEST } from '../whole-request.js';
-import { readSentNumbers } from './sent-numbers.js';
-import { createSmsDrafter } from './sms-drafter.js';
+import { bindSms } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
-import { listTexts } from './sms-texts.js';
+import { listTexts, readSentNumbers } from './sms-texts.js';
 
 /** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {
@@ -29,9 +28,9 @@ export const smsKind: StepKind<SmsStep> = {
   ],
   pricedAs: 'sms',
   numberColumn: ({ destination }) => destination,
+  bind: bindSms,
   createPlanner: createSmsPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
-  createDrafter: createSmsDrafter,
   listTexts,
   call: (service, body) => buildRequest(service, ENDPOINTS.sendBatch, { body }),
   splitBody,

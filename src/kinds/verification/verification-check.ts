@@ -1,10 +1,10 @@
 import { ROW_KINDS } from '../../domain/areas.js';
-import type { BindProblems } from '../../domain/find-column.js';
 import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
 import { CODE_LENGTH } from '../../domain/service-facts.js';
 import type { VerificationCheckStep } from '../../job/job.js';
+import type { Columns } from '../../normalize/columns.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import { isAnotherNumber, type Response } from '../../service/answer.js';
 import {
@@ -15,15 +15,15 @@ import {
   VERIFICATION_CODE,
 } from '../../service/areas/verification.js';
 import { PATH_ID } from '../../service/endpoint.js';
-import { searchColumns } from '../column-search.js';
-import { oneRow, oneRowKind, planRequest } from '../one-row-kind.js';
+import { draftRequest, oneRow, oneRowKind } from '../one-row-kind.js';
 import { ANOTHER_NUMBER, inDoubt } from '../outcomes.js';
 import {
-  cellText,
+  type DraftedRow,
+  type DraftRow,
   type PlannerContext,
   type RequestPart,
-  type RowPlan,
-  type RowReader,
+  type RowRefusal,
+  reject,
   type Seen,
   skipDuplicate,
 } from '../step-kind.js';
@@ -42,6 +42,7 @@ export const verificationCheckKind = oneRowKind<VerificationCheckStep>({
     return [sessionId, destination || number, attempt, expiresAt, nextSmsAfter, outcome?.verdict.reason ?? ''];
   },
   numberColumn: () => undefined,
+  bind,
   createPlanner,
   comparesBy: () => 'session',
   precondition: {
@@ -107,32 +108,35 @@ function readBody(body: Buffer): CheckBody {
 function createPlanner(step: VerificationCheckStep, context: PlannerContext) {
   // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
   const firstRowOf = new Map<string, number>();
-  const callsPerRequest = step.code === undefined ? 1 : 2;
-  const bind = (columns: readonly string[]) => bindColumns(step, columns, { context, firstRowOf });
-  return { callsPerRequest, bind };
+  return {
+    callsPerRequest: step.code === undefined ? 1 : 2,
+    refuse: ({ refusal, facts: [sessionId = ''], ordinal }: DraftedRow): RowRefusal | undefined => {
+      if (refusal !== undefined) return refusal;
+      const key = foldSessionId(sessionId);
+      const first = firstRowOf.get(key);
+      if (first !== undefined) return skipDuplicate('session', first, context);
+      firstRowOf.set(key, ordinal);
+      return undefined;
+    },
+    preview: ({ fragment }: DraftedRow) => {
+      const { sessionId, code } = readBody(fragment);
+      return { to: `session ${sessionId}`, text: code === undefined ? 'its status is read' : 'a code is checked' };
+    },
+  };
 }
 
-function bindColumns(
-  step: VerificationCheckStep,
-  columns: readonly string[],
-  { context, firstRowOf }: { context: PlannerContext; firstRowOf: Map<string, number> },
-): RowReader | BindProblems {
-  const { find, problems } = searchColumns(columns, context);
-  const sessionIndex = find(step.session, 'session');
-  const codeIndex = step.code === undefined ? undefined : find(step.code, 'code');
-  if (problems.length > 0) return { problems };
-  const numberIndex = columns.indexOf(DESTINATION_COLUMN);
-  return ({ cells }, ordinal) => {
-    const sessionId = cellText(cells, sessionIndex).trim();
-    const code = codeIndex === undefined ? undefined : cellText(cells, codeIndex).trim();
-    const destination = numberIndex === -1 ? undefined : readE164(cellText(cells, numberIndex));
-    const plan = planRow(step, { sessionId, code, destination });
-    if (plan.kind !== 'planned') return plan;
-    const key = foldSessionId(sessionId);
-    const first = firstRowOf.get(key);
-    if (first !== undefined) return skipDuplicate('session', first, context);
-    firstRowOf.set(key, ordinal);
-    return plan;
+function bind(step: VerificationCheckStep, columns: Columns): DraftRow {
+  const sessionIndex = columns.find(step.session, 'session');
+  const codeIndex = columns.findAny(step.code, 'code');
+  const numberIndex = columns.names.indexOf(DESTINATION_COLUMN);
+  return (cells, text) => {
+    const sessionId = cells.cell(sessionIndex).trim();
+    const code = codeIndex === undefined ? undefined : cells.cell(codeIndex).trim();
+    const destination = readE164(cells.cell(numberIndex));
+    const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
+    if (fault !== undefined) return { refusal: reject(joinFaults(fault, others)) };
+    const facts = destination === undefined ? [sessionId] : [sessionId, destination];
+    return draftRequest(text, { sessionId, code, destination }, { facts });
   };
 }
 
@@ -140,19 +144,6 @@ function bindColumns(
 function readE164(cell: string): string | undefined {
   const digits = cell.trim().replace(/^\+/, '');
   return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : undefined;
-}
-
-function planRow(step: VerificationCheckStep, { sessionId, code, destination }: CheckBody): RowPlan {
-  const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
-  if (fault !== undefined) return { kind: 'rejected', rejection: joinFaults(fault, others) };
-  const body = { sessionId, code, destination };
-  return planRequest(body, {
-    facts: destination === undefined ? [sessionId] : [sessionId, destination],
-    preview: () => ({
-      to: `session ${sessionId}`,
-      text: code === undefined ? 'its status is read' : 'a code is checked',
-    }),
-  });
 }
 
 function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {

@@ -2,6 +2,7 @@ import { ROW_KINDS } from '../../domain/areas.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, RESEND_TOO_EARLY } from '../../domain/service-facts.js';
 import type { VerificationStartStep } from '../../job/job.js';
+import type { Columns } from '../../normalize/columns.js';
 import { joinFaults } from '../../normalize/join-faults.js';
 import { createNumberSet } from '../../normalize/number/number-set.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
@@ -9,14 +10,15 @@ import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
 import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
-import { planByDrafts } from '../plan-drafts.js';
 import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
 import {
-  type DraftPlanner,
+  type DraftedRow,
+  type DraftRow,
   type PlannerContext,
   type Refusal,
   type RefusalMeaning,
-  type RowDrafter,
+  type RowRefusal,
+  reject,
   skipDuplicate,
 } from '../step-kind.js';
 import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
@@ -34,9 +36,9 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   ],
   pricedAs: 'sms',
   numberColumn: ({ destination }) => destination,
+  bind,
   createPlanner,
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
-  createDrafter,
   call: (service, body) => buildRequest(service, ENDPOINTS.createSession, { body }),
   recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).destination)],
   wholeRequestCodes: SESSION_WHOLE_REQUEST,
@@ -47,42 +49,36 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
 
 function createPlanner(step: VerificationStartStep, context: PlannerContext) {
   const seen = createNumberSet();
-  const drafts: DraftPlanner = {
-    refuse: (number, _rejection, { ordinal }) => {
+  return {
+    messagesPerRow: 1 as const,
+    refuse: ({ number, refusal, ordinal }: DraftedRow): RowRefusal | undefined => {
+      if (number === undefined) return refusal;
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       return kept === undefined ? undefined : skipDuplicate('number', kept, context);
     },
-    preview: (fragment) => {
-      const { destination, template = 'a code, with the text of the service' } = JSON.parse(fragment);
+    preview: ({ fragment }: DraftedRow) => {
+      const { destination, template = 'a code, with the text of the service' } = JSON.parse(fragment.toString('utf8'));
       return { to: destination, text: template };
     },
   };
-  return planByDrafts(createDrafter(step), drafts, context);
 }
 
 /** The text is the service's: every row with a number can be sent. */
-function createDrafter(step: VerificationStartStep): RowDrafter {
+function bind(step: VerificationStartStep, columns: Columns): DraftRow {
   const { brand, template, codeLength, codeValidity, resendingInterval, resetSession, source } = step;
   const sms = source === undefined ? undefined : { source };
   const shared = JSON.stringify({ brand, template, codeLength, codeValidity, resendingInterval, resetSession, sms });
-  return {
-    bind: (columns, findColumn) => {
-      const { read, problems } = bindDestination(step, columns, findColumn);
-      if (read === undefined) return { problems };
-      return (cells, { fragment, facts }) => {
-        const number = read(cells);
-        if (!('digits' in number)) {
-          return { number: undefined, rejection: joinFaults(number.fault, number.others) };
-        }
-        const { digits, country } = number;
-        appendDestination(fragment, digits);
-        fragment.append(`,${shared.slice(1)}`);
-        appendNumber(facts, digits);
-        return { number: digits, country, rejection: undefined, segments: 1, extraParts: 0, forcesUcs2: undefined };
-      };
-    },
+  const read = bindDestination(step, columns);
+  return (cells, { fragment, facts }) => {
+    const number = read(cells);
+    if (!('digits' in number)) return { refusal: reject(joinFaults(number.fault, number.others)) };
+    const { digits, country } = number;
+    appendDestination(fragment, digits);
+    fragment.append(`,${shared.slice(1)}`);
+    appendNumber(facts, digits);
+    return { number: digits, country, segments: 1 };
   };
 }
 

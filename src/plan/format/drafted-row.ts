@@ -1,82 +1,152 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import type { RowCells } from '../../domain/row.js';
-import type { Texts } from '../../input/fast/draft-block.js';
-import type { DraftedBlock } from '../../input/record-reader.js';
+import type { Rejection, RowCells } from '../../domain/row.js';
+import { type DraftBlock, draftBlock, type Names, type Texts } from '../../input/fast/draft-block.js';
+import type { ReadBlock } from '../../input/record-reader.js';
+import type { DraftedRow, DraftRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
 
-/** What of a drafted row is copied into the plan. */
+/** What of a row is copied into the plan. */
 export interface RowBytes {
   appendFragment(text: TextBuffer): void;
+  /** Each with a comma before it. */
   appendFacts(text: TextBuffer): void;
   /** JSON of all cells. */
   appendCells(text: TextBuffer): void;
 }
 
-/** The bytes of one row of a block at a time, to be copied into the plan. */
-export class DraftedRow implements RowBytes {
-  /** Index of the row; to be set. */
+/** The rows of a block with their drafts, one at a time: `index` is to be set. */
+export class DraftedRows implements DraftedRow, RowBytes {
   index = 0;
+  ordinal = 0;
+  readonly #rows: ReadBlock['rows'];
   readonly #cells: ByteCells;
-  readonly #fragments: Texts;
-  readonly #facts: Texts;
+  readonly #drafts: DraftBlock;
 
-  constructor({ rows, drafts }: DraftedBlock) {
+  constructor({ rows, drafts }: ReadBlock, draftRow: DraftRow) {
+    this.#rows = rows;
     this.#cells = new ByteCells(rows);
-    this.#fragments = drafts.fragments;
-    this.#facts = drafts.facts;
+    this.#drafts = drafts ?? draftBlock(rows, draftRow);
+  }
+
+  get count(): number {
+    return this.#rows.lines.length;
+  }
+
+  get line(): number {
+    return this.#rows.lines[this.index] as number;
+  }
+
+  get row(): number {
+    return this.#rows.rows[this.index] as number;
+  }
+
+  get fault(): Rejection | undefined {
+    return this.#rows.faults.get(this.index);
+  }
+
+  get ownId(): string | undefined {
+    return this.#rows.ownIds.get(this.index);
+  }
+
+  get cells(): RowCells {
+    this.#cells.row = this.index;
+    return this.#cells;
+  }
+
+  get refusal(): RowRefusal | undefined {
+    return this.#drafts.refusals.get(this.index);
+  }
+
+  get number(): number | undefined {
+    return this.#drafts.numbers[this.index] || undefined;
+  }
+
+  get segments(): number {
+    return this.#drafts.segments[this.index] as number;
+  }
+
+  get extraParts(): number {
+    return this.#drafts.extraParts[this.index] as number;
+  }
+
+  get country(): string | undefined {
+    return nameAt(this.#drafts.countries, this.index);
+  }
+
+  /** The characters that force UCS-2. */
+  get ucs2(): string | undefined {
+    return nameAt(this.#drafts.ucs2, this.index);
+  }
+
+  get replaced(): string | undefined {
+    return nameAt(this.#drafts.replaced, this.index);
+  }
+
+  get hours(): string | undefined {
+    return nameAt(this.#drafts.hours, this.index);
+  }
+
+  get fragment(): Buffer {
+    return bytesOf(this.#drafts.fragments, this.index);
+  }
+
+  get facts(): readonly string[] {
+    return JSON.parse(`[${bytesOf(this.#drafts.facts, this.index)}]`);
   }
 
   appendFragment(text: TextBuffer): void {
-    appendText(text, this.#fragments, this.index);
+    appendText(text, this.#drafts.fragments, this.index);
   }
 
   appendFacts(text: TextBuffer): void {
-    appendText(text, this.#facts, this.index);
-  }
-
-  get row(): RowCells {
-    this.#cells.row = this.index;
-    return this.#cells;
+    const { ends } = this.#drafts.facts;
+    if (startOf(ends, this.index) === ends[this.index]) return;
+    text.appendShort(',');
+    appendText(text, this.#drafts.facts, this.index);
   }
 
   appendCells(text: TextBuffer): void {
     const cells = this.#cells;
     cells.row = this.index;
-    text.appendBytes(cells.bytes, cells.start, cells.end);
-  }
-
-  get cells(): string[] {
-    this.#cells.row = this.index;
-    return this.#cells.texts;
-  }
-
-  get fragment(): string {
-    return this.fragmentBytes.toString('utf8');
-  }
-
-  get fragmentBytes(): Buffer {
-    const { bytes, ends } = this.#fragments;
-    return Buffer.from(bytes.buffer).subarray(startOf(ends, this.index), ends[this.index]);
+    const { absent, width } = this.#rows;
+    if (absent.size === 0) text.appendBytes(cells.bytes, cells.start, cells.end);
+    else {
+      const isAbsent = (column: number) => absent.has(this.index * width + column);
+      text.append(JSON.stringify(cells.texts.map((cell, column) => (isAbsent(column) ? null : cell))));
+    }
   }
 }
 
-/** Rows that wait: copies, as a block would stay in memory for one of its rows. */
-export class KeptRows {
-  readonly #kept = new TextBuffer();
+/** Why a row is not sent, and where it is the group of its hours, if it has its own. */
+export function judgeRow(row: DraftedRows, planner: RowPlanner): RowRefusal | string | undefined {
+  const refusal = planner.refuse === undefined ? row.refusal : planner.refuse(row);
+  return refusal ?? row.hours ?? planner.findHours?.(row.country);
+}
 
-  keep(row: RowBytes): RowBytes {
-    const copied = (append: (text: TextBuffer) => void) => {
-      const start = this.#kept.length;
-      append(this.#kept);
-      const end = this.#kept.length;
-      return (text: TextBuffer) => text.appendBytes(this.#kept.bytes, start, end);
-    };
-    return {
-      appendFragment: copied((text) => row.appendFragment(text)),
-      appendFacts: copied((text) => row.appendFacts(text)),
-      appendCells: copied((text) => row.appendCells(text)),
-    };
-  }
+const copied = new TextBuffer();
+
+/** For a row that waits: a copy, as a block would stay in memory for one of its rows. */
+export function keepRow(row: RowBytes): RowBytes {
+  copied.clear();
+  row.appendFragment(copied);
+  const facts = copied.length;
+  row.appendFacts(copied);
+  const cells = copied.length;
+  row.appendCells(copied);
+  const bytes = copied.copy();
+  return {
+    appendFragment: (text) => text.appendBytes(bytes, 0, facts),
+    appendFacts: (text) => text.appendBytes(bytes, facts, cells),
+    appendCells: (text) => text.appendBytes(bytes, cells),
+  };
+}
+
+function nameAt({ names, of }: Names, index: number): string | undefined {
+  return names[(of[index] as number) - 1];
+}
+
+function bytesOf({ bytes, ends }: Texts, index: number): Buffer {
+  return Buffer.from(bytes.buffer).subarray(startOf(ends, index), ends[index]);
 }
 
 function appendText(text: TextBuffer, { bytes, ends }: Texts, index: number): void {

@@ -1,6 +1,6 @@
 import { crc32, gzipSync, inflateRawSync } from 'node:zlib';
 import type { ReadFile } from '../../storage/files.js';
-import { planDamaged } from './plan-damaged.js';
+import { planDamaged } from './sealed-json.js';
 
 /**
  * A file of a plan, packed. A gzip file (RFC 1952), which `zcat` reads as any other. Each of its members has PIECE_BYTES of

@@ -3,13 +3,12 @@ import { crc32 } from 'node:zlib';
 import { UserError } from '../../domain/errors.js';
 import { PROGRAM } from '../../domain/program.js';
 import type { LeftOutCode } from '../../domain/row-codes.js';
-import type { CellCount } from '../../filter/cell-counts.js';
+import type { CellCount } from '../../filter/filter-tally.js';
 import type { Job } from '../../job/job.js';
 import type { PlannedPrices, StepCost } from '../../prices/step-cost.js';
 import type { Files } from '../../storage/files.js';
 import type { Reason } from '../reasons.js';
-import { planDamaged } from './plan-damaged.js';
-import { readSealed, sealJson, sha256Of } from './sealed-json.js';
+import { planDamaged, readSealed, sealJson, sha256Of } from './sealed-json.js';
 
 /**
  * The plan on disk, format 1; another is refused by name. In the run directory, for step n of kind k:
@@ -155,7 +154,7 @@ export interface PlannedInput {
   readonly sha256: string;
   /** Unpacked; the same as `sha256` for a file that is not packed. */
   readonly contentSha256: string;
-  /** Of its rows, in whatever encoding (rows-digest.ts); absent for re-imported rows. */
+  /** Of its rows, in whatever encoding (`RowsDigest`); absent for re-imported rows. */
   readonly rowsSha256?: string | undefined;
   readonly bytes: number;
   readonly columns: readonly string[];

@@ -3,7 +3,6 @@ import type { UserError } from '../../domain/errors.js';
 import type { Files, ReadFile } from '../../storage/files.js';
 import { readWholeLines, splitLines } from '../../storage/split-lines.js';
 import { openUnpacked, packedFile } from './packed-file.js';
-import { planDamaged } from './plan-damaged.js';
 import {
   decodeRequestLine,
   type FileDigest,
@@ -13,6 +12,7 @@ import {
   rowsFile,
 } from './plan-file.js';
 import { decodeRowLines, type RowLine } from './row-line.js';
+import { planDamaged } from './sealed-json.js';
 
 const CHUNK_BYTES = 1 << 20;
 

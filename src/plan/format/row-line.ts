@@ -3,7 +3,7 @@ import type { UserError } from '../../domain/errors.js';
 import type { Cell, Rejection, Skip } from '../../domain/row.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
 import type { RowBytes } from './drafted-row.js';
-import { planDamaged } from './plan-damaged.js';
+import { planDamaged } from './sealed-json.js';
 
 export type RowLine = RowHead & { readonly cells: readonly Cell[] };
 
@@ -26,43 +26,39 @@ export type RowHead = {
   | { readonly state: 'skipped'; readonly skip: Skip }
 );
 
-/** `cellsJson`: the cells of the row. */
-export function encodeRowLine(head: RowHead, cellsJson: string): string {
-  const end = head.from === undefined ? ROW_END : `,${JSON.stringify(head.from)}${ROW_END}`;
-  return `${encodeRowStart(head)}${cellsJson}${end}`;
-}
-
-const ROW_END = ']\n';
-
-function encodeRowStart(head: RowHead): string {
-  const place = `${head.file},${head.line},${head.row}`;
-  switch (head.state) {
-    case 'planned':
-      return `["p",${place},[${head.request}${encodeFacts(head.facts)}${encodeCostGroup(head.costGroup)}],`;
-    case 'rejected': {
-      const { stage, field, code, reason } = head.rejection;
-      return `["r",${place},${JSON.stringify([stage, field, code, reason])},`;
-    }
-    case 'skipped':
-      return `["s",${place},${JSON.stringify([head.skip.code, head.skip.reason])},`;
-  }
-}
-
-function encodeCostGroup(costGroup: number | undefined): string {
-  return costGroup === undefined ? '' : `,${costGroup}`;
-}
-
 /** Where a row stands; `file` is the index of its file. */
-export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row'>;
+export type RowPlace = Pick<RowHead, 'file' | 'line' | 'row' | 'from'>;
 
-const STARTS = { planned: '["p",', rejected: '["r",', skipped: '["s",' } as const;
+export interface PlannedPlace extends RowPlace {
+  /** The index of its group where its step has prices (step-cost.ts). */
+  readonly costGroup: number | undefined;
+}
 
-/**
- * The same lines as bytes, for rows without an id from another run whose cells are JSON already: the start, what became of the
- * row, and the end.
- */
-export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file, line, row }: RowPlace): void {
-  text.appendShort(STARTS[state]);
+export function appendPlannedRow(text: TextBuffer, place: PlannedPlace, request: number, row: RowBytes): void {
+  appendStart(text, '["p",', place);
+  text.appendInteger(request);
+  row.appendFacts(text);
+  if (place.costGroup !== undefined) {
+    text.appendShort(',');
+    text.appendInteger(place.costGroup);
+  }
+  appendEnd(text, place, row);
+}
+
+export function appendRefusedRow(text: TextBuffer, place: RowPlace, refusal: RowRefusal, row: RowBytes): void {
+  if (refusal.kind === 'rejected') {
+    const { stage, field, code, reason } = refusal.rejection;
+    appendStart(text, '["r",', place);
+    text.append(JSON.stringify([stage, field, code, reason]).slice(1, -1));
+  } else {
+    appendStart(text, '["s",', place);
+    text.append(JSON.stringify([refusal.skip.code, refusal.skip.reason]).slice(1, -1));
+  }
+  appendEnd(text, place, row);
+}
+
+function appendStart(text: TextBuffer, start: string, { file, line, row }: RowPlace): void {
+  text.appendShort(start);
   text.appendInteger(file);
   text.appendShort(',');
   text.appendInteger(line);
@@ -71,39 +67,11 @@ export function appendRowStart(text: TextBuffer, state: RowHead['state'], { file
   text.appendShort(',[');
 }
 
-/** Of a row that is planned. */
-export function appendRequest(text: TextBuffer, request: number, row: RowBytes): void {
-  text.appendInteger(request);
-  text.appendShort(',');
-  row.appendFacts(text);
-}
-
-/** Behind the facts. */
-export function appendCostGroup(text: TextBuffer, costGroup: number): void {
-  text.appendShort(',');
-  text.appendInteger(costGroup);
-}
-
-export function appendRefusal(text: TextBuffer, refusal: RowRefusal): void {
-  if (refusal.kind === 'rejected') {
-    const { stage, field, code, reason } = refusal.rejection;
-    text.appendStrings([stage, field, code, reason]);
-  } else text.appendStrings([refusal.skip.code, refusal.skip.reason]);
-}
-
-export function appendRowEnd(text: TextBuffer, row: RowBytes): void {
+function appendEnd(text: TextBuffer, { from }: RowPlace, row: RowBytes): void {
   text.appendShort('],');
   row.appendCells(text);
-  text.appendShort(ROW_END);
-}
-
-/** Characters that JSON does not escape; numbers and ids have no others. */
-const PLAIN = /^[\w+.-]*$/;
-
-function encodeFacts(facts: readonly string[]): string {
-  let text = '';
-  for (const fact of facts) text += PLAIN.test(fact) ? `,"${fact}"` : `,${JSON.stringify(fact)}`;
-  return text;
+  if (from !== undefined) text.append(`,${JSON.stringify(from)}`);
+  text.appendShort(']\n');
 }
 
 /** Throws UserError 'plan-damaged' for an invalid line; `where` names its file. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { UserError } from '../../domain/errors.js';
 
 /**
  * JSON whose last key `sha256` is the SHA-256, in hex, of all bytes of the file before it: so the file itself reveals
@@ -34,3 +35,10 @@ function tailOf(sha256: string): string {
 }
 
 const TAIL_LENGTH = tailOf('0'.repeat(64)).length;
+
+/** A plan file that is missing or changed: it must not be used to send, report or settle. */
+export function planDamaged(path: string, found: string, expected = 'expected it as it was planned'): UserError {
+  return new UserError('plan-damaged', `Cannot use ${path}: ${found}, ${expected}`, {
+    hint: 'Nothing is sent, reported or settled by a damaged plan. Put the file back from a copy; or, if nothing of the run was sent yet, remove its directory and plan the job again.',
+  });
+}

@@ -1,40 +1,20 @@
 import { createHash } from 'node:crypto';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Limits } from '../../job/limits.js';
-import type { PlannedRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
+import type { RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
 import type { Files, WholeFile } from '../../storage/files.js';
 import { WriteBehind } from '../../storage/write-behind.js';
-import { boundRows } from '../first-requests.js';
 import type { StageChooser } from '../stage-chooser.js';
-import { type DraftedRow, KeptRows, type RowBytes } from './drafted-row.js';
+import { type DraftedRows, keepRow, type RowBytes } from './drafted-row.js';
 import { encodeRequestLine, type FileDigest, requestsFile, rowsFile, type StepFiles } from './plan-file.js';
-import {
-  appendCostGroup,
-  appendRefusal,
-  appendRequest,
-  appendRowEnd,
-  appendRowStart,
-  encodeRowLine,
-  type RowHead,
-  type RowPlace,
-} from './row-line.js';
+import { appendPlannedRow, appendRefusedRow, type PlannedPlace, type RowPlace } from './row-line.js';
 
 const FLUSH_BYTES = 1 << 20;
-/** In UTF-16 units; longer texts would survive a garbage collection as many fragments. */
-const ENCODE_UNITS = 1 << 14;
-
-/** Where a planned row stands, and the index of its group where its step has prices (step-cost.ts). */
-interface PlannedPlace extends RowPlace {
-  readonly costGroup: number | undefined;
-}
-
-type WrittenRow = Pick<PlannedRow, 'facts' | 'fragment' | 'messages' | 'segments' | 'hours'>;
 
 interface WaitingGroup {
   readonly group: Group;
   /** Each writes one. */
   readonly rows: (() => void)[];
-  readonly drafted: KeptRows;
 }
 
 /** Beyond this, the rows of the largest group are written, however few they are. */
@@ -63,9 +43,6 @@ export class StepWriter {
   readonly #rows: WriteBehind;
   /** The body of the request that is being filled. */
   readonly #body = new TextBuffer();
-  /** Text for the body and for the file of rows, encoded many rows at a time: row by row it would take half as long again. */
-  #fragments = '';
-  #lines = '';
   #batch = emptyBatch();
   /** By the name of their group, whose rows share no request with those of others. */
   readonly #waiting = new Map<string, WaitingGroup>();
@@ -112,37 +89,40 @@ export class StepWriter {
     this.#rows = new WriteBehind(write(rows, this.#written.rows));
   }
 
-  addPlanned(place: PlannedPlace & Pick<RowHead, 'from'>, row: WrittenRow, cellsJson: string): void {
-    const { hours = this.#planner.hours } = row;
-    this.#count(hours);
-    const write = () => this.#writeRow(place, row, cellsJson);
-    if (this.#chooser !== undefined) {
-      const { costGroup = 0 } = place;
-      this.#chooser.add(`${row.facts[0]}\n${cellsJson}`, (stage) => {
-        if (stage === 1) this.firstStage[costGroup] = (this.firstStage[costGroup] ?? 0) + 1;
-        this.#addToGroup({ hours, stage }, write);
-      });
-    } else if (row.hours === undefined) write();
-    else this.#addToGroup({ hours, stage: undefined }, write);
+  /** `hours`: where they are its own. */
+  addPlanned(place: PlannedPlace, row: DraftedRows, hours: string | undefined): void {
+    const group = hours ?? this.#planner.hours;
+    if (group !== undefined) this.groups[group] = (this.groups[group] ?? 0) + 1;
+    const { segments } = row;
+    if (this.#chooser === undefined && hours === undefined) {
+      this.#writeRow(place, segments, row);
+      return;
+    }
+    const kept = keepRow(row);
+    const write = () => this.#writeRow(place, segments, kept);
+    if (this.#chooser === undefined) {
+      this.#addToGroup({ hours, stage: undefined }, write);
+      return;
+    }
+    const { costGroup = 0 } = place;
+    this.#chooser.add(`${row.facts[0]}\n${JSON.stringify(row.cells.texts)}`, (stage) => {
+      if (stage === 1) this.firstStage[costGroup] = (this.firstStage[costGroup] ?? 0) + 1;
+      this.#addToGroup({ hours: group, stage }, write);
+    });
   }
 
   #addToGroup(group: Group, write: () => void): void {
     const { stage } = group;
     if (stage !== undefined && this.stages !== undefined) this.stages[stage - 1] = (this.stages[stage - 1] ?? 0) + 1;
     const name = nameOf(group);
-    const { rows } = this.#waitingOf(group);
+    const waiting: WaitingGroup = this.#waiting.get(name) ?? { group, rows: [] };
+    const { rows } = waiting;
     rows.push(write);
+    this.#waiting.set(name, waiting);
     this.#waitingRows += 1;
     const begun = nameOf(this.#group) === name ? this.#batch.rows : 0;
     if (begun + rows.length >= this.#mostRows) this.#writeGroup(name);
     else if (this.#waitingRows >= MOST_WAITING_ROWS) this.#writeGroup(this.#largestGroup());
-  }
-
-  #waitingOf(group: Group): WaitingGroup {
-    const name = nameOf(group);
-    const waiting = this.#waiting.get(name) ?? { group, rows: [], drafted: new KeptRows() };
-    if (waiting.rows.length === 0) this.#waiting.set(name, waiting);
-    return waiting;
   }
 
   /** Writes the rows that wait for others of their group: rows of different files keep their order. */
@@ -165,21 +145,23 @@ export class StepWriter {
     for (const write of rows) write();
   }
 
-  #writeRow(
-    { costGroup, ...place }: PlannedPlace & Pick<RowHead, 'from'>,
-    { facts, fragment, messages, segments }: WrittenRow,
-    cellsJson: string,
-  ): void {
-    const { before, behind } = this.#planner.drafts?.indexed ?? { before: '', behind: '' };
-    const seam = this.#beginRow(messages, segments);
-    this.addRow({ state: 'planned', ...place, request: this.requests + 1, facts, costGroup }, cellsJson);
-    this.#fragments += `${seam}${fragment}`;
-    if (before !== '') this.#fragments += `${before}${this.planned}${behind}`;
-    this.#endRow();
-  }
-
-  #count(hours: string | undefined): void {
-    if (hours !== undefined) this.groups[hours] = (this.groups[hours] ?? 0) + 1;
+  #writeRow(place: PlannedPlace, segments: number, row: RowBytes): void {
+    const isOver = this.#batch.segments + segments > this.#planner.segmentsPerRequest;
+    if (isOver && this.#batch.rows > 0) this.#endRequest();
+    this.#body.appendShort(this.#batch.rows === 0 ? this.#planner.openBody(this.requests + 1) : ',');
+    row.appendFragment(this.#body);
+    const { indexed } = this.#planner;
+    if (indexed !== undefined) {
+      this.#body.appendShort(indexed.before);
+      this.#body.appendInteger(this.planned);
+      this.#body.appendShort(indexed.behind);
+    }
+    appendPlannedRow(this.#rows.text, place, this.requests + 1, row);
+    this.#batch.rows += 1;
+    this.#batch.messages += this.#planner.messagesPerRow;
+    this.#batch.segments += segments;
+    this.planned += 1;
+    if (this.#batch.rows === this.#mostRows) this.#endRequest();
   }
 
   /** Written, or waiting for its stage or for others of its group. */
@@ -187,52 +169,12 @@ export class StepWriter {
     return this.planned + this.#waitingRows + (this.#chooser?.waiting ?? 0);
   }
 
-  /** Like `addPlanned`, for a drafted row; `hours`: where they are its own. */
-  addDrafted(place: PlannedPlace, segments: number, row: DraftedRow, hours: string | undefined): void {
-    this.#count(hours ?? this.#planner.hours);
-    if (hours === undefined) {
-      this.#writeDrafted(place, segments, row);
-      return;
-    }
-    const group = { hours, stage: undefined };
-    const kept = [{ ...place }, segments, this.#waitingOf(group).drafted.keep(row)] as const;
-    this.#addToGroup(group, () => this.#writeDrafted(...kept));
-  }
-
-  #writeDrafted(place: PlannedPlace, segments: number, row: RowBytes): void {
-    this.#encode();
-    const seam = this.#beginRow(1, segments);
-    this.#body.appendShort(seam);
-    row.appendFragment(this.#body);
-    const { indexed } = this.#planner.drafts ?? {};
-    if (indexed !== undefined) {
-      this.#body.appendShort(indexed.before);
-      this.#body.appendInteger(this.planned);
-      this.#body.appendShort(indexed.behind);
-    }
-    appendRowStart(this.#rows.text, 'planned', place);
-    appendRequest(this.#rows.text, this.requests + 1, row);
-    if (place.costGroup !== undefined) appendCostGroup(this.#rows.text, place.costGroup);
-    appendRowEnd(this.#rows.text, row);
-    this.#endRow();
-  }
-
-  /** Like `addRow`, for a row that is not re-imported. */
-  addRefused(place: RowPlace, refusal: RowRefusal, row: DraftedRow): void {
-    this.#encode();
-    appendRowStart(this.#rows.text, refusal.kind, place);
-    appendRefusal(this.#rows.text, refusal);
-    appendRowEnd(this.#rows.text, row);
-  }
-
-  addRow(head: RowHead, cellsJson: string): void {
-    this.#lines += encodeRowLine(head, cellsJson);
-    if (this.#lines.length > ENCODE_UNITS) this.#encode();
+  addRefused(place: RowPlace, refusal: RowRefusal, row: RowBytes): void {
+    appendRefusedRow(this.#rows.text, place, refusal, row);
   }
 
   /** Writes the gathered text once it is large enough. */
   async flush(): Promise<void> {
-    this.#encode();
     await this.#requests.flush(FLUSH_BYTES);
     await this.#rows.flush(FLUSH_BYTES);
   }
@@ -241,7 +183,6 @@ export class StepWriter {
     this.#chooser?.finish();
     this.endFile();
     if (this.#batch.rows > 0) this.#endRequest();
-    this.#encode();
     await this.#requests.end();
     await this.#rows.end();
     await this.#requestsFile.finish();
@@ -260,38 +201,13 @@ export class StepWriter {
     await Promise.allSettled([this.#requestsFile.discard(), this.#rowsFile.discard()]);
   }
 
-  /** The text before the row in its request; may begin the next request. */
-  #beginRow(messages: number, segments: number): string {
-    const isOver = this.#batch.segments + segments > this.#planner.segmentsPerRequest;
-    if (isOver && this.#batch.rows > 0) this.#endRequest();
-    const seam = this.#batch.rows === 0 ? this.#planner.openBody(this.requests + 1) : ',';
-    this.#batch.rows += 1;
-    this.#batch.messages += messages;
-    this.#batch.segments += segments;
-    return seam;
-  }
-
-  #endRow(): void {
-    this.planned += 1;
-    if (this.#batch.rows === this.#mostRows) this.#endRequest();
-  }
-
-  #encode(): void {
-    if (this.#lines === '' && this.#fragments === '') return;
-    this.#body.append(this.#fragments);
-    this.#rows.text.append(this.#lines);
-    this.#fragments = '';
-    this.#lines = '';
-  }
-
   #endRequest(): void {
     const { rows, messages, segments } = this.#batch;
     this.requests += 1;
     this.messages += messages;
     this.segments += segments;
     this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
-    this.#body.append(`${this.#fragments}${this.#planner.closeBody}`);
-    this.#fragments = '';
+    this.#body.append(this.#planner.closeBody);
     const { hours, stage } = this.#group;
     const about = { request: this.requests, first: this.planned - rows, rows, messages, segments };
     const head = { ...about, ...(hours === undefined ? {} : { hours }), ...(stage === undefined ? {} : { stage }) };
@@ -334,4 +250,15 @@ function emptyBatch(): { rows: number; messages: number; segments: number } {
 function secondsFor(cost: { messages: number; segments: number }, limits: Limits): number {
   const { requestsPerSecond, messagesPerSecond = Infinity, segmentsPerSecond = Infinity } = limits;
   return Math.max(1 / requestsPerSecond, cost.messages / messagesPerSecond, cost.segments / segmentsPerSecond);
+}
+
+/**
+ * The first requests of a step hold few rows, so that a wrong job shows early: `maxFailedPercent` counts from 100
+ * answers, and an outage at the start costs ten rows. The run sends each of them alone (run/send/caution.ts).
+ */
+export const FIRST_REQUESTS_ROWS: readonly number[] = [10, 100];
+
+/** The most rows of a request, by its number from 1. */
+export function boundRows(request: number, rowsPerRequest: number): number {
+  return Math.min(rowsPerRequest, FIRST_REQUESTS_ROWS[request - 1] ?? rowsPerRequest);
 }

@@ -1,5 +1,5 @@
 import { UserError } from '../../domain/errors.js';
-import type { RecordReader } from '../../input/record-reader.js';
+import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Input, Job } from '../../job/job.js';
 import { PriceListParser } from '../../prices/parse-price-list.js';
 import type { PriceSettings } from '../../prices/price-list.js';
@@ -46,7 +46,7 @@ async function readRows(
   const isCommaDecimal = records.delimiter === ';';
   const parser = new PriceListParser(records.columns, { shown, findColumn, isCommaDecimal });
   if (parser.hasColumns) {
-    for await (const batch of records.batches()) {
+    for await (const batch of readBatches(records)) {
       for (const { cells, line, fault } of batch) {
         if (fault === undefined) parser.add(cells, line);
         else parser.refuse(line, fault.reason);

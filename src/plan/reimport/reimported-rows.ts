@@ -1,4 +1,3 @@
-import type { InputRecord } from '../../input/record-reader.js';
 import { readRowId } from '../../kinds/ids.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
 
@@ -27,7 +26,7 @@ export class ReimportedRows {
   readonly #describeRow: (ordinal: number) => string;
   /** By name, the rows of the step itself: planned, or left out by its `where`. */
   readonly #taken = new Map<string, number>();
-  /** By id, those of a batch. */
+  /** By id, those of a block. */
   #found = new Map<string, FoundRow>();
   #fileRuns = new Set<string>();
 
@@ -41,12 +40,12 @@ export class ReimportedRows {
     this.#describeRow = describeRow;
   }
 
-  /** Looks up the rows of a batch. */
-  async prepare(batch: readonly InputRecord[]): Promise<void> {
+  /** Looks up the rows of a block, by their ids. */
+  async prepare(ownIds: Iterable<string>): Promise<void> {
     this.#found = new Map();
-    for (const { ownId } of batch) {
-      const row = ownId === undefined ? undefined : readRowId(ownId);
-      if (row === undefined || ownId === undefined) continue;
+    for (const ownId of ownIds) {
+      const row = readRowId(ownId);
+      if (row === undefined) continue;
       this.#fileRuns.add(row.run);
       this.#found.set(ownId, await this.#owners.find(this.#step, ownId));
     }

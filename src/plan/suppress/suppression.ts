@@ -4,13 +4,11 @@ import type { FindColumn } from '../../domain/find-column.js';
 import { isOptOutList } from '../../domain/opt-out-line.js';
 import type { Skip } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
-import type { RecordReader } from '../../input/record-reader.js';
-import { findNumbered } from '../../input/repeated-names.js';
+import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Input, SuppressionLists } from '../../job/job.js';
-import { explainMissingColumn } from '../../normalize/explain-missing-column.js';
+import { explainMissingColumn } from '../../normalize/columns.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import { createNumberSet, type Digits } from '../../normalize/number/number-set.js';
-import { describeNumbered } from '../columns/bind-columns.js';
 import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
@@ -166,7 +164,7 @@ export async function readListed(
     return [];
   }
   const found = new SuppressionColumns();
-  for await (const batch of reader.batches()) {
+  for await (const batch of readBatches(reader)) {
     // Of NDJSON the columns grow.
     const indexOf = (name: string | undefined) =>
       name === undefined ? undefined : (findColumn(reader.columns, name)?.index ?? -1);
@@ -192,7 +190,7 @@ export async function readListed(
 /** It may grow while it is read: what is read is at least what was there before. */
 async function readOptOuts(reader: RecordReader, shown: string, problems: ProblemList): Promise<SuppressionColumn[]> {
   const rows = new OptOutRows(reader.columns);
-  for await (const batch of reader.batches()) {
+  for await (const batch of readBatches(reader)) {
     for (const { fault, cells, line } of batch) {
       const where = `${shown}:${line}`;
       if (fault === undefined) rows.add(cells, where, problems);
@@ -222,8 +220,6 @@ function findMissing(
 ): Omit<Problem, 'where'> | undefined {
   for (const name of [lists.column, lists.countryColumn]) {
     if (name === undefined || findColumn(columns, name) !== undefined) continue;
-    const numbered = findNumbered(columns, name);
-    if (numbered.length > 0) return describeNumbered(name, numbered);
     return { hint: 'It is named under suppress of the step.', ...explainMissingColumn(name, columns) };
   }
   return undefined;

@@ -1,11 +1,16 @@
-import type { Job, SmsStep } from '../../job/job.js';
+import { countOf } from '../../domain/count-of.js';
+import { UserError } from '../../domain/errors.js';
+import { isRowStep, type Job, type SmsStep } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
-import type { PlannedRow } from '../../kinds/step-kind.js';
+import { maskNumber } from '../../normalize/mask.js';
 import { accountOf } from '../format/account-of.js';
 import type { TestOf } from '../format/plan-file.js';
 import type { PlannedRowLine } from '../format/planned-rows.js';
 import { makeRetryPlan, type RowsSource, type SourceStep } from '../make-retry-plan.js';
 import type { PlanDeps } from '../plan-deps.js';
+import { ProblemList } from '../problems.js';
+import { listCurrentSuppression } from '../suppress/current-lists.js';
+import { loadSuppression } from '../suppress/suppression.js';
 import type { MadePlan, PlanPlace } from '../write-new-plan.js';
 
 const TEST_ID_FORMAT = 1;
@@ -71,26 +76,42 @@ export function makeTestPlan(
     },
     replay: ({ messages }, { openBody, closeBody }) => {
       const sharedText = JSON.parse(`${openBody(1)}${closeBody}`).template.text;
-      return (_, ordinal) => {
+      let ordinal = -1;
+      return (_, { fragment, facts }) => {
+        ordinal += 1;
         const { e164, country } = numbers[ordinal % numbers.length] as OwnNumber;
         const { row, text } = messages[Math.floor(ordinal / numbers.length)] as TestedStep['messages'][number];
-        const [, segments, ...facts] = row.facts;
+        const [, segments, ...others] = row.facts;
         const own = { destination: e164, text: text === sharedText ? undefined : text };
-        const sent: PlannedRow = {
-          fragment: JSON.stringify(own).slice(0, -1),
-          facts: [e164, `${segments}`, ...facts],
-          messages: 1,
-          segments: Number(segments),
-          number: Number(e164.slice(1)),
-          country,
-          extraParts: 0,
-          forcesUcs2: undefined,
-          preview: () => ({ to: e164, text }),
-        };
-        return { kind: 'planned', row: sent };
+        fragment.append(JSON.stringify(own).slice(0, -1));
+        facts.append(JSON.stringify([e164, `${segments}`, ...others]).slice(1, -1));
+        return { number: Number(e164.slice(1)), country, segments: Number(segments) };
       };
     },
   };
   const hint = 'Change it in the job file';
   return makeRetryPlan(source, { id, occurrence: '', job, testOf }, { ...about, task: 'send a test', hint });
+}
+
+/** Refuses a test to a number that is on a suppression list of the job, as the lists are now. */
+export async function assertNotSuppressed(
+  { job, numbers }: Pick<TestSource, 'job' | 'numbers'>,
+  deps: PlanDeps,
+): Promise<void> {
+  const problems = new ProblemList('send a test');
+  const suppressed = new Set<string>();
+  for (const step of job.steps) {
+    if (!isRowStep(step) || step.suppress === undefined) continue;
+    const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
+    const list = await loadSuppression(lists, step.input, { deps, problems });
+    for (const { e164 } of numbers) if (list.find(e164) !== undefined) suppressed.add(e164);
+  }
+  problems.throwIfAny();
+  if (suppressed.size === 0) return;
+  const listed = [...suppressed].map(maskNumber).join(', ');
+  throw new UserError(
+    'bad-input',
+    `Cannot send a test: ${countOf(suppressed.size, 'number')} on a suppression list of the job (${listed}), expected numbers that are on no list`,
+    { hint: 'Nothing was sent. Remove it from --to, or from testNumbers.' },
+  );
 }

@@ -1,7 +1,7 @@
 import type { OpenRequest, StepProgress } from '../../journal/replay.js';
-import { planDamaged } from '../../plan/format/plan-damaged.js';
 import { decodeRequestLine, type PlannedStep, type RequestHead, requestsFile } from '../../plan/format/plan-file.js';
 import { openPlanned, type PlannedFile, requestMissing } from '../../plan/format/planned-files.js';
+import { planDamaged } from '../../plan/format/sealed-json.js';
 import type { Files } from '../../storage/files.js';
 import { splitLines } from '../../storage/split-lines.js';
 import type { Cost } from '../../throttle/rate.js';

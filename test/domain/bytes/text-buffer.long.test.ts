@@ -31,7 +31,6 @@ it('a text buffer gives back what was appended, once, whatever its characters an
 
 it.each([
   ['as it is', (buffer: TextBuffer, text: string) => buffer.appendShort(text), (text: string) => text],
-  ['as JSON writes it', (buffer: TextBuffer, text: string) => buffer.appendEscaped(text), asJson],
   ['as bytes among others', appendAmongOthers, (text: string) => text],
   ['byte by byte', writeBehind, (text: string) => text],
 ])('a text buffer takes a text %s, whatever its characters and its length', async (_how, append, expected) => {
@@ -67,10 +66,6 @@ it.each([
     RUNS,
   );
 });
-
-function asJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
-}
 
 function appendAmongOthers(buffer: TextBuffer, text: string): void {
   const bytes = Buffer.from(`before${text}behind`);

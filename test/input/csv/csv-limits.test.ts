@@ -54,7 +54,7 @@ describe('CSV reader: digest', () => {
     const reader = readRecords(file, anInput());
     await reader.open();
     appendFileSync(file.path, '2\n');
-    for await (const _batch of reader.batches());
+    for await (const _batch of reader.blocks());
     expect(reader.sha256).not.toBe(before.sha256);
     expect(reader.sha256).toBe((await digestInput(file.path)).sha256);
   });

@@ -3,24 +3,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 // As it is built: a thread cannot be started from sources.
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
-import { bindDrafts } from '../../../src/filter/filter-rows.js';
+import { bindRows } from '../../../src/filter/filter-rows.js';
 import { type DraftBlock, draftBlock } from '../../../src/input/fast/draft-block.js';
 import { findColumn } from '../../../src/input/own-columns.js';
-import { readRecords } from '../../../src/input/records.js';
 import type { RowStep } from '../../../src/job/job.js';
+import { Columns } from '../../../src/normalize/columns.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
 import type { RowLine } from '../../../src/plan/format/row-line.js';
 import type { InputReader } from '../../../src/plan/plan-deps.js';
 import { oneIn } from '../../one-in.js';
-import { aFolder, aNumber, anInput, anSmsStep, aPlan, makeAPlan, refusalOf, statesOf } from '../../plan/a-plan.js';
+import { aFolder, aNumber, anSmsStep, aPlan, makeAPlan, refusalOf, statesOf } from '../../plan/a-plan.js';
 
 import { anSms, anyPeople, anyRow, people, STEPS, stopList } from '../../plan/any-people.js';
 
 const inThread: Partial<InputReader> = { readRecords: (file, input) => new ThreadedCsvReader(file, input) };
-/** Without drafts, as NDJSON and workbooks are read. */
-const asRecords: Partial<InputReader> = {
-  readRecords: (file, input) => Object.assign(readRecords(file, input), { draftedBlocks: () => undefined }),
-};
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */
 async function planIn(folder: string, step: RowStep, reader: Partial<InputReader>) {
   const options = { job: { steps: [step] }, files: folder, reader };
@@ -34,12 +30,11 @@ async function planIn(folder: string, step: RowStep, reader: Partial<InputReader
   return paths.map((path) => disk.readText(join(made.directory, path)));
 }
 
-/** As planned in a thread, as planned here from bytes, and record by record. */
+/** As planned in a thread, and as planned here. */
 async function expectTheSame(step: RowStep, people: string): Promise<readonly string[]> {
   const folder = aFolder({ 'people.csv': people, 'stop.csv': `mobile\n${aNumber(0)}\n${aNumber(3)}\n` });
   const plan = await planIn(folder, step, inThread);
   expect(plan).toEqual(await planIn(folder, step, {}));
-  expect(plan).toEqual(await planIn(folder, step, asRecords));
   return plan;
 }
 
@@ -54,31 +49,6 @@ describe('rows that are drafted in a thread', () => {
     );
   });
 
-  it.each([1, 2, 500])(
-    'follow %i rows of a small file, which are gathered as text, in the same request',
-    async (count) => {
-      const long = 'x'.repeat(17_000);
-      const few = Array.from({ length: count }, (_, row) => `${aNumber(row)},,Ann,${row === count - 1 ? long : 'y'}\n`);
-      const many = Array.from({ length: 3000 }, (_, row) => `${aNumber(1000 + row)},,Bob,z\n`);
-      const header = 'mobile,country,name,note\n';
-      const folder = aFolder({
-        'a.csv': `${header}${few.join('')}`,
-        'b.csv': `${header}${many.join('')}`,
-        'c.csv': header,
-      });
-      const mixed: Partial<InputReader> = {
-        readRecords: (file, input) =>
-          file.shown === 'b.csv'
-            ? new ThreadedCsvReader(file, input)
-            : Object.assign(readRecords(file, input), { draftedBlocks: () => undefined }),
-      };
-      const step = anSmsStep({ input: anInput({ files: ['*.csv'] }), text: 'Hi {{ name }}' });
-      const plan = await planIn(folder, step, mixed);
-      expect(plan).toHaveLength(3);
-      expect(plan).toEqual(await planIn(folder, step, {}));
-    },
-  );
-
   it('are refused for a column that is not there, as they are here', async () => {
     const file = `mobile,country,name\n${aNumber(0)},,Ann\n`;
     const [problem] = await expectTheSame(anSms({ text: 'Hi {{ nome }}' }), file);
@@ -87,7 +57,6 @@ describe('rows that are drafted in a thread', () => {
 
   it.each([
     ['here', {}],
-    ['record by record', asRecords],
     ['in a thread', inThread],
   ])('are judged by number, suppression, text and duplicates, in this order: %s', async (_where, reader) => {
     const lines = [
@@ -148,12 +117,10 @@ describe('rows that are drafted in a thread', () => {
       const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
       const reader = new ThreadedCsvReader(file, people);
       await reader.open();
-      const draftRow = bindDrafts(step, reader.columns, findColumn);
-      const blocks = reader.draftedBlocks(step);
-      if (typeof draftRow !== 'function' || blocks === undefined) throw new Error('the step has no drafts');
+      const draftRow = bindRows(step, new Columns(reader.columns, findColumn));
       let rows = 0;
-      for await (const block of blocks) {
-        expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));
+      for await (const block of reader.blocks(step)) {
+        if (block.drafts !== undefined) expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));
         rows += block.rows.lines.length;
       }
       expect(rows).toBeGreaterThan(8000);

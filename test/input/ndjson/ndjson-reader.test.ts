@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { digestInput } from '../../../src/input/digest-input.js';
+import { readBatches } from '../../../src/input/record-reader.js';
 import { readRecords } from '../../../src/input/records.js';
 import { aDirectory, aFile, aGzip, anInput, readRefused, readWhole } from '../builders.js';
 
@@ -23,7 +24,7 @@ describe('NDJSON reader: rows', () => {
     const { columns, cells } = await readWhole(ndjson('{"a":"1","b":"2"}\n{"c":"3","a":"4"}\n'));
     expect(columns).toEqual(['a', 'b', 'c']);
     expect(cells).toEqual([
-      ['1', '2'],
+      ['1', '2', undefined],
       ['4', undefined, '3'],
     ]);
   });
@@ -52,7 +53,7 @@ describe('NDJSON reader: rows', () => {
     const reader = readRecords(ndjson(rows.join('\n')), anInput());
     const ids: unknown[] = [];
     const sizes = new Set<number>();
-    for await (const batch of reader.batches()) {
+    for await (const batch of readBatches(reader)) {
       sizes.add(batch.length);
       for (const { cells, line } of batch) ids.push(Number(cells[0]) === line - 1);
     }
@@ -79,7 +80,7 @@ describe('NDJSON reader: rows at fault', () => {
     const { columns, records } = await readWhole(ndjson('{"a":"1"}\n{"a":"2",}\n{"a":"3"}\n'));
     expect(columns).toEqual(['a', '_text']);
     expect(records).toEqual([
-      { cells: ['1'], line: 1, row: 1, fault: undefined },
+      { cells: ['1', undefined], line: 1, row: 1, fault: undefined },
       {
         cells: [undefined, '{"a":"2",}'],
         line: 2,

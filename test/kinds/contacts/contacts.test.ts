@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { findColumn } from '../../../src/input/own-columns.js';
 import type { ContactsStep } from '../../../src/job/job.js';
 import { contactsKind } from '../../../src/kinds/contacts/contacts.js';
+import { Columns } from '../../../src/normalize/columns.js';
 import { aContactsStep, anInput } from '../../plan/a-plan.js';
 import { aPart, aResponse, told } from '../a-part.js';
+import { planRows } from '../a-row.js';
 
 const SENT = { firstName: 'Ann', externalId: 'C-7', addresses: { msisdn: '+6591234567', email: 'Ann@example.com' } };
 
@@ -78,21 +80,11 @@ describe('answer to a create request', () => {
 });
 
 describe('contacts bound to the columns of a file', () => {
-  const bind = (step: Partial<ContactsStep>, columns: string[]) =>
-    contactsKind
-      .createPlanner(aContactsStep(step), {
-        planId: 'p',
-        step: 1,
-        findColumn,
-        findSuppressed: () => undefined,
-        describeRow: String,
-      })
-      .bind(columns);
+  const plan = (step: Partial<ContactsStep>, columns: string[], cells: (string | undefined)[]) =>
+    planRows(aContactsStep(step), columns, cells)[0]!;
   const bodyOf = (step: Partial<ContactsStep>, columns: string[], cells: (string | undefined)[]) => {
-    const rows = bind(step, columns);
-    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
-    const plan = rows({ cells, line: 2, row: 1, fault: undefined }, 0, 0);
-    return plan.kind === 'planned' ? JSON.parse(plan.row.fragment) : plan;
+    const planned = plan(step, columns, cells);
+    return planned.kind === 'planned' ? JSON.parse(planned.fragment) : planned;
   };
 
   it('take every column that no field names as an attribute, where the job says rest', () => {
@@ -156,22 +148,21 @@ describe('contacts bound to the columns of a file', () => {
       customAttributes: { level: 'tier' },
       input: anInput({ countryColumn: 'land' }),
     };
-    const bound = bind(step, ['mobile', 'name']);
-    if (typeof bound === 'function') throw new Error('expected problems');
-    expect(bound.problems.map(({ column }) => column)).toEqual(['handy', 'mail', 'land', 'tier']);
-    expect(bound.problems.map(({ message }) => /^(\S+): no column/.exec(message)?.[1])).toEqual([
-      'fields.msisdn',
-      'fields.email',
-      'input.countryColumn',
-      'customAttributes.level',
+    const columns = new Columns(['mobile', 'name'], findColumn);
+    contactsKind.bind(aContactsStep(step), columns);
+    expect(columns.problems.map(({ message }) => /^(\S+: no column matches '\w+')/.exec(message)?.[1])).toEqual([
+      "fields.msisdn: no column matches 'handy'",
+      "fields.email: no column matches 'mail'",
+      "input.countryColumn: no column matches 'land'",
+      "customAttributes.level: no column matches 'tier'",
     ]);
-    for (const { message } of bound.problems) expect(message).toContain('columns: mobile, name');
+    for (const { message } of columns.problems) expect(message).toContain('columns: mobile, name');
   });
 
   it('show a person which field has which value, and of an address no more than its kind', () => {
-    const rows = bind({ fields: { msisdn: 'mobile', firstName: 'name' } }, ['mobile', 'name']);
-    if (typeof rows !== 'function') throw new Error('expected the columns to fit');
-    const plan = rows({ cells: ['90000000', 'Ann'], line: 2, row: 1, fault: undefined }, 0, 0);
-    expect(plan.kind === 'planned' && plan.row.preview().text).toBe('firstName → Ann, msisdn → +65******00');
+    const fields = { msisdn: 'mobile', firstName: 'name' };
+    expect(plan({ fields }, ['mobile', 'name'], ['90000000', 'Ann'])).toMatchObject({
+      preview: { text: 'firstName → Ann, msisdn → +65******00' },
+    });
   });
 });

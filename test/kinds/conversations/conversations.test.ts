@@ -23,7 +23,7 @@ function conversations(changes: Partial<ConversationsStep> = {}): ConversationsS
 }
 
 const plan = (step: Partial<ConversationsStep>, row: Record<string, string>) =>
-  bodyOf(planRows(conversationsKind, conversations(step), Object.keys(row), Object.values(row))[0]);
+  bodyOf(planRows(conversations(step), Object.keys(row), Object.values(row))[0]);
 const ROW = { user: '{"name":"Ann"}', history: '{"messages":[{"authorType":"user","text":"Hi"}]}', queue: '' };
 
 describe('conversation of a row', () => {
@@ -49,8 +49,8 @@ describe('conversation of a row', () => {
 
   it('is shown with its queue, and told without one where no one but the service knows it', () => {
     const shown = (step: Partial<ConversationsStep>) => {
-      const [row] = planRows(conversationsKind, conversations(step), Object.keys(ROW), Object.values(ROW));
-      return row?.kind === 'planned' ? [row.row.preview().to, ...row.row.facts] : row;
+      const [row] = planRows(conversations(step), Object.keys(ROW), Object.values(ROW));
+      return row?.kind === 'planned' ? [row.preview.to, ...row.facts] : row;
     };
     expect(shown({})).toEqual(['queue 5', '5']);
     expect(shown({ queue: undefined, channel: NEW_CHANNEL })).toEqual(['queue 7', '7']);
@@ -216,8 +216,8 @@ it('a file without the column of the country is refused, as for contacts', () =>
 
 it('the country of the number is counted with the plan', () => {
   const row = { user: '{"phone":"+442079460018"}', history: '', queue: '' };
-  const [planned] = planRows(conversationsKind, conversations(), Object.keys(row), Object.values(row));
-  expect(planned).toMatchObject({ kind: 'planned', row: { country: 'GB' } });
+  const [planned] = planRows(conversations(), Object.keys(row), Object.values(row));
+  expect(planned).toMatchObject({ kind: 'planned', country: 'GB' });
 });
 
 describe('channel of the conversations', () => {

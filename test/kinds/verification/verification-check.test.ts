@@ -9,8 +9,7 @@ const CODE_BODY = Buffer.from('{"sessionId":"s1","code":"1234"}');
 const READ_BODY = Buffer.from('{"sessionId":"s1"}');
 
 describe('row of a check', () => {
-  const plan = (...cells: string[]) =>
-    bodyOf(planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], cells)[0]);
+  const plan = (...cells: string[]) => bodyOf(planRows(aCheck(), ['sessionId', 'code'], cells)[0]);
 
   it('holds session and code without the blanks around them', () => {
     expect(plan(' s1 ', ' 012345 ')).toEqual({ sessionId: 's1', code: '012345' });
@@ -34,13 +33,13 @@ describe('row of a check', () => {
       ['s2', ' 6590000002', '1234'],
       ['s3', '6.59E+09', '1234'],
     ];
-    const plans = planRows(verificationCheckKind, aCheck({ session: '_sessionId' }), columns, ...rows);
+    const plans = planRows(aCheck({ session: '_sessionId' }), columns, ...rows);
     expect(plans.map(bodyOf)).toEqual([
       { sessionId: 's1', code: '1234', destination: '+6590000001' },
       { sessionId: 's2', code: '1234', destination: '+6590000002' },
       { sessionId: 's3', code: '1234' },
     ]);
-    const facts = plans[0]?.kind === 'planned' ? plans[0].row.facts : [];
+    const facts = plans[0]?.kind === 'planned' ? plans[0].facts : [];
     const row = { planId: 'planplanplan', step: 1, index: 0, facts };
     expect(verificationCheckKind.resultCells(row, undefined)).toEqual(['s1', '+6590000001', '', '', '', '']);
   });
@@ -52,7 +51,7 @@ describe('row of a check', () => {
       ['s2', '1234'],
       [' s-1', '0000'],
     ];
-    const plans = planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], ...rows);
+    const plans = planRows(aCheck(), ['sessionId', 'code'], ...rows);
     const skip = { code: 'duplicate', reason: 'The same session stands in row 1, which is the one used' };
     expect(plans.map(({ kind }) => kind)).toEqual(['planned', 'skipped', 'planned', 'skipped']);
     expect([plans[1], plans[3]].map(bodyOf)).toEqual([skip, skip]);
@@ -63,12 +62,12 @@ describe('row of a check', () => {
       ['s1', ''],
       ['s1', '1234'],
     ];
-    const plans = planRows(verificationCheckKind, aCheck(), ['sessionId', 'code'], ...rows);
+    const plans = planRows(aCheck(), ['sessionId', 'code'], ...rows);
     expect(plans.map(({ kind }) => kind)).toEqual(['rejected', 'planned']);
   });
 
   it('needs no code where the step only reads', () => {
-    const [row] = planRows(verificationCheckKind, aCheck({ code: undefined }), ['sessionId'], ['s1']);
+    const [row] = planRows(aCheck({ code: undefined }), ['sessionId'], ['s1']);
     expect(bodyOf(row)).toEqual({ sessionId: 's1' });
   });
 });

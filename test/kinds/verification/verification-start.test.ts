@@ -7,7 +7,7 @@ import { aPart, aResponse, told } from '../a-part.js';
 import { bodyOf, planRows } from '../a-row.js';
 
 const plan = (step: Partial<VerificationStartStep>, ...rows: (string | undefined)[][]) =>
-  planRows(verificationStartKind, aStart(step), ['mobile', 'land'], ...rows);
+  planRows(aStart(step), ['mobile', 'land'], ...rows);
 
 describe('session that is asked for', () => {
   it('is for the number in E.164, and says only what the job says', () => {

@@ -7,9 +7,10 @@ import {
   type Plan,
   readPlan,
 } from '../../../src/plan/format/plan-file.js';
-import { decodeRowLine, decodeRowLines, encodeRowLine, type RowLine } from '../../../src/plan/format/row-line.js';
+import { decodeRowLine, decodeRowLines, type RowLine } from '../../../src/plan/format/row-line.js';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 import { aPlan } from '../a-plan.js';
+import { aRowLine } from '../a-row-line.js';
 
 const DAMAGED = expect.objectContaining({ code: 'plan-damaged' });
 
@@ -76,7 +77,7 @@ describe('line of a row', () => {
     fc.assert(
       fc.property(row, from, (own, id) => {
         const written: RowLine = id === undefined ? own : { ...own, from: id };
-        const line = encodeRowLine(written, JSON.stringify(written.cells));
+        const line = aRowLine(written);
         expect(line.indexOf('\n')).toBe(line.length - 1);
         expect(decodeRowLine(line.slice(0, -1), 'rows')).toStrictEqual(written);
         expect(decodeRowLines(line + line, 'rows')).toStrictEqual([written, written]);
@@ -88,7 +89,7 @@ describe('line of a row', () => {
 describe('a row line', () => {
   it('that is cut off is refused as damage, with the name of its file', () => {
     const skip = { code: 'suppressed', reason: '' } as const;
-    const line = encodeRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip }, '["a"]');
+    const line = aRowLine({ state: 'skipped', file: 0, line: 2, row: 1, skip, cells: ['a'] });
     expect(() => decodeRowLine(line.slice(0, 9), '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
     expect(() => decodeRowLine('', '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');
     expect(() => decodeRowLines(`${line}\n${line}`, '1-sms.rows.ndjson')).toThrow('Cannot use 1-sms.rows.ndjson');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainMissingColumn } from '../../src/normalize/explain-missing-column.js';
+import { explainMissingColumn } from '../../src/normalize/columns.js';
 
 test('a column that no name matches is explained with the columns of the file, numbers masked', () => {
   const { message, hint } = explainMissingColumn('phone', ['mobile', '+65 9123 4567']);

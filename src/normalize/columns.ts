@@ -1,0 +1,92 @@
+import { type FindColumn, foldName } from '../domain/find-column.js';
+import { readOwnName } from '../domain/output-columns.js';
+import { suggestNearest } from '../domain/suggest.js';
+import { listColumns } from './mask.js';
+
+/** A column that the job names and the file lacks, or cannot have twice. */
+export interface ColumnProblem {
+  readonly message: string;
+  readonly hint: string;
+  /** Where the step names the column, below the step; absent where the file is to be named. */
+  readonly at?: readonly (string | number)[];
+}
+
+/** The columns of one file, as a job names them; keeps a problem for each that is not there. */
+export class Columns {
+  readonly names: readonly string[];
+  readonly problems: ColumnProblem[] = [];
+  readonly #findColumn: FindColumn;
+
+  constructor(names: readonly string[], findColumn: FindColumn) {
+    this.names = names;
+    this.#findColumn = findColumn;
+  }
+
+  /** Where a column stands; -1 where it is not there. `about` begins what is said of that, such as the key of the job; `advice` ends its hint. */
+  find(
+    wanted: string,
+    about: string,
+    { at, advice }: { at?: ColumnProblem['at']; advice?: string | undefined } = {},
+  ): number {
+    const index = this.look(wanted);
+    if (index !== undefined) return index;
+    const nearest = suggestNearest(wanted, this.names);
+    const usual =
+      nearest === undefined
+        ? 'Correct the name in the job, or the header of the file.'
+        : `Did you mean ${JSON.stringify(nearest)}?`;
+    const { message, hint = usual } = explainMissingColumn(wanted, this.names);
+    const more = advice === undefined ? hint : `${hint} ${advice}`;
+    this.problems.push({ message: `${about}: ${message}`, hint: more, ...(at && { at }) });
+    return -1;
+  }
+
+  /** The same where the job may name none. */
+  findAny(wanted: string | undefined, about: string): number | undefined {
+    return wanted === undefined ? undefined : this.find(wanted, about);
+  }
+
+  /** The same without a problem. */
+  look(wanted: string | undefined): number | undefined {
+    return wanted === undefined ? undefined : this.#findColumn(this.names, wanted)?.index;
+  }
+}
+
+/** What follows may be cells: those of the first row, where a file has no header. */
+export const COLUMNS_FOLLOW = '; columns: ';
+
+/**
+ * Why the job's name of a column leads to none of the file's: no column matches it, or several do and none of them
+ * exactly. `hint` is absent in the first case: it depends on the caller. Numbers in names of columns are masked.
+ */
+export function explainMissingColumn(
+  wanted: string,
+  columns: readonly string[],
+): { readonly message: string; readonly hint?: string } {
+  const numbered = findNumbered(columns, wanted);
+  if (numbered.length > 0) {
+    return {
+      message: `the job names the column "${wanted}", and ${numbered.length} columns have this name, expected one`,
+      hint: `Rename them in the file, or write ${numbered.map((name) => `"${name}"`).join(' or ')} in the job.`,
+    };
+  }
+  const folded = foldName(wanted);
+  const matching = columns.filter((column) => readOwnName(column) === undefined && foldName(column) === folded);
+  if (folded === '' || matching.length < 2) {
+    return { message: `no column matches '${wanted}'${COLUMNS_FOLLOW}${listColumns(columns)}` };
+  }
+  return {
+    message: `${matching.length} columns match '${wanted}': ${listColumns(matching)}`,
+    hint: 'Write the name of one of them in the job exactly as it stands in the file.',
+  };
+}
+
+/** Of the columns of a file, those that its reader numbered (repeated-names.ts) and that a job may mean by a name; empty where it can mean none or only one. */
+function findNumbered(columns: readonly string[], wanted: string): string[] {
+  const base = foldName(wanted);
+  const found = columns.filter((column) => {
+    const [, name] = /^(.+) \(\d+\)$/s.exec(column) ?? [];
+    return name !== undefined && foldName(name) === base;
+  });
+  return found.length > 1 ? found : [];
+}
