@@ -1,4 +1,4 @@
-# volley, built from its sources: docker build --build-arg REVISION="$(git rev-parse HEAD)" -t volley:0.1.0 .
+# volley, built from its sources: docker build --build-arg REVISION="$(git rev-parse HEAD)" -t volley:1.0.0 .
 # The same base each time, whatever its tag comes to mean: --build-arg BASE=node:24.21.0-slim@sha256:…
 ARG BASE=node:24.21.0-slim
 
@@ -25,7 +25,7 @@ ARG BASE
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="volley" \
       org.opencontainers.image.description="Bulk messaging job runner: files of contacts and recipients in, one result per row out, nothing sent twice." \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="1.0.0" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.base.name="$BASE"
 ENV NODE_ENV=production

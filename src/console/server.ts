@@ -103,7 +103,9 @@ export async function startConsole(
       );
     return undefined;
   });
-  app.setErrorHandler(async (error, _request, reply) => {
+  app.setErrorHandler(async (error, { raw }, reply) => {
+    // A browser that went away in the middle of an upload waits for no answer.
+    if (raw.destroyed && !raw.complete) return reply.hijack();
     if (error instanceof UserError)
       return refuse(
         reply,

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { Running } from '../e2e/command.js';
 import { oneIn } from '../one-in.js';
 
 const run = promisify(execFile);
@@ -157,6 +158,22 @@ ${USE.replace('process.env.ORIGIN', "process.env.ORIGIN ?? ''").replace('let ref
     expect(
       ['README.md', 'CHANGELOG.md', 'jobs/README.md'].filter((name) => !existsSync(join(installed, name))),
     ).toEqual([]);
+  });
+
+  test('runs a job of the command, and opens the console', async () => {
+    const command = join(folder, 'node_modules/volley/dist/cli.js');
+    writeFileSync(join(folder, 'command.yaml'), JSON.stringify({ ...PAGE_JOB, name: 'command', sameText: 'send' }));
+    const { stdout } = await run(process.execPath, [command, 'run', 'command.yaml'], { cwd: folder });
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'finished', exitCode: 0 });
+    const console = new Running(['console', '--port', '0'], {
+      command,
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '' },
+    });
+    const { link } = JSON.parse(await console.firstLine());
+    expect((await fetch(link, { redirect: 'manual' })).headers.get('location')).toBe('/');
+    console.signal('SIGTERM');
+    expect((await console.ended).code).toBe(0);
   });
 
   test('gives its entry and its package.json, and nothing that lies behind them', async () => {

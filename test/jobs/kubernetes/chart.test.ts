@@ -53,7 +53,7 @@ test('the console has the name that its people open', () => {
 
 test('the reader\u2019s own values are where they belong', () => {
   const own = {
-    image: 'registry.example.com/volley:0.2.0',
+    image: 'registry.example.com/volley:1.1.0',
     schedule: '0 10 * * *',
     timeZone: 'Europe/Berlin',
     storageClassName: 'efs-sc',

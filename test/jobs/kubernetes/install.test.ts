@@ -84,7 +84,7 @@ describe.skipIf(kubectl.isMissing)(kubectl.title('who follows the page to the en
     expect(checkManifests(asInKit(built))).toEqual([]);
     for (const { metadata } of built) expect(metadata).toMatchObject({ namespace: yours.namespace });
     for (const workload of listWorkloads(built)) {
-      expect(workload.container.image).toBe('registry.example.com/volley:0.1.0');
+      expect(workload.container.image).toBe('registry.example.com/volley:1.0.0');
       if (workload.cron === undefined || isByHand(workload)) continue;
       expect(workload.cron).toMatchObject({ schedule: '0 10 * * *', timeZone: 'Europe/Berlin' });
     }

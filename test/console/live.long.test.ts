@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
+import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { readFailure } from '../e2e/failure.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+
+describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
+  const env = { VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey };
+  const alone = new AConsole(env);
+  const shared = new AConsole(env);
+  const users = join(shared.directory, 'users.csv');
+  const passwords: Record<string, string> = {};
+  let sandbox: Sandbox;
+
+  const be = (name: string) => shared.signIn(name, passwords[name] ?? '');
+
+  beforeAll(async () => {
+    for (const [name, role] of Object.entries({ Anna: 'author', Bob: 'approver', Cy: 'approver' })) {
+      const { stdout } = await shared.run('--users', users, '--add', name, '--role', role, '--json').ended;
+      passwords[name] = JSON.parse(stdout).password;
+    }
+    await Promise.all([alone.start(), shared.start('--users', users)]);
+    await alone.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await Promise.all([alone.end(), shared.end()]);
+  }, TIMEOUT_MS);
+  beforeEach(async () => {
+    sandbox = await startSandbox({ rateLimits: false });
+    const service = `account: acme\ncredentials: { apiKey: { env: VOLLEY_API_KEY } }\nbases: { sms: "${sandbox.origin}" }\n`;
+    for (const console of [alone, shared]) console.write('service.yaml', service);
+  });
+  afterEach(() => sandbox.close());
+
+  const withoutGuard = (job: string) => job.replace(/guards:\n? *\{? *requireApproval: 1 *\}?\n?/, '');
+
+  async function destinations(): Promise<string[]> {
+    const numbers: string[] = [];
+    for await (const entry of sandbox.readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
+    return numbers.sort();
+  }
+
+  /** Its job as `change` leaves it; then a copy that is sent from the account. */
+  async function aLiveCopy(console: AConsole, name: string, change = (job: string) => job): Promise<string> {
+    await console.aCampaign(name, people(3));
+    const path = `campaigns/${name}/job.yaml`;
+    console.write(path, change(console.read(path)));
+    expect((await console.post(`/c/${name}/live`)).to).toBe(`/c/${name}-live`);
+    return `${name}-live`;
+  }
+
+  test('of one person is sent from the account in service.yaml, each message once, and its key is in no answer', async () => {
+    const name = await aLiveCopy(alone, 'spring');
+    const checked = await alone.check(name);
+    const press = () => alone.post(`/c/${name}/send`, { plan: checked.plan, count: '3' });
+    await Promise.all([press(), press()]);
+    const ended = await alone.ended(name);
+    expect(textOf(ended)).toContain('the service accepted 3 messages');
+    expect(await destinations()).toEqual(numbersOf(3));
+    const pages = [checked, ended, await alone.ask('/'), await alone.ask(`/c/${name}`)];
+    for (const { text } of pages) expect(text).not.toContain(TEST_CREDENTIALS.apiKey);
+  });
+
+  test('of a team needs the approval of another person, or as many as its campaign asked for', async () => {
+    await be('Anna');
+    const name = await aLiveCopy(shared, 'team');
+    expect(shared.read(`campaigns/${name}/job.yaml`)).toContain('requireApproval: 1');
+    const two = await aLiveCopy(shared, 'two', (job) => `${job}\nguards: { requireApproval: 2 }\n`);
+    expect(shared.read(`campaigns/${two}/job.yaml`)).toContain('requireApproval: 2');
+    await shared.check(name);
+    await be('Bob');
+    const { plan } = await shared.checked(name);
+    expect((await shared.post(`/c/${name}/send`, { plan, count: '3' })).to).toBe(`/c/${name}/run`);
+    await shared.ended(name);
+    expect(await destinations()).toEqual(numbersOf(3));
+  });
+
+  test('of a team without a guard is neither checked nor sent, whatever made its plan', async () => {
+    await be('Anna');
+    const name = await aLiveCopy(shared, 'bare');
+    const path = `campaigns/${name}/job.yaml`;
+    await shared.post(`/c/${name}/file`, { path: shared.write('bare-live.csv', `${people(3)}Dan,n/a\n`) });
+    await shared.check(name);
+    await be('Bob');
+    const { plan } = await shared.checked(name);
+    await shared.post(`/c/${name}/send`, { plan, count: '3' });
+    await shared.ended(name);
+    expect(await destinations()).toEqual(numbersOf(3));
+
+    shared.write(path, withoutGuard(shared.read(path)));
+    const refused = await shared.post(`/c/${name}/check`);
+    expect([refused.status, textOf(refused)]).toEqual([422, expect.stringContaining('asks for no approval')]);
+    const fix = fieldOf(await shared.ask(`/c/${name}/fix`), 'plan');
+    await shared.post(`/c/${name}/fix`, { plan: fix, 'cell-0-1': numberOf(4), 'was-cell-0-1': 'n/a' });
+    await shared.post(`/c/${name}/fix/check`, { plan: fix });
+    const corrected = await shared.checked(name);
+    for (const who of ['Anna', 'Cy']) {
+      await be(who);
+      const answer = await shared.post(`/c/${name}/send`, { plan: corrected.plan, count: '1' });
+      expect([who, answer.status, textOf(answer)]).toEqual([who, 403, expect.stringContaining('asks for no approval')]);
+    }
+    expect(await destinations()).toEqual(numbersOf(3));
+  });
+
+  test('of a team is reached by no link', async () => {
+    const { error, exitCode } = readFailure(await shared.run('--link').ended);
+    expect([exitCode, error.message]).toEqual([2, expect.stringContaining('no console that is opened by a link')]);
+  });
+
+  test('that may not leave now waits for its hours, says so, and stops for now', async () => {
+    const at = (hours: number) => `${String((new Date().getUTCHours() + hours) % 24).padStart(2, '0')}:00`;
+    // Hours of today or tomorrow that hold no moment of this test, and reach over no midnight.
+    const [from, to] = at(6) < at(8) ? [at(6), at(8)] : [at(9), at(11)];
+    const name = await aLiveCopy(alone, 'hours');
+    const days = Object.fromEntries(
+      ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'].map((day) => [`day-${day}`, 'on']),
+    );
+    const form = await alone.ask(`/c/${name}/when`);
+    const fields = { when: 'window', from, to, clock: 'UTC', ...days, next: '1' };
+    const saved = await alone.post(`/c/${name}/when`, { sha256: fieldOf(form, 'sha256'), ...fields });
+    expect(saved.to).toBe(`/c/${name}/check`);
+    const { plan } = await alone.check(name);
+    await alone.post(`/c/${name}/send`, { plan, count: '3' });
+    await expect
+      .poll(async () => textOf(await alone.ask(`/c/${name}/run`)), { timeout: 30_000 })
+      .toContain('Messages may not leave now');
+    await alone.post(`/c/${name}/stop`);
+    expect(textOf(await alone.ended(name))).toContain('Go on');
+    expect(await destinations()).toEqual([]);
+  });
+});
