@@ -8,6 +8,9 @@ import type { Team, User } from './team.js';
 const SESSION_MS = 12 * 3_600_000;
 const LINK_MS = 10 * 60_000;
 
+/** Names in `.console/` that no campaign has. */
+type Kept = '.links' | '.sessions';
+
 /** Of every answer. The console's own script only sets texts and attributes; nothing else runs, and no page is framed. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
@@ -75,12 +78,12 @@ export class Access {
   }
 
   async createLink(): Promise<string> {
-    return this.#create('links');
+    return this.#create('.links');
   }
 
   /** The cookie's value for a link that has not been used; undefined for any other. */
   async enter(link: string): Promise<string | undefined> {
-    const path = this.#pathOf('links', link);
+    const path = this.#pathOf('.links', link);
     if (!(await this.#isFresh(path, LINK_MS))) return undefined;
     const used = `${path}.used`;
     try {
@@ -90,18 +93,18 @@ export class Access {
       return undefined;
     }
     await this.#files.remove(used);
-    return this.#create('sessions');
+    return this.#create('.sessions');
   }
 
   /** The cookie's value for a person of the team; undefined for another password. */
   async signIn(name: string, password: string): Promise<string | undefined> {
     const member = await this.#team?.check(name, password);
-    return member === undefined ? undefined : this.#create('sessions', JSON.stringify([member.name, member.digest]));
+    return member === undefined ? undefined : this.#create('.sessions', JSON.stringify([member.name, member.digest]));
   }
 
   async signOut(cookies: string | undefined, name: string): Promise<void> {
     const value = readCookie(cookies, name);
-    if (value !== '') await this.#files.remove(this.#pathOf('sessions', value));
+    if (value !== '') await this.#files.remove(this.#pathOf('.sessions', value));
   }
 
   /** Whom a proxy in front of the console names, if that is a person of the team. */
@@ -115,7 +118,7 @@ export class Access {
   /** `cookies`: the header; `name`: of our own. */
   async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
     const value = readCookie(cookies, name);
-    const path = this.#pathOf('sessions', value);
+    const path = this.#pathOf('.sessions', value);
     if (value === '' || !(await this.#isFresh(path, SESSION_MS))) return undefined;
     const formToken = sha256Of(`form ${value}`);
     if (this.#team === undefined) return { ...NO_VISIT, formToken };
@@ -124,7 +127,7 @@ export class Access {
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }
 
-  async #create(kind: 'links' | 'sessions', about = ''): Promise<string> {
+  async #create(kind: Kept, about = ''): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     await this.#files.makeDirectory(join(this.#directory, kind));
     await this.#removeOld();
@@ -135,8 +138,8 @@ export class Access {
   /** What opens nothing any more. */
   async #removeOld(): Promise<void> {
     for (const [kind, ms] of [
-      ['links', LINK_MS],
-      ['sessions', SESSION_MS],
+      ['.links', LINK_MS],
+      ['.sessions', SESSION_MS],
     ] as const) {
       const directory = join(this.#directory, kind);
       for (const name of await this.#files.list(directory)) {
@@ -146,7 +149,7 @@ export class Access {
     }
   }
 
-  #pathOf(kind: 'links' | 'sessions', secret: string): string {
+  #pathOf(kind: Kept, secret: string): string {
     return join(this.#directory, kind, sha256Of(secret));
   }
 

@@ -124,17 +124,10 @@ if (upload) upload.addEventListener('submit', async (event) => {
       await new Promise((resolve) => setTimeout(resolve, Math.min(1000 * failures, 15000)));
     }
   }
-  const form = document.createElement('form');
-  form.method = 'post';
-  form.action = upload.dataset.slices.replace(/slices$/, 'file');
-  for (const [name, value] of [['token', token], ['name', file.name]]) {
-    const input = document.createElement('input');
-    input.type = 'hidden';
-    input.name = name;
-    input.value = value;
-    form.append(input);
-  }
-  document.body.append(form);
-  form.submit();
+  // The same form says which one it was.
+  const name = upload.elements.file;
+  Object.assign(name, { type: 'hidden', name: 'name', value: file.name });
+  Object.assign(upload, { enctype: 'application/x-www-form-urlencoded', action: upload.dataset.slices.replace(/slices$/, 'file') });
+  upload.submit();
 });
 `;

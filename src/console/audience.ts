@@ -15,6 +15,15 @@ export interface Ticked {
   readonly values: readonly string[];
 }
 
+/** Who gets a campaign, as its job says it. */
+export interface Audience {
+  /** Column by column; everyone where there is none. */
+  readonly ticked: readonly Ticked[];
+  /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
+  readonly lists: readonly string[];
+  readonly optOuts: string;
+}
+
 /** A column of which values can be ticked. */
 export interface TickableColumn {
   readonly column: string;
@@ -60,11 +69,20 @@ export function nameTick(column: string, value: string): string {
 /** What was ticked in a form, in its order. */
 export function readTicks(fields: object): Ticked[] {
   const found = new Map<string, string[]>();
-  for (const name of Object.keys(fields).filter((each) => each.startsWith('["'))) {
-    const [column, value] = JSON.parse(name);
-    found.set(String(column), [...(found.get(String(column)) ?? []), String(value)]);
-  }
+  for (const [column, value] of Object.keys(fields).flatMap(readTick))
+    found.set(column, [...(found.get(column) ?? []), value]);
   return [...found].map(([column, values]) => ({ column, values }));
+}
+
+/** None for a field of another kind. */
+function readTick(name: string): [column: string, value: string][] {
+  if (!name.startsWith('["')) return [];
+  try {
+    const read: unknown = JSON.parse(name);
+    return Array.isArray(read) && read.length === 2 ? [[String(read[0]), String(read[1])]] : [];
+  } catch {
+    return [];
+  }
 }
 
 /** What is to be ticked otherwise: a `where` has blank cells alone, or values alone. */
@@ -84,15 +102,7 @@ function toWhere(ticked: readonly Ticked[]): Where[number] {
 }
 
 /** In a few words, for the list of tasks. */
-export function describeWho({
-  ticked,
-  lists,
-  optOuts,
-}: {
-  ticked: readonly Ticked[];
-  lists: readonly string[];
-  optOuts: string;
-}): string {
+export function describeWho({ ticked, lists, optOuts }: Audience): string {
   const excluded = lists.length + (optOuts === '' ? 0 : 1);
   const who = ticked.length === 0 ? 'Everyone in the file' : describeTicks(ticked);
   return `${who}, ${excluded === 0 ? 'no one is excluded' : `without those on ${countOf(excluded, 'list')}`}`;

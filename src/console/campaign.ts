@@ -5,7 +5,7 @@ import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
-import { type Ticked, toTicks } from './audience.js';
+import { type Audience, toTicks } from './audience.js';
 import { type Timing, toTiming } from './timing.js';
 
 /** A directory below `campaigns/`: its job file, what was uploaded for it, and its runs. */
@@ -14,12 +14,21 @@ export interface CampaignFolder {
   readonly directory: string;
   /** Of `job.yaml`; undefined before its columns are known. */
   readonly job: CampaignJob | undefined;
-  /** The file that was chosen for it. */
+  /** The file that was chosen for it, and of a workbook the sheet, where that was asked. */
   readonly file: string | undefined;
+  readonly sheet: string | undefined;
+}
+
+/** What a person did to a campaign in the console. */
+export interface Deed {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly by: string;
+  readonly did: string;
 }
 
 /** What the forms show of a job file. */
-export interface CampaignJob {
+export interface CampaignJob extends Audience {
   /** Of the file: a form carries it, so that two people who edit are noticed. */
   readonly sha256: string;
   readonly text: string;
@@ -31,21 +40,20 @@ export interface CampaignJob {
   /** Of another person, before it is sent. */
   readonly asksApproval: boolean;
   readonly files: readonly string[];
+  readonly sheet: string | undefined;
   readonly destination: string;
   readonly country: string;
   readonly sender: string;
   readonly message: string;
-  /** Who gets it, column by column; everyone where there is none. */
-  readonly ticked: readonly Ticked[];
-  /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
-  readonly lists: readonly string[];
-  readonly optOuts: string;
   readonly timing: Timing;
+  /** With the other campaigns of the console. */
+  readonly sharesMemory: boolean;
   /** Keys that the forms do not know: then they show the job, and change nothing of it. */
   readonly unknown: readonly string[];
 }
 
 const JOB_FILE = 'job.yaml';
+const HISTORY_FILE = 'history.ndjson';
 export const SERVICE_FILE = 'service.yaml';
 /** Keys that have maps of which the forms show what they need. */
 const WHOLE = new Set([
@@ -101,12 +109,8 @@ export class Campaigns {
     if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true) return undefined;
     const text = await this.#files.readText(join(directory, JOB_FILE));
     const chosen = await this.#files.readText(join(this.stateOf(name), 'file.json'));
-    return {
-      name,
-      directory,
-      job: text === undefined ? undefined : readJob(text),
-      file: chosen === undefined ? undefined : JSON.parse(chosen).path,
-    };
+    const { path: file, sheet } = JSON.parse(chosen ?? '{}');
+    return { name, directory, job: text === undefined ? undefined : readJob(text), file, sheet };
   }
 
   /** What the console keeps of a campaign beside its files. */
@@ -114,9 +118,22 @@ export class Campaigns {
     return join(dirname(this.directory), '.console', name);
   }
 
-  async choose(name: string, path: string): Promise<void> {
+  async choose(name: string, path: string, sheet?: string): Promise<void> {
     await this.#files.makeDirectory(this.stateOf(name));
-    await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path }));
+    await this.#files.writeWhole(join(this.stateOf(name), 'file.json'), JSON.stringify({ path, sheet }));
+  }
+
+  async note(name: string, deed: Deed): Promise<void> {
+    await this.#files.makeDirectory(this.stateOf(name));
+    const file = await this.#files.openAppend(join(this.stateOf(name), HISTORY_FILE));
+    await file.append(Buffer.from(`${JSON.stringify(deed)}\n`)).finally(() => file.close());
+  }
+
+  /** The latest first. A line that was cut short is left out. */
+  async readHistory(name: string): Promise<Deed[]> {
+    const text = (await this.#files.readText(join(this.stateOf(name), HISTORY_FILE))) ?? '';
+    const lines = text.split('\n').filter((line) => line.endsWith('}'));
+    return lines.map((line) => JSON.parse(line)).reverse();
   }
 
   /** A job that `volley init` wrote says where the people are, and how they are read. All else of a job that is there stays; lists are added. */
@@ -170,7 +187,7 @@ export class Campaigns {
     }
     if (from.file !== undefined) {
       const own = relative(from.directory, from.file);
-      await this.choose(name, own.startsWith('..') ? from.file : join(directory, own));
+      await this.choose(name, own.startsWith('..') ? from.file : join(directory, own), from.sheet);
     }
     const document = parseDocument(from.job?.text ?? '');
     document.set('name', name);
@@ -243,6 +260,7 @@ function readJob(text: string): CampaignJob {
     testNumbers: [document.toJS()?.testNumbers ?? []].flat().join(', '),
     asksApproval: Number(at('guards', 'requireApproval') ?? 0) > 0,
     files: [input?.files ?? []].flat().map(String),
+    sheet: input?.sheet,
     destination: say(at('steps', 0, 'destination')),
     country: say(at('steps', 0, 'input', 'country')),
     sender: say(at('steps', 0, 'template', 'source')),
@@ -250,6 +268,7 @@ function readJob(text: string): CampaignJob {
     ticked: ticked ?? [],
     lists: [suppress ?? []].flat().map(nameList),
     timing,
+    sharesMemory: at('memory') === MEMORY,
     optOuts: say(document.get('optOuts')),
     unknown: [...unknown],
   };

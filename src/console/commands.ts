@@ -26,6 +26,7 @@ export interface Started {
   /** Of the job file, when it was started. */
   readonly jobSha256: string;
   readonly run: string | undefined;
+  readonly isAtWork: boolean;
   /** Undefined while it is at work. */
   readonly printed: Printed | undefined;
 }
@@ -41,7 +42,7 @@ interface StartedFile {
 /** Who wants it done: undefined for the user of the machine. */
 type Actor = { readonly name: string } | undefined;
 
-interface CommandToStart {
+export interface CommandToStart {
   readonly actor: Actor;
   readonly directory: string;
   /** What is started in place of the verb whose output it is, such as `retry` where a plan is made. */
@@ -60,7 +61,7 @@ export class Commands {
   /** The program, `dist/cli.js`. */
   readonly #cli: string;
   readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
-  readonly #starting = new Map<string, Promise<void>>();
+  readonly #starting = new Map<string, Promise<boolean>>();
   /** Those that are at work. */
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
@@ -81,20 +82,20 @@ export class Commands {
     });
   }
 
-  /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs. */
-  async start(state: string, verb: string, command: CommandToStart): Promise<void> {
+  /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs, and says so. */
+  async start(state: string, verb: string, command: CommandToStart): Promise<boolean> {
     const path = join(state, verb);
     const under = this.#starting.get(path);
-    if (under !== undefined) return under;
+    if (under !== undefined) return under.then(() => false);
     const starting = this.#start(path, verb, command).finally(() => this.#starting.delete(path));
     this.#starting.set(path, starting);
     return starting;
   }
 
-  async #start(path: string, slot: string, command: CommandToStart): Promise<void> {
+  async #start(path: string, slot: string, command: CommandToStart): Promise<boolean> {
     const { actor, directory, verb = slot, args, jobSha256, run } = command;
     const before = await this.find(dirname(path), slot);
-    if (before !== undefined && before.printed === undefined) return;
+    if (before?.isAtWork === true) return false;
     await this.#env.files.makeDirectory(dirname(path));
     const out = await open(`${path}.out`, 'w', 0o600);
     const log = await open(`${path}.log`, 'w', 0o600);
@@ -109,17 +110,19 @@ export class Commands {
         `${path}.json`,
         JSON.stringify({ pid: child.pid, host: this.#env.owner.host, jobSha256, run }),
       );
+      return true;
     } finally {
       await Promise.all([out.close(), log.close()]);
     }
   }
 
   /** One signal: a second would not wait for what is in flight. `instance`: of the lock that the process has, as its id may be another's later. */
-  stop(pid: number, instance = ''): void {
+  stop(pid: number, instance = ''): boolean {
     const of = (each: string) => each.startsWith(`${pid} `) && (instance === '' || each === `${pid} ${instance}`);
-    if ([...this.#stopped].some(of)) return;
+    if ([...this.#stopped].some(of)) return false;
     this.#stopped.add(`${pid} ${instance}`);
     process.kill(pid, 'SIGTERM');
+    return true;
   }
 
   /** Where the console is the first process of a container, its end would kill them. */
@@ -140,7 +143,8 @@ export class Commands {
     // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
-    return { jobSha256, run, printed: isAlive && !out.endsWith('\n') ? undefined : read(out) };
+    const isAtWork = isAlive && !out.endsWith('\n');
+    return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : read(out) };
   }
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: Actor) {

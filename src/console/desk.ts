@@ -1,14 +1,15 @@
 import { join } from 'node:path';
+import type { Document } from 'yaml';
 import type { Context } from '../command/context.js';
+import { nameActor } from '../command/env.js';
 import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
 import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
-import type { Commands, Printed, Started } from './commands.js';
+import type { Commands, CommandToStart, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
-import type { View } from './pages/layout.js';
-import type { Checked } from './pages/sending-pages.js';
-import { readChecked } from './reading.js';
+import { type PageAnswer, type View, WORK, type Work, type Wrong } from './pages/layout.js';
+import { type Checked, readChecked } from './reading.js';
 
 /** What a form or a query says. */
 export type FormFields = Readonly<Record<string, unknown>>;
@@ -19,17 +20,32 @@ export interface PageRequest extends Visit {
   readonly name: string;
   readonly output: string;
   readonly fields: FormFields;
-  /** Of an upload without a script. */
-  readonly file?: { readonly name: string; readonly bytes: Uint8Array };
+  /** Of a form that has one with rows; its name is undefined where no file of people can be called so. */
+  readonly file?: { readonly name: string | undefined; readonly bytes: Uint8Array };
 }
 
-/** What a request is answered with. `to`: another page, after every form that did something. */
-export interface PageAnswer {
-  readonly status?: number;
-  readonly page?: string;
-  readonly json?: object;
-  readonly to?: string;
-  readonly file?: { readonly path: string; readonly name: string };
+export interface CampaignRequest extends PageRequest {
+  readonly campaign: CampaignFolder;
+}
+
+export interface JobRequest extends CampaignRequest {
+  readonly job: CampaignJob;
+}
+
+export type Respond<Request> = (asked: Request) => Promise<PageAnswer>;
+
+/** What needs a job; without one, the page that makes it. */
+export function givenJob(act: Respond<JobRequest>): Respond<CampaignRequest> {
+  return async (asked) => {
+    const { job } = asked.campaign;
+    return job === undefined ? { to: `/c/${asked.name}/columns` } : act({ ...asked, job });
+  };
+}
+
+/** What changes a job; one that the forms do not know whole is shown in the place of it. */
+export function unlessHandWritten<Request extends CampaignRequest>(act: Respond<Request>): Respond<Request> {
+  return async (asked) =>
+    (asked.campaign.job?.unknown.length ?? 0) > 0 ? handWrittenPage(viewOf(asked), asked.campaign) : act(asked);
 }
 
 /** The campaigns of a directory, and the commands that do what a page asks for. */
@@ -38,6 +54,7 @@ export class Desk {
   protected readonly commands: Commands;
   protected readonly context: Context;
   protected readonly files: Files;
+  readonly #turns = new Map<string, Promise<unknown>>();
 
   /** `commands`: of all desks, so that each knows what another started. */
   constructor({ directory, commands }: { readonly directory: string; readonly commands: Commands }, context: Context) {
@@ -47,58 +64,102 @@ export class Desk {
     this.commands = commands;
   }
 
-  protected async find(name: string): Promise<CampaignFolder> {
+  async find(name: string): Promise<CampaignFolder> {
     const campaign = await this.campaigns.find(name);
     if (campaign === undefined) throw new UserError('bad-input', `There is no campaign ${JSON.stringify(name)}`);
     return campaign;
   }
 
-  /** A campaign whose job the forms know whole; else the page that stands for its form. */
-  protected async openForm(
-    asked: PageRequest,
-  ): Promise<{ campaign: CampaignFolder; job: CampaignJob } | { page: PageAnswer }> {
-    const campaign = await this.find(asked.name);
-    const { job } = campaign;
-    if (job === undefined) return { page: { to: `/c/${asked.name}/columns` } };
-    if (job.unknown.length > 0) return { page: { page: handWrittenPage(viewOf(asked, campaign), campaign) } };
-    return { campaign, job };
+  /** Of a campaign one form at a time: each finds what the one before it did. */
+  protected inTurn<T>({ name }: PageRequest, act: () => Promise<T>): Promise<T> {
+    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(act, act);
+    this.#turns.set(name, turn);
+    return turn;
   }
 
-  /** `verb`: of the command that is waited for. */
-  async lookAt(asked: PageRequest, verb: string, said: string): Promise<PageAnswer> {
-    const started = await this.commands.find(this.campaigns.stateOf(asked.name), verb);
-    return { json: { isOver: started === undefined || started.printed !== undefined, said } };
+  /** What a command has printed that takes a moment, and sends nothing. */
+  protected run({ user, campaign }: CampaignRequest, ...args: string[]): Promise<Printed> {
+    return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
   /** What `volley check` says of the job as it stands. */
-  protected checkJob({ user: actor }: PageRequest, campaign: CampaignFolder): Promise<Printed> {
-    return this.commands.run({ actor, directory: campaign.directory, args: ['check', jobFileOf(campaign)] });
+  protected checkJob(asked: CampaignRequest): Promise<Printed> {
+    return this.run(asked, 'check', jobFileOf(asked.campaign));
+  }
+
+  /** What the history of a campaign says of this form. */
+  protected async note({ user, name }: PageRequest, did: string): Promise<void> {
+    const by = user?.name ?? nameActor(this.context.terminal.env);
+    await this.campaigns.note(name, { at: new Date(this.context.env.clock.now()).toISOString(), by, did });
+  }
+
+  /** Changes the job file, of which comments and all other keys stay. */
+  protected async edit(asked: CampaignRequest, did: string, change: (document: Document) => void): Promise<void> {
+    await this.campaigns.edit(asked.campaign, change);
+    await this.note(asked, did);
+  }
+
+  /** Starts a command, and leads to the page that waits for it. */
+  protected async start(
+    asked: CampaignRequest,
+    work: Work,
+    command: Pick<CommandToStart, 'args' | 'verb' | 'run'>,
+  ): Promise<PageAnswer> {
+    const { name, directory, job } = asked.campaign;
+    const about = { actor: asked.user, directory, jobSha256: job?.sha256 ?? '' };
+    const isFirst = await this.commands.start(this.campaigns.stateOf(name), work, { ...about, ...command });
+    if (isFirst) await this.note(asked, WORK[work].did);
+    return { to: `/c/${name}/${WORK[work].page}` };
+  }
+
+  /** The last one of its kind; undefined where none was started. */
+  protected started(name: string, work: Work): Promise<Started | undefined> {
+    return this.commands.find(this.campaigns.stateOf(name), work);
+  }
+
+  async lookAt({ name }: PageRequest, work: Work): Promise<PageAnswer> {
+    const started = await this.started(name, work);
+    return { json: { isOver: started?.isAtWork !== true, said: WORK[work].said } };
   }
 
   /** The plan of the last check, unless that is still under way or found something wrong. */
-  protected async checked(
-    campaign: CampaignFolder,
-  ): Promise<{ started: Started | undefined; checked: Checked | undefined }> {
-    const started = await this.commands.find(this.campaigns.stateOf(campaign.name), 'plan');
+  protected async checked({
+    name,
+    job,
+  }: CampaignFolder): Promise<{ started: Started | undefined; checked: Checked | undefined }> {
+    const started = await this.started(name, 'plan');
     const directory = started?.printed?.directory;
     if (started === undefined || typeof directory !== 'string' || started.printed?.state !== 'planned')
       return { started, checked: undefined };
-    const isStale = started.jobSha256 !== campaign.job?.sha256;
+    const isStale = started.jobSha256 !== job?.sha256;
     const isThere = (await this.files.stat(join(directory, 'plan.json'))) !== undefined;
     return { started, checked: isThere ? await readChecked(directory, this.context.env, isStale) : undefined };
   }
 }
 
-/** Whether a form has the number that is to be typed, in whatever writing. */
-export function isTyped({ fields }: PageRequest, count: number): boolean {
-  return String(fields.count ?? '').replaceAll(/[\s,.']/g, '') === String(count);
+/** A field of a form or a query; '' where it has none. */
+export function fieldText({ fields }: Pick<PageRequest, 'fields'>, name: string): string {
+  return String(fields[name] ?? '').trim();
 }
 
-export function viewOf({ formToken, user, isSignedIn }: PageRequest, { name, job }: CampaignFolder): View {
-  return {
-    formToken,
-    user,
-    isSignedIn,
-    campaign: { name, isSandbox: job?.isSandbox ?? true, account: job?.account ?? '' },
-  };
+/** How many of a list are before its page. */
+export function readFrom(asked: PageRequest): number {
+  const from = Number(fieldText(asked, 'from'));
+  return Number.isSafeInteger(from) && from > 0 ? from : 0;
+}
+
+/** Whether a form has the number that is to be typed, in whatever writing. */
+export function isTyped(asked: PageRequest, count: number): boolean {
+  return fieldText(asked, 'count').replaceAll(/[\s,.']/g, '') === String(count);
+}
+
+export function viewOf(
+  { formToken, user, isSignedIn, campaign }: PageRequest & { readonly campaign?: CampaignFolder },
+  wrong: readonly Wrong[] = [],
+): View {
+  const visit = { formToken, user, isSignedIn, wrong };
+  if (campaign === undefined) return { ...visit, at: '', campaign };
+  const { name, job } = campaign;
+  const about = { name, isSandbox: job?.isSandbox ?? true, account: job?.account ?? '' };
+  return { ...visit, at: `/c/${name}`, campaign: about };
 }

@@ -5,9 +5,10 @@ import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';
 import { createLineFormat } from '../report/output-format.js';
 import { outputCells, outputColumns } from '../report/rows.js';
+import { findRelated, listOthers, type PlanAt, type RejectedRow, readLeft } from '../retry/left-rows.js';
 import type { Files } from '../storage/files.js';
 import { splitPieces } from '../storage/split-lines.js';
-import { findRelated, type PlanAt, type RejectedRow, readLeft } from './left-rows.js';
+import { writePieces } from './uploads.js';
 
 /** Rows of a plan or a run, and of the runs whose rows it re-imported or retried, that are left to fix. */
 export interface RejectionList {
@@ -17,6 +18,8 @@ export interface RejectionList {
   readonly rows: number;
   /** The commonest first. */
   readonly codes: readonly CodeCount[];
+  /** Runs of other files that could not use some of their rows. */
+  readonly others: readonly { readonly directory: string; readonly rows: number }[];
 }
 
 /** `said`: the service's own words, of a code of its own. */
@@ -69,7 +72,8 @@ export class Rejections {
       if (each.startsWith('rejections-')) await this.#files.remove(join(this.#state, each));
     const fixes = await this.readFixes();
     const made = await this.#write(path, runs, new Set(Object.keys(fixes.rows)));
-    const list = { plan: of.plan.id, path, columns: made.columns, rows: made.rows, codes: made.codes };
+    const others = await listOthers(this.#files, runs);
+    const list = { plan: of.plan.id, path, columns: made.columns, rows: made.rows, codes: made.codes, others };
     const rows = Object.fromEntries(Object.entries(fixes.rows).filter(([each]) => made.found.has(each)));
     await this.writeFixes({ plan: of.plan.id, rows, put: fixes.plan === of.plan.id ? fixes.put : [] });
     await this.#files.writeWhole(about, JSON.stringify(list));
@@ -80,29 +84,24 @@ export class Rejections {
     const columns: string[] = [];
     const codes = new Map<string, { code: string; rows: number; puts: number; said: string }>();
     const found = new Set<string>();
-    const file = await this.#files.createWhole(path);
-    let rows = 0;
-    try {
-      for await (const batch of readLeft(this.#files, runs, columns)) {
-        for (const { name, about, put } of batch) {
-          const [stage, , code, reason] = about;
-          const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
-          const count = codes.get(code) ?? { code, rows: 0, puts: 0, said };
-          codes.set(code, count);
-          count.rows += 1;
-          if (put !== undefined) count.puts += 1;
-          if (names.has(name)) found.add(name);
-        }
-        rows += batch.length;
-        if (batch.length > 0)
-          await file.write(batch.map((row) => `${startOf(row.about[2])}${JSON.stringify(row)}]\n`).join(''));
+    const note = ({ name, about, put }: RejectedRow) => {
+      const [stage, , code, reason] = about;
+      const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
+      const count = codes.get(code) ?? { code, rows: 0, puts: 0, said };
+      codes.set(code, count);
+      count.rows += 1;
+      if (put !== undefined) count.puts += 1;
+      if (names.has(name)) found.add(name);
+    };
+    const lines = async function* (files: Files) {
+      for await (const batch of readLeft(files, runs, columns)) {
+        for (const row of batch) note(row);
+        yield batch.map((row) => `${startOf(row.about[2])}${JSON.stringify(row)}]\n`).join('');
       }
-      await file.finish();
-    } catch (error) {
-      await file.discard();
-      throw error;
-    }
-    return { columns, codes: [...codes.values()].sort((a, b) => b.rows - a.rows), rows, found };
+    };
+    await writePieces(this.#files, path, lines(this.#files));
+    const sorted = [...codes.values()].sort((a, b) => b.rows - a.rows);
+    return { columns, codes: sorted, rows: sorted.reduce((sum, { rows }) => sum + rows, 0), found };
   }
 
   /** `from`: how many are before them. Of one code, or all where that is ''. */
@@ -143,23 +142,19 @@ export class Rejections {
     const fixes = await this.readFixes();
     const { columns, kept } = outputColumns('rejections', [], list.columns);
     const { header, line } = createLineFormat({ format: 'csv', csv: { delimiter: ',', bom } }, columns);
-    const file = await this.#files.createWhole(path);
-    try {
-      await file.write(header);
-      for await (const lines of this.#lines(list)) {
+    const write = (row: RejectedRow) => {
+      const fixed = applyFixes(row, list, fixes);
+      const cells = kept.map((index) => fixed[index] ?? undefined);
+      return line(outputCells({ output: 'rejections', place: row.place, about: row.about, cells }));
+    };
+    const pieces = async function* (batches: AsyncIterable<Buffer[]>) {
+      yield header;
+      for await (const lines of batches) {
         const rows = lines.map(readLine).filter((row) => only === 'all' || isFixed(row, fixes));
-        const written = rows.map((row) => {
-          const fixed = applyFixes(row, list, fixes);
-          const cells = kept.map((index) => fixed[index] ?? undefined);
-          return line(outputCells({ output: 'rejections', place: row.place, about: row.about, cells }));
-        });
-        await file.write(written.join(''));
+        yield rows.map(write).join('');
       }
-      await file.finish();
-    } catch (error) {
-      await file.discard();
-      throw error;
-    }
+    };
+    await writePieces(this.#files, path, pieces(this.#lines(list)));
   }
 }
 

@@ -18,15 +18,23 @@ import { CONSOLE_SCRIPT, CONSOLE_STYLE } from './assets.js';
 import { AudienceDesk } from './audience-desk.js';
 import { CampaignDesk } from './campaign-desk.js';
 import { Commands } from './commands.js';
-import type { FormFields, PageAnswer, PageRequest } from './desk.js';
+import {
+  type CampaignRequest,
+  type FormFields,
+  givenJob,
+  type JobRequest,
+  type PageRequest,
+  type Respond,
+  unlessHandWritten,
+} from './desk.js';
 import { FixDesk } from './fix-desk.js';
-import { refusedPage, signInPage } from './pages/layout.js';
+import { HomeDesk } from './home-desk.js';
+import { type PageAnswer, refusedPage, signInPage, WORK } from './pages/layout.js';
 import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
-import { TestDesk } from './test-desk.js';
 import { TimingDesk } from './timing-desk.js';
-import { SLICE_BYTES } from './uploads.js';
+import { readFileName, SLICE_BYTES } from './uploads.js';
 
 /** Of a form without a script, which has the whole file in one piece. */
 const MOST_FORM_BYTES = 64_000_000;
@@ -60,9 +68,9 @@ export async function startConsole(
   const access = new Access(join(directory, '.console'), { ...env, team });
   const commands = new Commands(cli, env);
   const desks = { directory, commands };
+  const home = new HomeDesk(desks, context);
   const desk = new CampaignDesk(desks, context);
   const audience = new AudienceDesk(desks, context);
-  const test = new TestDesk(desks, context);
   const timing = new TimingDesk(desks, context);
   const sending = new SendingDesk(desks, context);
   const repair = new RepairDesk(desks, context);
@@ -83,7 +91,7 @@ export async function startConsole(
     // A probe of a cluster asks by an address, and gets nothing else.
     if (request.url === '/healthz') return reply.send('ok\n');
     const refused = refuseForeign({ method: request.method, headers: request.headers }, origin);
-    if (refused !== undefined) return refuse(reply, refused[0], 'Refused', refused[1]);
+    if (refused !== undefined) return sendPage(reply, refusedPage(refused[0], 'Refused', refused[1]));
     const path = request.url.replace(/\?.*/s, '');
     if (path.startsWith('/assets/') || path === '/enter') return undefined;
     const session =
@@ -91,136 +99,120 @@ export async function startConsole(
         ? await access.find(request.headers.cookie, nameCookie(origin))
         : await access.trust(String(request.headers[userHeader] ?? ''));
     if (session !== undefined) sessions.set(request, session);
-    else if (userHeader !== undefined)
-      return refuse(reply, 403, 'You are not among the users', 'Who keeps the users of this console can add you.');
+    else if (userHeader !== undefined) return sendPage(reply, STRANGER);
     else if (team !== undefined) return reply.redirect('/enter', 303);
-    else
-      return refuse(
-        reply,
-        401,
-        'Open this console by its link',
-        'This browser is not known here, or was for twelve hours. The command `volley console --link` prints a link for it.',
-      );
+    else return sendPage(reply, WITHOUT_LINK);
     return undefined;
   });
   app.setErrorHandler(async (error, { raw }, reply) => {
     // A browser that went away in the middle of an upload waits for no answer.
     if (raw.destroyed && !raw.complete) return reply.hijack();
-    if (error instanceof UserError)
-      return refuse(
-        reply,
-        409,
-        'There is a problem',
-        `${error.message}${error.problems.map(({ message }) => `; ${message}`).join('')}`,
-      );
+    if (error instanceof UserError) {
+      const said = [error.message, ...error.problems.map(({ message }) => message)].join('; ');
+      return sendPage(reply, refusedPage(409, 'There is a problem', said));
+    }
     context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);
-    return refuse(
-      reply,
-      500,
-      'This did not work',
-      'What went wrong is in the log of the console. Nothing was sent by this page.',
-    );
+    const said = 'What went wrong is in the log of the console. Nothing was sent by this page.';
+    return sendPage(reply, refusedPage(500, 'This did not work', said));
   });
-  app.setNotFoundHandler(async (_request, reply) => refuse(reply, 404, 'Not found', 'There is no such page here.'));
+  app.setNotFoundHandler(async (_request, reply) => sendPage(reply, NOT_FOUND));
 
   app.get('/assets/console.css', (_, reply) => reply.type('text/css; charset=utf-8').send(CONSOLE_STYLE));
   app.get('/assets/console.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(CONSOLE_SCRIPT));
   const letIn = (reply: FastifyReply, value: string) =>
     reply.header('set-cookie', writeCookie(origin, value)).redirect('/', 303);
   app.get('/enter', async (request, reply) => {
-    if (team !== undefined) return sendPage(reply, { page: signInPage() });
+    if (userHeader !== undefined) return reply.redirect('/', 303);
+    if (team !== undefined) return sendPage(reply, signInPage());
     const value = await access.enter(String((request.query as FormFields).link ?? ''));
-    if (value !== undefined) return letIn(reply, value);
-    return refuse(
-      reply,
-      403,
-      'This link was used',
-      'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
-    );
+    return value === undefined ? sendPage(reply, LINK_USED) : letIn(reply, value);
   });
   app.post('/enter', async (request, reply) => {
-    const { name, password } = await readForm(request);
-    const value = await access.signIn(String(name ?? ''), String(password ?? ''));
-    return value === undefined
-      ? sendPage(reply, { status: 422, page: signInPage(String(name ?? '')) })
-      : letIn(reply, value);
+    const { name = '', password = '' } = await readForm(request);
+    const value = await access.signIn(String(name), String(password));
+    return value === undefined ? sendPage(reply, signInPage(String(name))) : letIn(reply, value);
   });
 
   const sessionOf = (request: FastifyRequest) => sessions.get(request) ?? NO_VISIT;
-  const onPage = (path: string, show: (asked: PageRequest) => Promise<PageAnswer>) =>
+  const onPage = (path: string, show: Respond<PageRequest>) =>
     app.get(path, async (request, reply) =>
       sendPage(reply, await show(readAsked(request, request.query as FormFields, sessionOf(request)))),
     );
-  const onForm = (path: string, act: (asked: PageRequest) => Promise<PageAnswer>, role: Role = 'author') =>
+  const onForm = (path: string, act: Respond<PageRequest>, role: Role = 'author') =>
     app.post(path, async (request, reply) => {
       const fields = await readForm(request);
       const session = sessionOf(request);
-      if (!isSame(fields.token, session.formToken))
-        return refuse(
-          reply,
-          403,
-          'This form is of another visit',
-          'Nothing was done. Go back, load the page again, and do it once more.',
-        );
-      const refused = refuseRole(session, role);
+      const refused = isSame(fields.token, session.formToken) ? refuseRole(session, role) : OTHER_VISIT;
       return sendPage(reply, refused ?? (await act(readAsked(request, fields, session))));
     });
+  const within = (act: Respond<CampaignRequest>): Respond<PageRequest> => {
+    return async (asked) => act({ ...asked, campaign: await desk.find(asked.name) });
+  };
+  const routes = <Request>(base: string, prepare: (act: Respond<Request>) => Respond<PageRequest>) => ({
+    page: (path: string, show: Respond<Request>) => onPage(`${base}${path}`, prepare(show)),
+    form: (path: string, act: Respond<Request>) => onForm(`${base}${path}`, prepare(act)),
+  });
+  const all = routes<PageRequest>('', (act) => act);
+  const campaign = routes('/c/:name', within);
+  const job = routes<JobRequest>('/c/:name', (act) => within(givenJob(act)));
+  // What changes a campaign, which may have no job yet.
+  const draft = routes<CampaignRequest>('/c/:name', (act) => within(unlessHandWritten(act)));
+  const edited = routes<JobRequest>('/c/:name', (act) => within(unlessHandWritten(givenJob(act))));
 
-  onPage('/', (asked) => desk.showHome(asked));
-  onForm('/new', (asked) => desk.create(asked));
-  onPage('/c/:name', (asked) => desk.showTasks(asked));
-  onPage('/c/:name/file', (asked) => desk.showFile(asked));
-  onForm('/c/:name/file', (asked) => desk.chooseFile(asked));
-  onForm('/c/:name/upload', (asked) => desk.takeFile(asked));
-  onPage('/c/:name/columns', (asked) => desk.showColumns(asked));
-  onForm('/c/:name/columns', (asked) => desk.chooseColumn(asked));
-  onPage('/c/:name/message', (asked) => desk.showMessage(asked));
-  onForm('/c/:name/message', (asked) => desk.writeMessage(asked));
-  onPage('/c/:name/who', (asked) => audience.showWho(asked));
-  onForm('/c/:name/who', (asked) => audience.write(asked));
-  onForm('/c/:name/who.json', (asked) => audience.count(asked));
-  onPage('/c/:name/when', (asked) => timing.showWhen(asked));
-  onForm('/c/:name/when', (asked) => timing.write(asked));
-  onPage('/c/:name/test', (asked) => test.showTest(asked));
-  onPage('/c/:name/test.json', (asked) => test.lookAt(asked, 'test', 'The test is being sent.'));
-  onForm('/c/:name/test', (asked) => test.send(asked));
-  onForm('/c/:name/live', (asked) => desk.makeLive(asked));
-  onPage('/c/:name/check', (asked) => sending.showCheck(asked));
-  onPage('/c/:name/check.json', (asked) =>
-    sending.lookAt(asked, 'plan', 'Every row is read and checked. Nothing is sent.'),
-  );
-  onForm('/c/:name/check', (asked) => sending.check(asked));
-  onForm('/c/:name/send', (asked) => sending.send(asked));
-  onPage('/c/:name/run', (asked) => sending.showRun(asked));
-  onPage('/c/:name/run.json', (asked) => sending.lookAtRun(asked));
-  onForm('/c/:name/stop', (asked) => sending.stop(asked));
-  onForm('/c/:name/go-on', (asked) => sending.goOn(asked));
-  onPage('/c/:name/fix', (asked) => fixing.show(asked));
-  onForm('/c/:name/fix', (asked) => fixing.save(asked));
-  onForm('/c/:name/fix/put', (asked) => fixing.putBack(asked));
-  onForm('/c/:name/fix/check', (asked) => fixing.check(asked));
-  onForm('/c/:name/fix/upload', (asked) => fixing.upload(asked));
-  onPage('/c/:name/fix.csv', (asked) => fixing.download(asked));
-  onPage('/c/:name/doubt', (asked) => repair.showDoubt(asked));
-  onPage('/c/:name/doubt.json', (asked) => repair.lookAt(asked, 'settle', 'They are settled. Nothing is sent.'));
-  onForm('/c/:name/doubt', (asked) => repair.decide(asked));
-  onForm('/c/:name/doubt/export', (asked) => repair.takeExport(asked));
-  onPage('/c/:name/had', (asked) => repair.showHad(asked));
-  onForm('/c/:name/retry', (asked) => repair.retry(asked));
-  onPage('/c/:name/take-back', (asked) => repair.showTakeBack(asked));
-  onPage('/c/:name/take-back.json', (asked) =>
-    repair.lookAt(asked, 'cancel', 'The service is asked. Nothing is sent.'),
-  );
-  onForm('/c/:name/take-back', (asked) => repair.takeBack(asked));
-  onPage('/c/:name/out/:output', (asked) => sending.openOutput(asked));
-  onPage('/c/:name/slices', async (asked) => ({ json: { ...(await desk.findUpload(asked)), slice: SLICE_BYTES } }));
+  all.page('/', (asked) => home.showHome(asked));
+  all.form('/new', (asked) => home.create(asked));
+  all.page('/people', (asked) => home.showPerson(asked));
+  // A look: by a form, so that no address has the number.
+  onForm('/people', (asked) => home.showPerson(asked), 'viewer');
+  all.form('/people/opt', (asked) => home.optPerson(asked));
+  all.page('/settings', (asked) => home.showSettings(asked, team));
+  campaign.page('', (asked) => desk.showTasks(asked));
+  campaign.page('/file', (asked) => desk.showFile(asked));
+  draft.form('/file', (asked) => desk.chooseFile(asked));
+  draft.form('/upload', (asked) => desk.takeFile(asked));
+  campaign.page('/slices', (asked) => desk.findUpload(asked));
+  campaign.page('/columns', (asked) => desk.showColumns(asked));
+  draft.form('/columns', (asked) => desk.chooseColumn(asked));
+  edited.page('/message', (asked) => desk.showMessage(asked));
+  edited.form('/message', (asked) => desk.writeMessage(asked));
+  edited.page('/who', (asked) => audience.showWho(asked));
+  edited.form('/who', (asked) => audience.write(asked));
+  job.form('/who.json', (asked) => audience.count(asked));
+  edited.page('/when', (asked) => timing.showWhen(asked));
+  edited.form('/when', (asked) => timing.write(asked));
+  job.form('/live', (asked) => desk.makeLive(asked));
+  job.page('/test', (asked) => sending.showTest(asked));
+  job.form('/test', (asked) => sending.test(asked));
+  job.page('/check', (asked) => sending.showCheck(asked));
+  job.form('/check', (asked) => sending.check(asked));
+  job.form('/send', (asked) => sending.send(asked));
+  job.page('/run', (asked) => sending.showRun(asked));
+  campaign.page('/run.json', (asked) => sending.lookAtRun(asked));
+  campaign.form('/stop', (asked) => sending.stop(asked));
+  job.form('/go-on', (asked) => sending.goOn(asked));
+  campaign.page('/out/:output', (asked) => sending.openOutput(asked));
+  campaign.page('/fix', (asked) => fixing.show(asked));
+  campaign.form('/fix', (asked) => fixing.save(asked));
+  campaign.form('/fix/put', (asked) => fixing.putBack(asked));
+  campaign.form('/fix/check', (asked) => fixing.check(asked));
+  campaign.form('/fix/upload', (asked) => fixing.upload(asked));
+  campaign.page('/fix.csv', (asked) => fixing.download(asked));
+  campaign.page('/doubt', (asked) => repair.showDoubt(asked));
+  campaign.form('/doubt', (asked) => repair.decide(asked));
+  campaign.form('/doubt/export', (asked) => repair.takeExport(asked));
+  campaign.page('/had', (asked) => repair.showHad(asked));
+  campaign.form('/retry', (asked) => repair.retry(asked));
+  campaign.page('/take-back', (asked) => repair.showTakeBack(asked));
+  campaign.form('/take-back', (asked) => repair.takeBack(asked));
+  for (const work of ['plan', 'test', 'settle', 'cancel'] as const)
+    campaign.page(`/${WORK[work].page}.json`, (asked) => desk.lookAt(asked, work));
   app.put('/c/:name/slices', { bodyLimit: SLICE_BYTES }, async (request, reply) => {
     const session = sessionOf(request);
     if (!isSame(request.headers['x-volley-token'], session.formToken))
       return sendPage(reply, { status: 403, json: { said: 'This page is of another visit. Load it again.' } });
-    const refused = refuseRole(session, 'author');
     const asked = readAsked(request, request.query as FormFields, session);
-    return sendPage(reply, refused ?? (await desk.takeSlice(asked, request.body as Buffer)));
+    const take = within((of) => desk.takeSlice(of, request.body as Buffer));
+    return sendPage(reply, refuseRole(session, 'author') ?? (await take(asked)));
   });
   app.post('/leave', async (request, reply) => {
     const { token } = await readForm(request);
@@ -239,11 +231,29 @@ export async function startConsole(
   return { origin, close };
 }
 
+const NOT_FOUND = refusedPage(404, 'Not found', 'There is no such page here.');
+const STRANGER = refusedPage(403, 'You are not among the users', 'Who keeps the users of this console can add you.');
+const WITHOUT_LINK = refusedPage(
+  401,
+  'Open this console by its link',
+  'This browser is not known here, or was for twelve hours. The command `volley console --link` prints a link for it.',
+);
+const LINK_USED = refusedPage(
+  403,
+  'This link was used',
+  'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
+);
+const OTHER_VISIT = refusedPage(
+  403,
+  'This form is of another visit',
+  'Nothing was done. Go back, load the page again, and do it once more.',
+);
+
 /** Undefined where the person may do it. */
 function refuseRole({ user }: Visit, role: Role): PageAnswer | undefined {
   if (may(user, role)) return undefined;
   const said = `You are ${user?.role} here; this takes ${role === 'author' ? 'an author' : 'an approver'}. Nothing was done.`;
-  return { status: 403, page: refusedPage('This is for others', said) };
+  return refusedPage(403, 'This is for others', said);
 }
 
 function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, visit: Visit): PageRequest {
@@ -251,8 +261,9 @@ function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, vis
   return { ...visit, name, output, fields, ...(isUpload(file) ? { file } : {}) };
 }
 
+/** Of a form whose file has rows. */
 function isUpload(value: unknown): value is NonNullable<PageRequest['file']> {
-  return typeof value === 'object' && value !== null && 'bytes' in value;
+  return typeof value === 'object' && value !== null && 'bytes' in value && (value.bytes as Uint8Array).length > 0;
 }
 
 /** A browser sends one of two forms, by its own account of them. */
@@ -264,13 +275,9 @@ async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> 
   const entries = [...form.entries()].map(async ([name, value]) =>
     typeof value === 'string'
       ? ([name, value] as const)
-      : ([name, { name: value.name, bytes: new Uint8Array(await value.arrayBuffer()) }] as const),
+      : ([name, { name: readFileName(value.name), bytes: new Uint8Array(await value.arrayBuffer()) }] as const),
   );
   return Object.fromEntries(await Promise.all(entries));
-}
-
-function refuse(reply: FastifyReply, status: number, title: string, said: string) {
-  return sendPage(reply, { status, page: refusedPage(title, said) });
 }
 
 async function sendPage(reply: FastifyReply, { status = 200, page, json, to, file }: PageAnswer) {

@@ -39,6 +39,11 @@ export class Team {
     return (await this.#read()).find((each) => foldPerson(each.name) === foldPerson(name));
   }
 
+  /** Who they are, and what each may do. */
+  async list(): Promise<User[]> {
+    return (await this.#read()).map(({ name, role }) => ({ name, role }));
+  }
+
   /** Undefined unless it is the password of that person. */
   async check(name: string, password: string): Promise<Member | undefined> {
     const found = await this.find(name);

@@ -1,7 +1,7 @@
 import { isMap } from 'yaml';
 import { findZone } from '../domain/stated-time.js';
-import { Desk, type PageAnswer, type PageRequest, viewOf } from './desk.js';
-import { type Wrong, wrongOf } from './pages/layout.js';
+import { Desk, type JobRequest, viewOf } from './desk.js';
+import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
 import { whenPage } from './pages/timing-pages.js';
 import { describeTiming, ownZone, readTiming, type Timing } from './timing.js';
 
@@ -10,30 +10,25 @@ const FIELDS: Readonly<Record<string, string>> = { window: 'from', ramp: 'sample
 
 /** When a campaign leaves: it writes `scheduled`, `window` and `ramp` of the job, and shows what `volley check` says of them. */
 export class TimingDesk extends Desk {
-  async showWhen(asked: PageRequest, wrong: readonly Wrong[] = [], written?: Timing): Promise<PageAnswer> {
-    const opened = await this.openForm(asked);
-    if ('page' in opened) return opened.page;
-    const { campaign, job } = opened;
-    const { timing } = job;
+  async showWhen(asked: JobRequest, wrong: readonly Wrong[] = [], written?: Timing): Promise<PageAnswer> {
+    const { timing, country, sha256 } = asked.job;
     const all = [...wrong, ...(written === undefined ? await this.#check(asked) : [])];
-    const zone = findZone(job.country, this.context.env.clock.now()) ?? ownZone();
-    const shown = { sha256: job.sha256, timing: written ?? timing, zone, said: describeTiming(timing, ownZone()) };
-    return { status: all.length > 0 ? 422 : 200, page: whenPage(viewOf(asked, campaign), campaign, shown, all) };
+    const zone = findZone(country, this.context.env.clock.now()) ?? ownZone();
+    const shown = { sha256, timing: written ?? timing, zone, said: describeTiming(timing, ownZone()) };
+    return whenPage(viewOf(asked, all), shown);
   }
 
-  async write(asked: PageRequest): Promise<PageAnswer> {
-    const opened = await this.openForm(asked);
-    if ('page' in opened) return opened.page;
-    const { campaign, job } = opened;
+  async write(asked: JobRequest): Promise<PageAnswer> {
+    const { job } = asked;
     const timing = readTiming(asked.fields);
     const missing = findMissing(timing);
     if (missing !== undefined) return this.showWhen(asked, [missing], timing);
     if (asked.fields.sha256 !== job.sha256) {
-      const message = `The campaign was changed meanwhile. It now says: ${describeTiming(job.timing, ownZone())}. Yours is below; save it again to put it in its place.`;
+      const message = describeConflict('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
       return { ...(await this.showWhen(asked, [{ message }], timing)), status: 409 };
     }
     const { kind, day, time, zone, from, to, clock, days, sample } = timing;
-    await this.campaigns.edit(campaign, (document) => {
+    await this.edit(asked, 'changed when it leaves', (document) => {
       const put = (path: readonly string[], value: unknown) => {
         const at = ['steps', 0, ...path];
         if (value === undefined) document.deleteIn(at);
@@ -53,9 +48,8 @@ export class TimingDesk extends Desk {
   }
 
   /** Of times and stages alone. */
-  async #check(asked: PageRequest): Promise<Wrong[]> {
-    const printed = await this.checkJob(asked, await this.find(asked.name));
-    return wrongOf(printed).flatMap((each) => {
+  async #check(asked: JobRequest): Promise<Wrong[]> {
+    return wrongOf(await this.checkJob(asked)).flatMap((each) => {
       const key = IS_OF_TIMES.exec(each.message)?.[0];
       return key === undefined ? [] : [{ ...each, field: FIELDS[key] ?? 'day' }];
     });

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import type { Files } from '../storage/files.js';
 
 /** Of one slice that a browser sends: below what proxies take by default. */
@@ -30,6 +30,12 @@ export function readSize(written: unknown): number | undefined {
   return /^\d{1,11}$/.test(String(written)) && bytes > 0 && bytes <= MOST_BYTES ? bytes : undefined;
 }
 
+/** Why a path that a person wrote is no file; undefined where it is one. */
+export async function refusePath(files: Files, path: string): Promise<string | undefined> {
+  if (!isAbsolute(path)) return 'Give the whole path of the file, from / on';
+  return (await files.stat(path))?.isFile === true ? undefined : `There is no file ${path}`;
+}
+
 /** How much of it is here. */
 export async function findUploaded(files: Files, directory: string, upload: Upload): Promise<number> {
   return (await files.stat(partOf(directory, upload)))?.bytes ?? 0;
@@ -57,6 +63,23 @@ export async function takeSlice(
   }
   if (offset + slice.length === upload.bytes) await rename(part, join(directory, upload.name));
   return offset + slice.length;
+}
+
+/** A file of these pieces in the place of one of that name, whole or not at all. */
+export async function writePieces(
+  files: Files,
+  path: string,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+): Promise<void> {
+  await files.makeDirectory(dirname(path));
+  const file = await files.createWhole(path);
+  try {
+    for await (const piece of pieces) await file.write(piece);
+    await file.finish();
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
 }
 
 function partOf(directory: string, { name, bytes }: Upload): string {

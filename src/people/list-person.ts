@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { personOf } from '../domain/person.js';
 import type { Job } from '../job/job.js';
-import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import { PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
 import { readRequests } from '../plan/format/planned-files.js';
+import { explainReason } from '../report/account.js';
+import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { noteMissing, spanOf } from './missing-people.js';
 import { type PeopleHead, type PersonState, readPeople } from './people-file.js';
@@ -16,12 +18,14 @@ import {
 } from './people-memory.js';
 
 /** What a person was sent, or will be. */
-interface MessageToPerson {
+export interface MessageToPerson {
   readonly run: string;
   readonly job: string;
   /** When its run last sent, ISO 8601. */
   readonly at: string;
   readonly state: PersonState;
+  /** Why it was rejected, or not sent; null where it was, or nothing says so. */
+  readonly why: string | null;
   /** Undefined where the rows of its run are not where they were: it was moved, removed or pruned. */
   readonly text: string | undefined;
 }
@@ -57,28 +61,37 @@ async function describeMessage(
   const { directory } = head;
   const isThere = (await files.stat(join(directory, PLAN_FILE))) !== undefined;
   const isIt = isThere && isSameRun(head, await readMark(files, directory, head.plan));
-  const text = isIt ? await readText(at, { directory, plan: await readPlan(files, directory) }, files) : undefined;
-  return { run: head.plan, job: head.job, at: new Date(head.sentAt).toISOString(), state, text };
+  const run = isIt ? { directory, plan: await readPlan(files, directory) } : undefined;
+  const place = run && findRow(at, run.plan);
+  const known = { run: head.plan, job: head.job, at: new Date(head.sentAt).toISOString(), state };
+  if (run === undefined || place === undefined) return { ...known, why: null, text: undefined };
+  const [step, row] = place;
+  const code = HAS_WHY.has(state) ? (await readRunRows(files, run)).rows.codeOf(step.number, row) : '';
+  const why = code === '' ? null : explainReason({ code, rows: 1, said: '' }).is;
+  return { ...known, why, text: await readText(row, { directory, step }, files) };
 }
 
+const HAS_WHY: ReadonlySet<PersonState> = new Set(['rejected', 'not-sent']);
+
 /** `place`: among the planned rows of all steps that send texts. */
+function findRow(place: number, { job, steps }: Plan): [step: PlannedStep, row: number] | undefined {
+  let left = place;
+  for (const step of steps.filter(({ number }) => listTextsOf(job, number) !== undefined)) {
+    if (left < step.counts.planned) return [step, left];
+    left -= step.counts.planned;
+  }
+  return undefined;
+}
+
 async function readText(
-  place: number,
-  { directory, plan }: { directory: string; plan: Plan },
+  row: number,
+  { directory, step }: { directory: string; step: PlannedStep },
   files: Files,
 ): Promise<string | undefined> {
-  let left = place;
-  for (const step of plan.steps) {
-    if (listTextsOf(plan.job, step.number) === undefined) continue;
-    if (left >= step.counts.planned) {
-      left -= step.counts.planned;
-      continue;
-    }
-    for await (const { body, first, rows } of readRequests(files, directory, step)) {
-      if (left >= first + rows) continue;
-      const { messages, template } = JSON.parse(body.toString('utf8'));
-      return messages[left - first].text ?? template.text;
-    }
+  for await (const { body, first, rows } of readRequests(files, directory, step)) {
+    if (row >= first + rows) continue;
+    const { messages, template } = JSON.parse(body.toString('utf8'));
+    return messages[row - first].text ?? template.text;
   }
   return undefined;
 }

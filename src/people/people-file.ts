@@ -43,6 +43,15 @@ const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'
 export type PersonState = (typeof PERSON_STATES)[number];
 export type CountedState = Exclude<PersonState, 'rejected' | 'not-sent'>;
 
+/** In a few words. */
+export const PERSON_WORDS: Readonly<Record<PersonState, string>> = {
+  'to-send': 'to be sent, its run is not finished',
+  accepted: 'accepted',
+  'in-doubt': 'in doubt: it may have been sent',
+  rejected: 'rejected',
+  'not-sent': 'not sent',
+};
+
 const FORMAT = 1;
 const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;

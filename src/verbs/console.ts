@@ -55,7 +55,7 @@ export const console = defineVerb({
     const linkTo = async (origin: string) => `${origin}/enter?link=${await access.createLink()}`;
     if (flags.link) {
       return placeDiskErrors(directory, async () => {
-        const origin = await readFile(join(own, 'origin'), 'utf8').catch(() => undefined);
+        const origin = await readFile(join(own, '.origin'), 'utf8').catch(() => undefined);
         if (origin === undefined)
           throw new UserError(
             'bad-flag',
@@ -85,8 +85,8 @@ export const console = defineVerb({
         });
         try {
           await env.files.makeDirectory(own);
-          if (team === undefined) await env.files.writeWhole(join(own, 'origin'), origin);
-          else await env.files.remove(join(own, 'origin'));
+          if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
+          else await env.files.remove(join(own, '.origin'));
           name({ origin });
           const link = team === undefined ? await linkTo(origin) : origin;
           const isJson = flags.json ?? !screen.isTerminal;

@@ -15,7 +15,7 @@ import { OptOutFile } from '../listen/opt-out-file.js';
 import { maskNumber } from '../normalize/mask.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { listMessagesTo } from '../people/list-person.js';
-import type { PersonState } from '../people/people-file.js';
+import { PERSON_WORDS } from '../people/people-file.js';
 import { CurrentLists } from '../plan/suppress/current-lists.js';
 import type { Files } from '../storage/files.js';
 import { argument, defineBelow, type Group, json, text, theJob } from './verb.js';
@@ -74,28 +74,19 @@ async function showPerson(
   const messages = await listMessagesTo(number, { job, jobDirectory, nowMs: env.clock.now() }, files);
   const list = await findListOf(number, job, env);
   const isOptedOut = list !== undefined;
-  const lines = messages.map(({ at, job: name, run, state, text }) => {
-    const what = text === undefined ? '' : `: ${JSON.stringify(text)}`;
-    return formatParagraph(`${formatTime({ at })} · job ${name}, run ${run} · ${WORDS[state]}${what}`, screen, {
-      indent: '  ',
-    });
+  const lines = messages.map(({ at, job: name, run, state, why, text }) => {
+    const [because, what] = [why === null ? '' : `, ${why}`, text === undefined ? '' : `: ${JSON.stringify(text)}`];
+    const said = `${formatTime({ at })} · job ${name}, run ${run} · ${PERSON_WORDS[state]}${because}${what}`;
+    return formatParagraph(said, screen, { indent: '  ' });
   });
-  const may = isOptedOut ? `${list}: nothing is sent to it.` : 'No list of the job has it.';
+  const may = isOptedOut ? `The list ${list} has it: nothing is sent to it.` : 'No list of the job has it.';
   const head = messages.length === 0 ? `${who}: nothing was sent to it, as far as is known.` : `${who}:`;
   return {
-    json: { job: job.name, number: who, messages, isOptedOut },
+    json: { job: job.name, number: who, messages, isOptedOut, list: list ?? null },
     text: `${escapeText(head)}\n${lines.join('')}${formatParagraph(may, screen)}`,
     reason: `${countOf(messages.length, 'message')} known`,
   };
 }
-
-const WORDS: Readonly<Record<PersonState, string>> = {
-  'to-send': 'to be sent, its run is not finished',
-  accepted: 'accepted',
-  'in-doubt': 'in doubt: it may have been sent',
-  rejected: 'rejected',
-  'not-sent': 'not sent',
-};
 
 /** A line in the list, durable once the command ends. */
 async function decide(
@@ -120,7 +111,7 @@ async function decide(
   });
   const others = what === 'in' ? await findListOf(Number(number), job, env) : undefined;
   const does = what === 'out' ? 'nothing is sent to it any more' : 'it may be written to again';
-  const still = others === undefined ? '' : `, but not by job ${job.name}. ${others}`;
+  const still = others === undefined ? '' : `, but not by job ${job.name}. The list ${others} has it`;
   const said = `${maskNumber(number)} opted ${what}: ${does} by jobs with this list${still}`;
   return {
     json: {
@@ -137,14 +128,14 @@ async function decide(
   };
 }
 
-/** Why the job sends nothing to the number; undefined where none of its lists has it. */
+/** The list by which the job sends nothing to the number; undefined where none has it. */
 async function findListOf(number: number, job: Job, env: Context['env']): Promise<string | undefined> {
   const lists = await CurrentLists.of({ id: '', steps: [] }, job, job.directory, async () => {
     return { ...env, reader: await env.loadReader() };
   });
   await lists?.refresh();
   const found = job.steps.flatMap((_, index) => lists?.nameList({ step: index + 1, number }) ?? []);
-  return found[0] === undefined ? undefined : `The list ${found[0]} has it`;
+  return found[0];
 }
 
 function readNumber(given: string, { steps }: Job): string {

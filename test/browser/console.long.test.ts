@@ -1,19 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { AConsole } from '../console/a-console.js';
-import { ALL, stepsOf } from '../one-in.js';
 import { aBrowser } from './a-browser.js';
+import { aVisit, HOSTILE, inspect, PEOPLE } from './a-visit.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TIMEOUT_MS = 300_000;
-/** Cells that some pages elsewhere ran or hid. */
-const HOSTILE = ['<img src=x onerror=alert(1)>', '{{ 7 }}', '=cmd()', 'abc\u202Egnp', '"><script>alert(1)</script>'];
-const PEOPLE = `First Name,Mobile,Fax\n${HOSTILE.map((name, at) => `"${name.replaceAll('"', '""')}",+6591234${500 + at},`).join('\n')}\nCy,n/a,\n`;
 const NUMBERS = HOSTILE.map((_, at) => `+6591234${500 + at}`);
 const FIXED = '+6591234999';
 
@@ -30,19 +23,11 @@ afterAll(async () => {
   await console.end();
 }, TIMEOUT_MS);
 
-const { first: turn } = stepsOf(3);
-let inspected = 0;
-const LOOKS = [
-  { width: 768, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 360, colorScheme: 'light' },
-] as const;
-
 test('a campaign goes from its file to the report, and every page can be read on a phone and a screen, by day and by night', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const campaign = 'sale';
-  const { page, complaints } = await open({});
+  const { page, complaints } = await aVisit(browser, console, {});
   await inspect(page);
   await page.fill('#name', campaign);
   await page.click('text=Start a campaign');
@@ -141,7 +126,7 @@ test('a campaign goes from its file to the report, and every page can be read on
 test('without a script, and by the keyboard alone, the same path leads to the same messages', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const { page } = await open({ javaScriptEnabled: false });
+  const { page } = await aVisit(browser, console, { javaScriptEnabled: false });
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };
@@ -207,7 +192,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
     rateLimits: false,
     faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
   });
-  const { page, complaints } = await open({});
+  const { page, complaints } = await aVisit(browser, console, {});
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {
     await page.goto(console.origin);
@@ -291,41 +276,4 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
 /** Of one campaign alone: who had the text from one gets it from no other. */
 function ofOthers(text: string, campaign: string): string {
   return text.replaceAll('+6591234', `+659123${5 + ['doubt', 'later', 'again'].indexOf(campaign)}`);
-}
-
-/** A browser that has opened the console by a link of its own. `complaints`: of its console, such as of what the policy forbids. */
-async function open(options: BrowserContextOptions): Promise<{ page: Page; complaints: string[] }> {
-  const { stdout } = await console.run('--link', '--json').ended;
-  const context = await browser.newContext(options);
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    // A page that says what is wrong is answered with 422.
-    if (!message.text().includes('status of 422')) complaints.push(message.text());
-  });
-  page.on('pageerror', ({ message }) => complaints.push(message));
-  page.on('dialog', (dialog) => complaints.push(dialog.message()));
-  await page.goto(JSON.parse(stdout).link);
-  return { page, complaints };
-}
-
-/** It needs no scrolling to the side, and axe finds nothing that hinders anyone. With each commit a page is looked at in one way; with the next, in another. */
-async function inspect(page: Page): Promise<void> {
-  inspected += 1;
-  for (const { width, colorScheme } of LOOKS.filter((_, at) => ALL || (at + inspected + turn) % LOOKS.length === 0)) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(width);
-    await read(page);
-  }
-}
-
-async function read(page: Page): Promise<void> {
-  // The policy of the page lets no script in: axe comes by the debugger.
-  await page.evaluate(AXE);
-  const { violations }: AxeResults = await page.evaluate('axe.run()');
-  expect(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    page.url(),
-  ).toEqual([]);
 }

@@ -31,7 +31,7 @@ export class AConsole {
 
   /** Opened by its link, or by its users. */
   async start(...flags: string[]): Promise<void> {
-    this.#running = this.run('--port', '0', ...flags);
+    this.#running = this.run(...(flags.includes('--port') ? [] : ['--port', '0']), ...flags);
     const first = await this.#running.firstLine();
     ({ origin: this.origin, link: this.link } = JSON.parse(first));
   }

@@ -74,15 +74,15 @@ describe('a link', () => {
     await access.enter(await access.createLink());
     clock.wallMs += 13 * 3_600_000;
     await access.createLink();
-    expect(disk.list('/w/.console/sessions')).toEqual([]);
-    expect(disk.list('/w/.console/links')).toHaveLength(1);
+    expect(disk.list('/w/.console/.sessions')).toEqual([]);
+    expect(disk.list('/w/.console/.links')).toHaveLength(1);
   });
 
   test('is on disk only as a digest: who reads the files gets in by none of them', async () => {
     const { access, disk } = anAccess();
     const link = await access.createLink();
     const value = (await access.enter(await access.createLink())) ?? '';
-    const names = ['links', 'sessions'].flatMap((kind) => disk.list(`/w/.console/${kind}`));
+    const names = ['.links', '.sessions'].flatMap((kind) => disk.list(`/w/.console/${kind}`));
     expect(names).toHaveLength(2);
     for (const secret of [link, value, ...names]) expect(names.includes(secret) && secret.length < 64).toBe(false);
     for (const name of names) {

@@ -57,6 +57,7 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     const ended = await send('run', 1);
     expect(textOf(ended)).toContain('the service accepted 1 message');
     expect(console.sent('run')).toEqual([...numbersOf(3), numberOf(5)]);
+    expect(textOf(await console.ask('/c/run/who'))).toContain('In: 5 of the first 5 rows');
     expect(await shown('run')).toContain('0 fixed, 1 left.');
     expect(await shown('run')).not.toMatch(/\br0\b|-1-r/);
     // An old tab.

@@ -1,8 +1,17 @@
 import { format } from '../../domain/count-of.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { nameTick, type TickableColumn } from '../audience.js';
-import type { CampaignFolder } from '../campaign.js';
-import { renderField, renderForm, renderPage, type View, type Wrong } from './layout.js';
+import {
+  MULTIPART,
+  type PageAnswer,
+  PEOPLE_FILES,
+  renderField,
+  renderFileField,
+  renderForm,
+  renderHidden,
+  renderPage,
+  type View,
+} from './layout.js';
 
 export interface WhoShown {
   /** Of the job file that the form is about. */
@@ -17,12 +26,7 @@ export interface WhoShown {
   readonly warnings: readonly string[];
 }
 
-export function whoPage(
-  view: View,
-  { name }: CampaignFolder,
-  { sha256, columns, said, lists, optOuts, warnings }: WhoShown,
-  wrong: readonly Wrong[] = [],
-): string {
+export function whoPage(view: View, { sha256, columns, said, lists, optOuts, warnings }: WhoShown): PageAnswer {
   const none =
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
@@ -38,24 +42,22 @@ export function whoPage(
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
   return renderPage(view, {
     title: 'Who',
-    wrong,
     body: html`<h1>Who gets it</h1>
 ${renderForm(
   view,
-  `/c/${name}/who`,
-  html`<input type="hidden" name="sha256" value="${sha256}"><div id="ticks">${none}${columns.map((column, index) => renderColumn(column, index, wrong))}</div>
+  'who',
+  html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
 <h2 id="lists">Who gets nothing</h2>${listed}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
-<p class="field"><label for="file">Add a list</label><span class="hint" id="file-hint">A file of their numbers: CSV, Excel or NDJSON, up to 60 MB.</span><input type="file" id="file" name="file" aria-describedby="file-hint" accept=".csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz"></p>
-${renderField({ id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.', value: '' })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
-  html` enctype="multipart/form-data" data-count="/c/${name}/who.json"`,
+${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV, Excel or NDJSON, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
+  html`${MULTIPART} data-count="${view.at}/who.json"`,
 )}`,
     command: 'volley check job.yaml',
   });
 }
 
 /** Open where something of it is ticked, or wrong. */
-function renderColumn({ column, values }: TickableColumn, at: number, wrong: readonly Wrong[]): Html {
+function renderColumn({ wrong }: View, { column, values }: TickableColumn, at: number): Html {
   const id = `column-${at}`;
   const isOpen = values.some(({ isTicked }) => isTicked) || wrong.some(({ field }) => field === id);
   const ticks = values.map(

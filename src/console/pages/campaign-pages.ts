@@ -1,51 +1,24 @@
 import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
+import { formatTime } from '../../domain/stated-time.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
-import { html, NOTHING, renderTable } from '../../report/page/html.js';
-import type { CampaignFolder } from '../campaign.js';
-import { renderField, renderForm, renderPage, type View, type Wrong } from './layout.js';
-
-/** How far a campaign is. */
-export type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'doubt' | 'done';
-
-export interface Entry {
-  readonly name: string;
-  readonly progress: CampaignProgress;
-  /** In a few words. */
-  readonly said: string;
-}
-
-const GROUPS: readonly [title: string, has: readonly CampaignProgress[]][] = [
-  ['Needs you', ['doubt', 'stopped', 'checked']],
-  ['Sending', ['sending']],
-  ['Drafts', ['draft']],
-  ['Done', ['done']],
-];
-
-export function homePage(view: View, entries: readonly Entry[], wrong: readonly Wrong[] = []): string {
-  const groups = GROUPS.map(([title, has]) => {
-    const own = has.flatMap((each) => entries.filter(({ progress }) => progress === each));
-    if (own.length === 0) return NOTHING;
-    const items = own.map(
-      ({
-        name,
-        progress,
-        said,
-      }) => html`<li><a href="/c/${name}${progress === 'doubt' ? '/doubt' : ''}">${name}</a> <span class="dim">${said}</span></li>
-`,
-    );
-    return html`<h2>${title}</h2><ul class="list">${items}</ul>`;
-  });
-  const none =
-    entries.length === 0 ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>` : NOTHING;
-  const create = html`${renderField({ id: 'name', label: 'Name of the campaign', hint: 'Such as spring-sale. Its files are in a directory of this name.', value: '', attributes: html` maxlength="60" autocomplete="off"` })}<button>Start a campaign</button>`;
-  return renderPage(view, {
-    title: 'Campaigns',
-    wrong,
-    body: html`<h1>Campaigns</h1>${none}${groups}<h2>New campaign</h2>${renderForm(view, '/new', create)}`,
-    command: 'volley runs',
-  });
-}
+import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
+import {
+  MULTIPART,
+  markWrong,
+  type PageAnswer,
+  PEOPLE_FILES,
+  renderField,
+  renderFileField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderOptions,
+  renderPage,
+  renderPhone,
+  type View,
+} from './layout.js';
 
 export interface Task {
   readonly title: string;
@@ -55,56 +28,80 @@ export interface Task {
   readonly isOpen: boolean;
 }
 
-export function taskPage(
-  view: View,
-  { name, job }: CampaignFolder,
-  tasks: readonly Task[],
-  wrong: readonly Wrong[] = [],
-): string {
+interface TasksShown {
+  readonly job: CampaignJob | undefined;
+  readonly tasks: readonly Task[];
+  /** The latest first. */
+  readonly history: readonly Deed[];
+}
+
+/** Of what was done before, the rest is below a summary. */
+const LAST_DEEDS = 5;
+
+export function taskPage(view: View, { job, tasks, history }: TasksShown): PageAnswer {
+  const name = view.campaign?.name ?? '';
+  const lines = history.map(({ at, by, did }) => html`${formatTime({ at })}: ${by} ${did}`);
+  const [last, before] = [lines.slice(0, LAST_DEEDS), lines.slice(LAST_DEEDS)];
+  const older = html`<details><summary>${countOf(before.length, 'entry', 'entries')} before</summary>${renderItems(before)}</details>`;
+  const deeds = html`<h2>History</h2>${renderItems(last)}${before.length === 0 ? NOTHING : older}`;
   const items = tasks.map(
     ({ title, path, state, isOpen }) =>
-      html`<li>${isOpen ? html`<a href="/c/${name}/${path}">${title}</a>` : html`<span>${title}</span>`}<span class="state">${state}</span></li>
-`,
+      html`${isOpen ? html`<a href="${view.at}/${path}">${title}</a>` : html`<span>${title}</span>`}<span class="state">${state}</span>`,
   );
   const live =
     job?.isSandbox === true
-      ? html`<h2>Send it for real</h2><p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, `/c/${name}/live`, html`<button class="quiet">Make a live copy</button>`)}`
+      ? html`<h2>Send it for real</h2><p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
       : NOTHING;
-  return renderPage(view, { title: name, wrong, body: html`<h1>${name}</h1><ol class="tasks">${items}</ol>${live}` });
+  return renderPage(view, {
+    title: name,
+    body: html`<h1>${name}</h1>${renderItems(items, true)}${live}${lines.length === 0 ? NOTHING : deeds}`,
+    command: 'volley status job.yaml',
+  });
 }
 
-export function filePage(
-  view: View,
-  { name, file }: CampaignFolder,
-  uploaded: readonly string[],
-  wrong: readonly Wrong[] = [],
-): string {
-  const at = `/c/${name}`;
+export function filePage(view: View, { file }: CampaignFolder, uploaded: readonly string[]): PageAnswer {
   const chosen =
     file === undefined
       ? NOTHING
-      : html`<p>Chosen: <b>${basename(file)}</b>. <a href="${at}/columns">Go on to its columns</a>, or choose another.</p>`;
+      : html`<p>Chosen: <b>${basename(file)}</b>. <a href="${view.at}/columns">Go on to its columns</a>, or choose another.</p>`;
   const before = uploaded.map((each) =>
-    renderForm(
-      view,
-      `${at}/file`,
-      html`<input type="hidden" name="name" value="${each}"><button class="quiet">Use ${each}</button>`,
-    ),
+    renderForm(view, 'file', html`${renderHidden('name', each)}<button class="quiet">Use ${each}</button>`),
   );
+  const upload = html`${renderFileField(view, 'Choose a file', PEOPLE_FILES)}<p class="live" role="status" data-upload></p><button>Upload</button>`;
+  const path = renderField(view, {
+    id: 'path',
+    label: 'Its path',
+    hint: 'Such as /home/anna/people.csv. It is read where it is.',
+  });
   return renderPage(view, {
     title: 'File',
-    wrong,
     body: html`<h1>The file of people</h1>
 <p>CSV, Excel or NDJSON, as your tool exports it: one row a person, with a column of phone numbers.</p>${chosen}
-${renderForm(view, `${at}/upload`, html`<p class="field"><label for="file">Choose a file</label><input type="file" id="file" name="file" accept=".csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz"></p><p class="live" role="status" data-upload></p><button>Upload</button>`, html` enctype="multipart/form-data" data-slices="${at}/slices"`)}
+${renderForm(view, 'upload', upload, html`${MULTIPART} data-slices="${view.at}/slices"`)}
 ${before.length === 0 ? NOTHING : html`<h2>Files of this campaign</h2>${before}`}
 <h2>Or a file on this machine</h2>
-${renderForm(view, `${at}/file`, html`${renderField({ id: 'path', label: 'Its path', hint: 'Such as /home/anna/people.csv. It is read where it is.', value: '' })}<button class="quiet">Use this file</button>`)}`,
+${renderForm(view, 'file', html`${path}<button class="quiet">Use this file</button>`)}`,
     command: 'volley init people.csv',
   });
 }
 
+/** Of a workbook in which several sheets may hold the people. */
+export function sheetPage(view: View, { file = '', sheet }: CampaignFolder, sheets: readonly string[]): PageAnswer {
+  return renderPage(view, {
+    title: 'Sheet',
+    body: html`<h1>Which sheet has the people?</h1><p>${basename(file)} has ${countOf(sheets.length, 'sheet')}.</p>
+${renderForm(view, 'columns', html`${renderSheets(view, sheets, sheet)}<button>Go on</button>`)}`,
+    command: 'volley init people.xlsx --sheet Customers',
+  });
+}
+
+function renderSheets(view: View, sheets: readonly string[], chosen: string | undefined): Html {
+  return html`<p class="field"><label for="sheet">Sheet</label><select id="sheet" name="sheet"${markWrong(view, 'sheet')}>${renderOptions(sheets, chosen)}</select></p>`;
+}
+
 export interface ColumnsShown {
+  /** Of a workbook. */
+  readonly sheets: readonly string[];
   readonly columns: readonly string[];
   /** Cells of each column, as they stand in the first rows. */
   readonly samples: readonly (readonly string[])[];
@@ -118,82 +115,75 @@ export interface ColumnsShown {
 const MOST_COLUMNS = 40;
 const MOST_SAMPLE = 60;
 
-export function columnsPage(
-  view: View,
-  { name, file = '' }: CampaignFolder,
-  shown: ColumnsShown,
-  wrong: readonly Wrong[] = [],
-): string {
-  const { columns, samples, rows, numbers, chosen, country } = shown;
+export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, shown: ColumnsShown): PageAnswer {
+  const { sheets, columns, samples, rows, numbers, chosen, country } = shown;
   const evidence = numbers.map(
-    ({
-      column,
-      valid,
-    }) => html`<p><b>${column}</b> has a valid number in ${format(valid)} of ${countOf(rows, 'row')}.</p>
-`,
+    (each) =>
+      html`<p><b>${each.column}</b> has a valid number in ${format(each.valid)} of ${countOf(rows, 'row')}.</p>`,
   );
-  const options = [
-    ...(chosen === '' ? [html`<option value="">Choose a column</option>`] : []),
-    ...columns.map(
-      (each) => html`<option value="${each}"${each === chosen ? html` selected` : NOTHING}>${each}</option>`,
-    ),
-  ];
-  const table = renderTable(
-    { name: 'The first rows of each column', columns: ['column', 'first rows'] },
-    columns
-      .slice(0, MOST_COLUMNS)
-      .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]),
-  );
+  const none = chosen === '' ? html`<option value="">Choose a column</option>` : NOTHING;
+  const first = columns
+    .slice(0, MOST_COLUMNS)
+    .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
+  const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
   const more =
     columns.length > MOST_COLUMNS
       ? html`<p class="dim">And ${countOf(columns.length - MOST_COLUMNS, 'column')} more.</p>`
       : NOTHING;
   return renderPage(view, {
     title: 'Columns',
-    wrong,
     body: html`<h1>Which column has the phone numbers?</h1>
 <p>In the first ${countOf(rows, 'row')} of ${basename(file)}:</p>${evidence}
 ${renderForm(
   view,
-  `/c/${name}/columns`,
-  html`<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${options}</select></p>
-${renderField({ id: 'country', label: 'Country of numbers without +', hint: 'Two letters, such as SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="2" size="4" autocapitalize="characters"` })}<button>Save and go on</button>`,
+  'columns',
+  html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
+${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Two letters, such as SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="2" size="4" autocapitalize="characters"` })}<button>Save and go on</button>`,
 )}
 <h2>What is in the file</h2>${table}${more}`,
     command: 'volley init people.csv --destination mobile --country SG',
   });
 }
 
-/** A message as a person gets it, or why a row gets none. */
-export interface Bubble {
-  readonly to: string;
-  readonly text: string;
-  readonly said: string;
-  readonly isMessage: boolean;
+/** A row as `volley preview` prints it. */
+export interface PreviewRow {
+  readonly line: number;
+  readonly reason: string | null;
+  readonly sms: {
+    readonly to: string;
+    readonly text: string;
+    readonly parts: number;
+    readonly units: number;
+    readonly ucs2: readonly { readonly character: string; readonly at: number }[];
+  } | null;
 }
 
-export function messagePage(
-  view: View,
-  { name, job }: CampaignFolder,
-  {
-    columns,
-    bubbles,
-    written,
-    shown,
-  }: {
-    columns: readonly string[];
-    bubbles: readonly Bubble[];
-    written: { sender: string; message: string };
-    shown: string;
-  },
-  wrong: readonly Wrong[] = [],
-): string {
+/** A message as a person gets it, or why a row gets none. */
+function renderPreview({ line, reason, sms }: PreviewRow): Html {
+  if (sms === null) return renderPhone(`Line ${line}`, html`<p>Gets no message: ${reason ?? ''}</p>`);
+  const [first] = sms.ucs2;
+  const because =
+    first === undefined ? '' : `, shorter ones because of ${first.character.split(' ')[0]}, position ${first.at}`;
+  const said = `line ${line} · ${sms.units} characters · ${countOf(sms.parts, 'part')}${because}`;
+  return renderPhone(sms.to, html`<blockquote>${sms.text}</blockquote>`, html`<p class="dim">${said}</p>`);
+}
+
+export interface MessageShown {
+  /** Of the job file that the form is about. */
+  readonly sha256: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly PreviewRow[];
+  readonly written: { readonly sender: string; readonly message: string };
+  /** Which rows: the first, unless it is said. */
+  readonly shown: string;
+}
+
+export function messagePage(view: View, { sha256, columns, rows, written, shown }: MessageShown): PageAnswer {
   const inserts = columns
     .slice(0, MOST_COLUMNS)
     .map(
       (column) => html`<button type="button" class="quiet" data-insert="${variableOf(column)}">+ ${column}</button> `,
     );
-  const bad = (field: string) => wrong.some((each) => each.field === field);
   const choices = [
     ['', 'the first'],
     ['longest', 'the longest'],
@@ -201,29 +191,18 @@ export function messagePage(
   ].map(([choice = '', title = '']) =>
     choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
   );
-  const cards = bubbles.map(
-    ({
-      to,
-      text,
-      said,
-      isMessage,
-    }) => html`<figure class="phone"><figcaption>${to}</figcaption>${isMessage ? html`<blockquote>${text}</blockquote>` : html`<p>Gets no message: ${text}</p>`}<p class="dim">${said}</p></figure>
-`,
-  );
   return renderPage(view, {
     title: 'Message',
-    wrong,
     body: html`<h1>The message</h1>
 ${renderForm(
   view,
-  `/c/${name}/message`,
-  html`<input type="hidden" name="sha256" value="${job?.sha256 ?? ''}">
-${renderField({ id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
-<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${bad('message') ? html` aria-invalid="true"` : NOTHING}>${html`
+  'message',
+  html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
+<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${markWrong(view, 'message')}>${html`
 `}${written.message}</textarea></p>
-<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <a class="next" href="/c/${name}/who">Go on to who gets it</a>`,
+<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <a class="next" href="${view.at}/who">Go on to who gets it</a>`,
 )}
-<h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${cards}`,
+<h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
   });
 }
@@ -234,7 +213,7 @@ function variableOf(column: string): string {
 }
 
 /** A job that was written by hand: it is shown, and changed where it was written. */
-export function handWrittenPage(view: View, { job }: CampaignFolder): string {
+export function handWrittenPage(view: View, { job }: CampaignFolder): PageAnswer {
   return renderPage(view, {
     title: 'Written by hand',
     body: html`<h1>This job is changed in its file</h1><p>It has what these pages do not show: ${job?.unknown.join(', ') ?? ''}. It can be checked and sent here; to change it, edit its file.</p><pre>${job?.text ?? ''}</pre>`,

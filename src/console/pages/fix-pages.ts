@@ -2,10 +2,21 @@ import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import type { RejectedRow } from '../../retry/left-rows.js';
 import type { FormFields } from '../desk.js';
-import type { RejectedRow } from '../left-rows.js';
 import { applyFixes, type CodeCount, type Fixes, type RejectionList } from '../rejections.js';
-import { renderForm, renderPage, type View, type Wrong } from './layout.js';
+import {
+  MULTIPART,
+  markWrong,
+  type PageAnswer,
+  renderFileField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderPage,
+  renderPages,
+  type View,
+} from './layout.js';
 
 export const PAGE_ROWS = 50;
 /** Above it a spreadsheet is the quicker way, and stands first. */
@@ -14,7 +25,6 @@ const MOST_CELLS = 40;
 const MOST_BESIDE = 160;
 
 export interface ShownRejections {
-  readonly name: string;
   readonly list: RejectionList;
   readonly fixes: Fixes;
   readonly fixed: number;
@@ -29,84 +39,85 @@ export interface ShownRejections {
   readonly isOpen: boolean;
 }
 
-export function fixPage(view: View, shown: ShownRejections, wrong: readonly Wrong[] = []): string {
-  const { name, list, fixed, isOpen } = shown;
+export function fixPage(view: View, shown: ShownRejections): PageAnswer {
+  const { list, fixed, isOpen } = shown;
   const left = list.rows - fixed;
   const check =
     fixed === 0 || !isOpen
       ? NOTHING
-      : renderForm(view, `/c/${name}/fix/check`, html`${planField(list)}<button>Check the ${format(fixed)}</button>`);
+      : renderForm(view, 'fix/check', html`${planField(list)}<button>Check the ${format(fixed)}</button>`);
   const byHand = isOpen
     ? NOTHING
     : html`<p class="note">This job was changed by hand: download the spreadsheet, correct it, and name it in <code>input.files</code> of the job.</p>`;
-  const table = html`<h2 id="rows">Row by row</h2>${renderRows(view, shown, wrong)}`;
-  const sheet = renderSpreadsheet(view, shown, wrong);
+  const table = html`<h2 id="rows">Row by row</h2>${renderRows(view, shown)}`;
+  const sheet = renderSpreadsheet(view, shown);
   return renderPage(view, {
     title: 'Fix',
-    wrong,
     body: html`<h1>Fix what could not be used</h1>
 <p class="lead" role="status">${list.rows === 0 ? 'Nothing is left to fix.' : `${format(fixed)} fixed, ${format(left)} left.`}</p>
-${check}${byHand}${list.rows === 0 ? NOTHING : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
+${check}${byHand}${renderOthers(list)}${list.rows === 0 ? (list.others.length === 0 ? NOTHING : sheet) : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
     command: `volley plan job.yaml, with files/fixed-${list.plan}.csv in its input`,
   });
 }
 
-function planField({ plan }: RejectionList): Html {
-  return html`<input type="hidden" name="plan" value="${plan}">`;
+/** Where those are that another file of the campaign had. */
+function renderOthers({ others }: RejectionList): Html {
+  if (others.length === 0) return NOTHING;
+  const items = others.map(({ directory, rows }) => html`${countOf(rows, 'row')}: <code>${directory}</code>`);
+  return html`<p class="note">Runs of other files have rows that could not be used. Correct the file of rejections in its directory, and upload it here:</p>${renderItems(items)}`;
 }
 
-function renderReasons(view: View, { name, list, fixes, code, isOpen }: ShownRejections): Html {
+function planField({ plan }: RejectionList): Html {
+  return renderHidden('plan', plan);
+}
+
+function renderReasons(view: View, { list, fixes, code, isOpen }: ShownRejections): Html {
   const rows = list.codes.map((each) => {
     const { is, fix } = explainReason(each);
     const isShown = each.code === code;
     const link = isShown
       ? html`<b>${is}</b>`
       : html`<a href="?${new URLSearchParams({ code: each.code }).toString()}#rows">${is}</a>`;
-    return [link, each.rows, isOpen ? renderPutBack(view, name, { each, list, fixes, fix }) : html`${fix}`];
+    return [link, each.rows, isOpen ? renderPutBack(view, { each, list, fixes, fix }) : html`${fix}`];
   });
-  const columns = ['problem', '#rows', 'what to do'];
   const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
-  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns }, rows)}${all}`;
+  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#rows', 'what to do'] }, rows)}${all}`;
 }
 
 function renderPutBack(
   view: View,
-  name: string,
   { each, list, fixes, fix }: { each: CodeCount; list: RejectionList; fixes: Fixes; fix: string },
 ): Html {
   const { code, puts } = each;
   if (puts === 0) return html`${fix}`;
   const what = code === 'lost-plus' ? '+' : 'the 0';
   const isPut = fixes.put.includes(code);
-  const undo = isPut ? html`<input type="hidden" name="undo" value="1">` : NOTHING;
+  const undo = isPut ? renderHidden('undo', 1) : NOTHING;
   const said = isPut ? `Take it out again` : `Put ${what} back in ${format(puts)}`;
   const done = isPut ? `${what} is back in ${format(puts)}. ` : '';
   const show = html`<a href="?${new URLSearchParams({ code }).toString()}#rows">show</a>`;
-  return html`${done}${renderForm(view, `/c/${name}/fix/put`, html`${planField(list)}<input type="hidden" name="code" value="${code}">${undo}<button class="quiet">${said}</button> (${show})`)}`;
+  return html`${done}${renderForm(view, 'fix/put', html`${planField(list)}${renderHidden('code', code)}${undo}<button class="quiet">${said}</button> (${show})`)}`;
 }
 
-function renderRows(view: View, shown: ShownRejections, wrong: readonly Wrong[]): Html {
-  const { name, list, code, from, rows, isOpen } = shown;
+function renderRows(view: View, shown: ShownRejections): Html {
+  const { list, code, from, rows, isOpen } = shown;
   const total = code === '' ? list.rows : (list.codes.find((each) => each.code === code)?.rows ?? 0);
-  const columns = ['line', 'to correct', 'problem', 'the row'];
   const [file, ...others] = new Set(rows.map(({ place }) => place[1]));
   const isOneFile = others.length === 0;
-  const lines = rows.map((row, index) => renderRow(row, { at: from + index, isOneFile }, shown, wrong));
-  const link = (at: number, said: string) =>
-    html`<a href="?${new URLSearchParams({ ...(code === '' ? {} : { code }), from: String(at) }).toString()}#rows">${said}</a> `;
-  const pages = html`<p class="pages">${from > 0 ? link(Math.max(0, from - PAGE_ROWS), 'Previous') : NOTHING}${from + rows.length < total ? link(from + PAGE_ROWS, 'Next') : NOTHING}</p>`;
+  const lines = rows.map((row, index) => renderRow(view, row, { at: from + index, isOneFile }, shown));
+  const pages = renderPages({ from, shown: rows.length, total, most: PAGE_ROWS }, code === '' ? {} : { code }, '#rows');
   const place = html`<p class="dim">Rows ${format(Math.min(from + 1, total))} to ${format(from + rows.length)} of ${format(total)}${file === undefined || !isOneFile ? '' : `, in ${basename(file)}`}.</p>`;
-  const hidden = html`${planField(list)}<input type="hidden" name="code" value="${code}"><input type="hidden" name="from" value="${from}">`;
-  const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns }, lines)}</div>`;
-  const form = isOpen ? renderForm(view, `/c/${name}/fix`, html`${hidden}${table}<p><button>Save</button></p>`) : table;
+  const hidden = html`${planField(list)}${renderHidden('code', code)}${renderHidden('from', from)}`;
+  const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns: ['line', 'to correct', 'problem', 'the row'] }, lines)}</div>`;
+  const form = isOpen ? renderForm(view, 'fix', html`${hidden}${table}<p><button>Save</button></p>`) : table;
   return html`${place}${form}${pages}`;
 }
 
 function renderRow(
+  view: View,
   row: RejectedRow,
   { at, isOneFile }: { at: number; isOneFile: boolean },
   shown: ShownRejections,
-  wrong: readonly Wrong[],
 ): (string | Html)[] {
   const { list, fixes, written, isOpen } = shown;
   const cells = applyFixes(row, list, fixes);
@@ -118,13 +129,12 @@ function renderRow(
     const now = cells[index] ?? '';
     if (!isOpen) return html`<p>${column}: ${now}</p>`;
     const value = written[field] === undefined ? now : textOfForm(written[field]);
-    const invalid = wrong.some((each) => each.field === field) ? html` aria-invalid="true"` : NOTHING;
-    const named = html` id="${field}" name="${field}" aria-label="Line ${line}, ${column}"${invalid}`;
+    const named = html` id="${field}" name="${field}" aria-label="Line ${line}, ${column}"${markWrong(view, field)}`;
     const input = /[\r\n]/.test(value)
       ? html`<textarea rows="3"${named}>${html`
 `}${value}</textarea>`
       : html`<input${named} value="${value}" autocomplete="off">`;
-    return html`<span class="hint">${column}</span>${input}<input type="hidden" name="was-${field}" value="${now}">`;
+    return html`<span class="hint">${column}</span>${input}${renderHidden(`was-${field}`, now)}`;
   });
   const others = list.columns.flatMap((column, index) => {
     const cell = cells[index] ?? '';
@@ -141,13 +151,13 @@ function renderRow(
   ];
 }
 
-function renderSpreadsheet(view: View, { name, list, isOpen }: ShownRejections, wrong: readonly Wrong[]): Html {
-  const invalid = wrong.some(({ field }) => field === 'file') ? html` aria-invalid="true"` : NOTHING;
-  const up = html`<p class="field"><label for="file">The spreadsheet, corrected</label><span class="hint" id="file-hint">CSV or Excel, with all of its columns: those that begin with _ say which row is which.</span><input type="file" id="file" name="file" accept=".csv,.xlsx" aria-describedby="file-hint"${invalid}></p><button>Upload and check it</button>`;
+function renderSpreadsheet(view: View, { list, isOpen }: ShownRejections): Html {
+  const hint = 'CSV or Excel, with all of its columns: those that begin with _ say which row is which.';
+  const up = html`${planField(list)}${renderFileField(view, 'The spreadsheet, corrected', '.csv,.xlsx', hint)}<button>Upload and check it</button>`;
   const many =
     list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is the quicker way.</p>` : NOTHING;
-  return html`<h2>In a spreadsheet</h2>${many}<p><a href="/c/${name}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
-${isOpen ? renderForm(view, `/c/${name}/fix/upload`, up, html` enctype="multipart/form-data"`) : NOTHING}`;
+  return html`<h2>In a spreadsheet</h2>${many}<p><a href="${view.at}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
+${isOpen ? renderForm(view, 'fix/upload', up, MULTIPART) : NOTHING}`;
 }
 
 /** Indexes of the columns at fault; where the row as a whole is, all. */
@@ -166,5 +176,5 @@ export function fieldOf(at: number, column: number): string {
 
 /** As a form sends it: its line ends are CR LF. */
 export function textOfForm(text: unknown): string {
-  return String(text).replaceAll(/\r\n?/g, '\n');
+  return String(text ?? '').replaceAll(/\r\n?/g, '\n');
 }

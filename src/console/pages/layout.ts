@@ -3,11 +3,15 @@ import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { NO_VISIT, type Visit } from '../access.js';
 import type { Printed } from '../commands.js';
 
-/** Who looks at a page, and what it is about. */
+/** Who looks at a page, what it is about, and what is wrong on it. */
 export interface View extends Visit {
-  /** Undefined on pages about no campaign. */
-  readonly campaign?: { readonly name: string; readonly isSandbox: boolean; readonly account: string } | undefined;
+  /** Where its forms lead: `/c/sale`; '' on a page about no campaign. */
+  readonly at: string;
+  readonly campaign: { readonly name: string; readonly isSandbox: boolean; readonly account: string } | undefined;
+  readonly wrong: readonly Wrong[];
 }
+
+const NO_VIEW: View = { ...NO_VISIT, at: '', campaign: undefined, wrong: [] };
 
 /** One thing that is wrong. `field`: the id of what is to be changed on this page. */
 export interface Wrong {
@@ -16,20 +20,27 @@ export interface Wrong {
   readonly field?: string;
 }
 
+/** What a request is answered with. `to`: another page, after every form that did something. */
+export interface PageAnswer {
+  readonly status?: number;
+  readonly page?: string;
+  readonly json?: object;
+  readonly to?: string;
+  readonly file?: { readonly path: string; readonly name: string };
+}
+
 interface PageParts {
   readonly title: string;
   readonly body: Html;
-  readonly wrong?: readonly Wrong[];
   /** What does the same in a terminal. */
   readonly command?: string;
-  /** Seconds after which it is asked for again where no script does. */
+  /** Where no script does it, it is asked for again every few seconds. */
   readonly refreshes?: boolean;
 }
 
-export function renderPage(
-  { campaign, ...visit }: View,
-  { title, body, wrong = [], command, refreshes = false }: PageParts,
-): string {
+/** One on which something is wrong is answered with 422. */
+export function renderPage(view: View, { title, body, command, refreshes = false }: PageParts): PageAnswer {
+  const { campaign, wrong } = view;
   const banner =
     campaign === undefined
       ? NOTHING
@@ -48,7 +59,7 @@ ${refreshes ? html`<noscript><meta http-equiv="refresh" content="3"></noscript>`
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="/c/${campaign.name}">${campaign.name}</a>`}${renderVisitor(visit)}</nav>${banner}</header>
+<header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
 <main id="main" tabindex="-1">
 ${renderWrong(wrong)}${body}
 ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
@@ -56,7 +67,55 @@ ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${comman
 </body>
 </html>
 `;
-  return showHidden(page.text);
+  return { status: wrong.length > 0 ? 422 : 200, page: showHidden(page.text) };
+}
+
+/** Commands that a page waits for, by their verbs: which page that is, and what it says meanwhile. `did`: for the history. */
+export const WORK = {
+  plan: {
+    page: 'check',
+    did: 'checked it',
+    title: 'Check',
+    said: 'Every row of the file is read and checked. Nothing is sent.',
+    command: 'volley plan job.yaml',
+  },
+  test: {
+    page: 'test',
+    did: 'sent a test',
+    title: 'Test on your own phones',
+    said: 'The test is being sent.',
+    command: 'volley test job.yaml --to +6591234567 --longest',
+  },
+  apply: {
+    page: 'run',
+    did: 'sent it, or went on',
+    title: 'Sending',
+    said: 'Sending begins.',
+    command: 'volley status job.yaml',
+  },
+  settle: {
+    page: 'doubt',
+    did: 'settled messages in doubt',
+    title: 'In doubt',
+    said: 'They are settled. Nothing is sent.',
+    command: 'volley settle job.yaml',
+  },
+  cancel: {
+    page: 'take-back',
+    did: 'took messages back',
+    title: 'Taking back',
+    said: 'The service is asked for each batch. Nothing is sent.',
+    command: 'volley cancel job.yaml',
+  },
+} as const;
+
+export type Work = keyof typeof WORK;
+
+/** Until a command has ended, or a run begun: `lives` is where a script asks for it. */
+export function waitPage(view: View, work: Work, lives: string = `${WORK[work].page}.json`): PageAnswer {
+  const { title, said, command } = WORK[work];
+  const body = html`<h1>${title}</h1><p class="lead" role="status" data-live="${view.at}/${lives}">${said}</p>`;
+  return renderPage(view, { title, refreshes: true, body, command });
 }
 
 /** Characters that cannot be seen, or turn what follows, are shown as what they are, as in a terminal; what a form sends stays as it is. */
@@ -94,60 +153,104 @@ export function wrongOf({ error }: Printed, field?: string): Wrong[] {
   });
 }
 
-/** A form that posts to a path of this console. */
+/** What another person changed since a form was opened, in whose place it would be. */
+export function describeConflict(what: string, now: string): string {
+  return `${what} was changed meanwhile. It now ${now}. Yours is below; save it again to put it in its place.`;
+}
+
+/** A form that posts to a path of the campaign, or of the console. */
 export function renderForm(view: View, action: string, content: Html, attributes: Html = NOTHING): Html {
-  return html`<form method="post" action="${action}"${attributes}><input type="hidden" name="token" value="${view.formToken}">${content}</form>
+  return html`<form method="post" action="${view.at}/${action}"${attributes}>${renderHidden('token', view.formToken)}${content}</form>
 `;
 }
 
-/** `hint`: below the label. */
-export function renderField({
-  id,
-  label,
-  hint,
-  value,
-  attributes = NOTHING,
-}: {
-  id: string;
-  label: string;
-  hint?: string;
-  value: string;
-  attributes?: Html;
-}): Html {
+export function renderHidden(name: string, value: string | number): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+interface Field {
+  readonly id: string;
+  readonly label: string;
+  /** Below the label. */
+  readonly hint?: string;
+  readonly value?: string;
+  readonly attributes?: Html;
+}
+
+export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
   const described = hint === undefined ? NOTHING : html` aria-describedby="${id}-hint"`;
-  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}<input id="${id}" name="${id}" value="${value}"${described}${attributes}></p>
+  const written = value === undefined ? NOTHING : html` value="${value}"`;
+  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}<input id="${id}" name="${id}"${written}${described}${markWrong(view, id)}${attributes}></p>
 `;
 }
 
+/** Of what stands for a fault that is named at the top. */
+export function markWrong({ wrong }: View, id: string): Html {
+  return wrong.some(({ field }) => field === id) ? html` aria-invalid="true"` : NOTHING;
+}
+
+/** A number to type. */
+export function renderCount(view: View, label: string): Html {
+  return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
+}
+
+/** Links to the page before and the page behind. `shown` of `total` are on this one, `most` on any. */
+export function renderPages(
+  { from, shown, total, most }: { from: number; shown: number; total: number; most: number },
+  query: Readonly<Record<string, string>>,
+  anchor = '',
+): Html {
+  const link = (at: number, said: string) =>
+    html`<a href="?${new URLSearchParams({ ...query, from: String(at) }).toString()}${anchor}">${said}</a> `;
+  const before = from > 0 ? link(Math.max(0, from - most), 'Previous') : NOTHING;
+  return html`<p class="pages">${before}${from + shown < total ? link(from + most, 'Next') : NOTHING}</p>`;
+}
+
+export function renderItems(items: readonly Html[], isOrdered = false): Html {
+  const listed = items.map((item) => html`<li>${item}</li>`);
+  return isOrdered ? html`<ol class="tasks">${listed}</ol>` : html`<ul class="list">${listed}</ul>`;
+}
+
+export function renderOptions(values: readonly string[], chosen: string | undefined): Html[] {
+  return values.map(
+    (each) => html`<option value="${each}"${each === chosen ? html` selected` : NOTHING}>${each}</option>`,
+  );
+}
+
+/** A message as a phone shows it. `below`: it, or why there is none. */
+export function renderPhone(to: string, text: Html, below: Html = NOTHING): Html {
+  return html`<figure class="phone"><figcaption>${to}</figcaption>${text}${below}</figure>
+`;
+}
+
+export const MULTIPART = html` enctype="multipart/form-data"`;
+export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
+
+/** `accept`: endings of its name. */
+export function renderFileField(view: View, label: string, accept: string, hint?: string): Html {
+  const attributes = html` type="file" accept="${accept}"`;
+  return renderField(view, { id: 'file', label, attributes, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** On the pages of who has been let in. */
 function renderVisitor({ user, isSignedIn, formToken }: Visit): Html {
-  if (user === undefined) return NOTHING;
-  const leave = html`<form method="post" action="/leave"><input type="hidden" name="token" value="${formToken}"><button class="quiet">Sign out</button></form>`;
-  return html`<span class="visitor">${user.name}, ${user.role}${isSignedIn ? leave : NOTHING}</span>`;
+  if (formToken === '') return NOTHING;
+  const leave = renderForm({ ...NO_VIEW, formToken }, 'leave', html`<button class="quiet">Sign out</button>`);
+  const who = user === undefined ? NOTHING : html` · ${user.name}, ${user.role}${isSignedIn ? leave : NOTHING}`;
+  return html`<span class="visitor"><a href="/people">People</a> <a href="/settings">Settings</a>${who}</span>`;
 }
 
 /** `name`: as it was given with a password that is not its own. */
-export function signInPage(name?: string): string {
-  const wrong =
-    name === undefined ? [] : [{ message: 'This is not the name and password of one of its users', field: 'password' }];
-  const password = html` type="password" autocomplete="current-password"`;
-  const fields = html`${renderField({ id: 'name', label: 'Name', value: name ?? '', attributes: html` autocomplete="username"` })}${renderField({ id: 'password', label: 'Password', value: '', attributes: password })}<button>Sign in</button>`;
-  return renderPage(NO_VISIT, {
-    title: 'Sign in',
-    wrong,
-    body: html`<h1>Sign in</h1>${renderForm(NO_VISIT, '/enter', fields)}`,
-  });
-}
-
-/** A number to type, and why it was refused. */
-export function renderCount(label: string, wrong: readonly Wrong[]): Html {
-  const invalid = wrong.some(({ field }) => field === 'count') ? html` aria-invalid="true"` : NOTHING;
-  return html`<p class="field"><label for="count">${label}</label><input id="count" name="count" inputmode="numeric" autocomplete="off" size="10"${invalid}></p>`;
+export function signInPage(name?: string): PageAnswer {
+  const message = 'This is not the name and password of one of its users';
+  const view = { ...NO_VIEW, wrong: name === undefined ? [] : [{ message, field: 'password' }] };
+  const [user, secret] = [html` autocomplete="username"`, html` type="password" autocomplete="current-password"`];
+  const fields = html`${renderField(view, { id: 'name', label: 'Name', value: name ?? '', attributes: user })}${renderField(view, { id: 'password', label: 'Password', attributes: secret })}<button>Sign in</button>`;
+  return renderPage(view, { title: 'Sign in', body: html`<h1>Sign in</h1>${renderForm(view, 'enter', fields)}` });
 }
 
 /** What stands for a page that is not shown. */
-export function refusedPage(title: string, said: string): string {
-  return renderPage(NO_VISIT, {
-    title,
-    body: html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>`,
-  });
+export function refusedPage(status: number, title: string, said: string): PageAnswer {
+  const body = html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>`;
+  return { ...renderPage(NO_VIEW, { title, body }), status };
 }

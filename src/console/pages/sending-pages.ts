@@ -1,9 +1,8 @@
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
-import type { Balance } from '../../domain/row.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import type { Plan } from '../../plan/format/plan-file.js';
-import { type Approvals, listApproveFlags } from '../../registry/approvals.js';
+import { listApproveFlags } from '../../registry/approvals.js';
 import { describeHad, explainReason, listOmitted, nameStage } from '../../report/account.js';
 import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
 import { renderFunnel } from '../../report/page/funnel-section.js';
@@ -11,45 +10,64 @@ import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/pa
 import { renderReasons } from '../../report/page/page-sections.js';
 import { describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
-import { renderCount, renderForm, renderPage, type View, type Wrong } from './layout.js';
+import type { Checked, FoundRun } from '../reading.js';
+import {
+  type PageAnswer,
+  renderCount,
+  renderField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderPage,
+  renderPhone,
+  type View,
+  WORK,
+} from './layout.js';
 import { renderLeft } from './repair-pages.js';
 
-/** A plan, as a person confirms it. */
-export interface Checked {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly approvals: Approvals;
-  /** Of plan.json: what is confirmed is what leaves. */
-  readonly planSha256: string;
-  /** What is typed to send; undefined where nothing is left to send. */
-  readonly count: number | undefined;
-  /** To how many, at what cost, from whom, when. */
-  readonly facts: readonly string[];
-  /** The job file was changed since. */
-  readonly isStale: boolean;
+export interface TestShown {
+  readonly numbers: string;
+  /** Of the test before: who presses twice sends one. */
+  readonly last: string;
+  /** Such as `0.04 EUR`, of a message; undefined without prices. */
+  readonly price: string | undefined;
+  readonly said: string | undefined;
+}
+
+export const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
+  ['', 'the first that is sent'],
+  ['longest', 'the longest'],
+  ['ucs2', 'one with a character that makes it shorter'],
+];
+
+/** Messages of a campaign, to own phones. */
+export function testPage(view: View, { numbers, last, price, said }: TestShown): PageAnswer {
+  const real =
+    view.campaign?.isSandbox === true
+      ? html`<p>On the sandbox nothing reaches a phone: you see whether it would be accepted.</p>`
+      : html`<p class="note"><b>These are real messages</b>${price === undefined ? '' : `, about ${price} for each number`}.</p>`;
+  const rows = TEST_ROWS.map(([flag, title]) => html`<option value="${flag}">${title}</option>`);
+  const form = renderForm(
+    view,
+    'test',
+    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, with commas between them.', value: numbers })}<p class="field"><label for="row">Which message</label><select id="row" name="row">${rows}</select></p><button>Send the test</button>`,
+  );
+  const { title, command } = WORK.test;
+  return renderPage(view, {
+    title: 'Test',
+    body: html`<h1>${title}</h1>${said === undefined ? NOTHING : html`<p class="lead">${said}</p>`}${real}<p>The people of the file get nothing by a test, and all of them afterwards.</p>${form}<p><a href="${view.at}/check">Go on to the check</a></p>`,
+    command,
+  });
 }
 
 /** `checked`: undefined before the first check. */
-export function checkPage(
-  view: View,
-  { name, isChecking, checked }: { name: string; isChecking: boolean; checked: Checked | undefined },
-  wrong: readonly Wrong[] = [],
-): string {
-  const start = (said: string) => renderForm(view, `/c/${name}/check`, html`<button>${said}</button>`);
-  const command = 'volley plan job.yaml';
-  if (isChecking) {
-    return renderPage(view, {
-      title: 'Check',
-      refreshes: true,
-      body: html`<h1>Check</h1><p class="lead" role="status" data-live="/c/${name}/check.json">The file is read and checked, every row. Nothing is sent.</p>`,
-      command,
-    });
-  }
+export function checkPage(view: View, checked: Checked | undefined): PageAnswer {
+  const start = (said: string) => renderForm(view, 'check', html`<button>${said}</button>`);
+  const { title, command } = WORK.plan;
   if (checked === undefined) {
     return renderPage(view, {
-      title: 'Check',
-      wrong,
-      body: html`<h1>Check</h1><p>Volley reads every row, and shows who would get what, at which cost. Nothing is sent.</p>${start(wrong.length > 0 ? 'Check again' : 'Check')}`,
+      title,
+      body: html`<h1>Check</h1><p>Volley reads every row, and shows who would get what, at which cost. Nothing is sent.</p>${start(view.wrong.length > 0 ? 'Check again' : 'Check')}`,
       command,
     });
   }
@@ -57,10 +75,9 @@ export function checkPage(
   const stale = isStale
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
-  const send = isStale || count === undefined ? NOTHING : renderSend(view, name, checked, wrong);
+  const send = isStale || count === undefined ? NOTHING : renderSend(view, checked);
   return renderPage(view, {
-    title: 'Check',
-    wrong,
+    title,
     body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
     command:
@@ -68,14 +85,17 @@ ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
   });
 }
 
-function renderSend(view: View, name: string, checked: Checked, wrong: readonly Wrong[]): Html {
+function renderSend(view: View, checked: Checked): Html {
   const { count = 0, planSha256, directory, plan, approvals } = checked;
   const { given, required } = approvals;
   const names = given.filter(({ fault }) => fault === null).map((each) => each.name);
   const approved = names.length === 0 ? NOTHING : html`<p>Approved by ${names.join(' and ')}.</p>`;
-  const field = (does: string) =>
-    html`<input type="hidden" name="plan" value="${planSha256}">${renderCount(`Type ${count} to ${does.toLowerCase()}`, wrong)}<button>${does}</button>`;
-  const form = (does: string) => renderForm(view, `/c/${name}/send`, field(does));
+  const form = (does: string) =>
+    renderForm(
+      view,
+      'send',
+      html`${renderHidden('plan', planSha256)}${renderCount(view, `Type ${count} to ${does.toLowerCase()}`)}<button>${does}</button>`,
+    );
   switch (whatNext(view, checked)) {
     case 'send':
       return html`<h2>Send</h2>${approved}${form('Send')}`;
@@ -114,125 +134,69 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
       }),
     ['to be sent', counts.planned, renderShare(counts.planned, counts.read), ''] as const,
   ];
-  const name = plan.steps.length > 1 ? nameStep(step) : 'from the file';
-  const columns = [name, '#rows', 'of those read', 'left out, and why'];
+  const from = plan.steps.length > 1 ? nameStep(step) : 'from the file';
   const problems = reasons.map(({ code, rows, said, example: { line, field, value } }) => {
     const { is, fix } = explainReason({ code, rows, said });
     return [is, rows, `line ${line}${field === '' ? '' : `, ${field}`}${value === '' ? '' : ` ${value}`}`, fix];
   });
   const more = counts.rejected - problems.reduce((sum, [, rows]) => sum + Number(rows), 0);
   const others = more > 0 ? html`<p>And ${countOf(more, 'row')} with other problems.</p>` : NOTHING;
-  const problemColumns = ['problem', '#rows', 'the first of them', 'what to do'];
+  const named = (what: string) => `${nameStep(step)}: ${what}`;
+  const messages = examples.map(({ to, text }) => renderPhone(to, html`<blockquote>${text}</blockquote>`));
   return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
-${renderTable({ name: `${nameStep(step)}: from the rows read to those that are sent`, columns }, lines)}
-${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: `${nameStep(step)}: problems`, columns: problemColumns }, problems)}${others}`}
-${
-  examples.length === 0
-    ? NOTHING
-    : html`<h2>The first messages</h2>${examples.map(
-        ({
-          to,
-          text,
-        }) => html`<figure class="phone"><figcaption>${to}</figcaption><blockquote>${text}</blockquote></figure>
-`,
-      )}`
-}`;
+${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
+${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}${others}`}
+${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
 }
 
-/** Of what was confirmed, until its first request leaves. */
-export function beginningPage(view: View, name: string): string {
-  return renderPage(view, {
-    title: 'Sending',
-    refreshes: true,
-    body: html`<h1>Sending</h1><p class="lead" role="status" data-live="/c/${name}/run.json?beginning=1">Sending begins.</p>`,
-    command: 'volley status job.yaml',
-  });
-}
-
-/** What of a run waits until a person has looked at the sample, or stage, before it. */
-export interface WaitingRest {
-  /** That is let pass, as `--pass-stage` names it. */
-  readonly stage: number;
-  /** How that went. */
-  readonly why: string;
-  readonly isSample: boolean;
-  /** What is typed to send. */
-  readonly count: number;
-}
-
-/** A run that has begun. */
-export interface ShownRun {
-  readonly plan: Plan;
-  readonly balance: Balance;
-  /** Who works on it now. */
-  readonly runner: { readonly host: string; readonly pid: number; readonly isHere: boolean } | undefined;
-  /** Once it is at rest. */
-  readonly summary: Summary | undefined;
-  /** In words, such as `sending` or `stopped`. */
-  readonly said: string;
-  /** Where a person decides on it. */
-  readonly rest: WaitingRest | undefined;
-  readonly outputs: readonly string[];
-  /** When the service sends what it accepted, in words; undefined where it holds nothing. */
-  readonly heldUntil: string | undefined;
-}
-
-export function runPage(view: View, name: string, run: ShownRun, wrong: readonly Wrong[] = []): string {
+export function runPage(view: View, run: FoundRun): PageAnswer {
   const { runner, summary, plan } = run;
-  const command = 'volley status job.yaml';
-  if (summary !== undefined && runner === undefined) return endPage(view, name, { ...run, summary }, wrong);
-  const stop =
-    runner?.isHere === true ? renderForm(view, `/c/${name}/stop`, html`<button>Stop for now</button>`) : NOTHING;
+  if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
+  const isOver = runner === undefined;
+  const title = isOver ? 'Stopped' : 'Sending';
+  const stop = runner?.isHere === true ? renderForm(view, 'stop', html`<button>Stop for now</button>`) : NOTHING;
   return renderPage(view, {
-    title: runner === undefined ? 'Stopped' : 'Sending',
-    refreshes: runner !== undefined,
-    wrong,
-    body: html`<h1>${runner === undefined ? 'Stopped' : 'Sending'}</h1>
-<p class="lead" role="status"${runner === undefined ? NOTHING : html` data-live="/c/${name}/run.json"`}>${run.said}</p>
-${renderOutcomeBar(run.balance)}${stop}${runner === undefined ? renderGoOn(view, name, 'Go on') : NOTHING}
+    title,
+    refreshes: !isOver,
+    body: html`<h1>${title}</h1>
+<p class="lead" role="status"${isOver ? NOTHING : html` data-live="${view.at}/run.json"`}>${run.said}</p>
+${renderOutcomeBar(run.balance)}${stop}${isOver ? renderGoOn(view) : NOTHING}
 <p class="dim">Run ${plan.id}. You may close this page; sending does not depend on it.</p>`,
-    command,
+    command: WORK.apply.command,
   });
 }
 
-function endPage(
-  view: View,
-  name: string,
-  { summary, plan, outputs, heldUntil, rest }: ShownRun & { summary: Summary },
-  wrong: readonly Wrong[],
-): string {
+function endPage(view: View, run: FoundRun & { summary: Summary }): PageAnswer {
+  const { summary, plan, outputs, rest } = run;
   const [first = '', ...others] = describeRun(summary, plan);
   const left = summary.balance.unprocessed;
   const isOpen = summary.state !== 'finished' && left > 0;
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
   const more =
     rest !== undefined
-      ? renderRest(view, name, rest, wrong)
+      ? renderRest(view, rest)
       : isOpen
-        ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view, name, 'Go on')}`
+        ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view)}`
         : NOTHING;
+  const page = html`<a href="${view.at}/out/report.html">The report as one page</a>`;
   const files = outputs
     .filter((each) => each.endsWith('.csv'))
-    .map(
-      (each) => html`<li><a href="/c/${name}/out/${each}" download>${each}</a></li>
-`,
-    );
+    .map((each) => html`<a href="${view.at}/out/${each}" download>${each}</a>`);
   return renderPage(view, {
     title,
-    wrong,
-    body: html`<h1>${title}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, name, { summary, plan, heldUntil })}
+    body: html`<h1>${title}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, run)}
 ${renderFunnel(summary)}${renderReasons(summary)}
-<h2>Files</h2><ul class="list"><li><a href="/c/${name}/out/report.html">The report as one page</a></li>${files}</ul>`,
+<h2>Files</h2>${renderItems([page, ...files])}`,
     command: 'volley report job.yaml',
   });
 }
 
 /** What waits for a person is typed for, as the part before it was. */
-function renderRest(view: View, name: string, { stage, why, count }: WaitingRest, wrong: readonly Wrong[]): Html {
-  const field = html`<input type="hidden" name="stage" value="${stage}">${renderCount(`Type ${count} to send the rest`, wrong)}<button>Send the rest</button>`;
-  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, `/c/${name}/go-on`, field)}`;
+function renderRest(view: View, { stage, why, count }: NonNullable<FoundRun['rest']>): Html {
+  const field = html`${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
+  return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
 }
 
-function renderGoOn(view: View, name: string, said: string): Html {
-  return renderForm(view, `/c/${name}/go-on`, html`<button>${said}</button>`);
+function renderGoOn(view: View): Html {
+  return renderForm(view, 'go-on', html`<button>Go on</button>`);
 }

@@ -1,8 +1,7 @@
 import { DAYS } from '../../hours/window.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
-import type { CampaignFolder } from '../campaign.js';
 import type { Timing } from '../timing.js';
-import { renderField, renderForm, renderPage, type View, type Wrong } from './layout.js';
+import { type PageAnswer, renderField, renderForm, renderHidden, renderPage, type View } from './layout.js';
 
 export interface WhenShown {
   /** Of the job file that the form is about. */
@@ -14,57 +13,46 @@ export interface WhenShown {
   readonly said: string;
 }
 
-const DAY_NAMES: Readonly<Record<string, string>> = {
-  mon: 'Monday',
-  tue: 'Tuesday',
-  wed: 'Wednesday',
-  thu: 'Thursday',
-  fri: 'Friday',
-  sat: 'Saturday',
-  sun: 'Sunday',
-};
-
-export function whenPage(
-  view: View,
-  { name }: CampaignFolder,
-  { sha256, timing, zone, said }: WhenShown,
-  wrong: readonly Wrong[] = [],
-): string {
+export function whenPage(view: View, { sha256, timing, zone, said }: WhenShown): PageAnswer {
   const choice = (kind: Timing['kind'], title: string, hint: string, fields: Html = NOTHING) =>
     html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind ? html` checked` : NOTHING} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
 `;
   const field = (id: keyof Timing & string, label: string, value: string, type: string, hint?: string) =>
-    renderField({ id, label, value, attributes: html` type="${type}"`, ...(hint === undefined ? {} : { hint }) });
+    renderField(view, { id, label, value, attributes: html` type="${type}"`, ...(hint === undefined ? {} : { hint }) });
   const zoned = html` list="zones" autocomplete="off"`;
   const days = DAYS.map(
-    (day) =>
-      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${DAY_NAMES[day] ?? day}</label> `,
+    (day, at) =>
+      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${nameDay(at)}</label> `,
   );
   return renderPage(view, {
     title: 'When',
-    wrong,
     body: html`<h1>When it leaves</h1><p>As it is saved: <b>${said}</b>.</p>
 ${renderForm(
   view,
-  `/c/${name}/when`,
-  html`<input type="hidden" name="sha256" value="${sha256}"><div role="radiogroup" aria-label="When">
+  'when',
+  html`${renderHidden('sha256', sha256)}<div role="radiogroup" aria-label="When">
 ${choice('now', 'At once', 'As soon as you have typed the number and pressed Send.')}
 ${choice(
   'at',
   'At a time',
   'The service holds the messages until then, at most seven days; this machine may be off. Until then they can be taken back.',
-  html`${field('day', 'Day', timing.day, 'date')}${field('time', 'Time', timing.time, 'time')}${renderField({ id: 'zone', label: 'Whose clock', hint: 'A time zone, such as Asia/Singapore.', value: timing.zone || zone, attributes: zoned })}`,
+  html`${field('day', 'Day', timing.day, 'date')}${field('time', 'Time', timing.time, 'time')}${renderField(view, { id: 'zone', label: 'Whose clock', hint: 'A time zone, such as Asia/Singapore.', value: timing.zone || zone, attributes: zoned })}`,
 )}
 ${choice(
   'window',
   'Only between times',
   'This machine must be on. Outside these times sending waits, and goes on by itself.',
-  html`${field('from', 'From', timing.from || '09:00', 'time')}${field('to', 'To', timing.to || '20:00', 'time')}<div role="group" aria-label="Days" id="days">${days}</div>${renderField({ id: 'clock', label: 'By whose clock', hint: "Empty: by each recipient's, from the country of the number. Or a time zone, such as Asia/Singapore.", value: timing.clock, attributes: zoned })}`,
+  html`${field('from', 'From', timing.from || '09:00', 'time')}${field('to', 'To', timing.to || '20:00', 'time')}<div role="group" aria-label="Days" id="days">${days}</div>${renderField(view, { id: 'clock', label: 'By whose clock', hint: "Empty: by each recipient's, from the country of the number. Or a time zone, such as Asia/Singapore.", value: timing.clock, attributes: zoned })}`,
 )}
 </div>
 <datalist id="zones">${Intl.supportedValuesOf('timeZone').map((each) => html`<option value="${each}"></option>`)}</datalist>
-${renderField({ id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
+${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
 )}`,
     command: 'volley check job.yaml',
   });
+}
+
+/** Monday is 0. */
+function nameDay(at: number): string {
+  return new Intl.DateTimeFormat('en-GB', { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + at));
 }

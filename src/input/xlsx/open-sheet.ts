@@ -1,5 +1,6 @@
 import { quoteWord, type UserError } from '../../domain/errors.js';
 import type { Input } from '../../job/job.js';
+import { DEFAULT_READ_LIMITS } from '../../job/schema/written-input.js';
 import { isBlankRow } from '../csv/csv-row.js';
 import { readPieces } from '../digest-input.js';
 import { type InputFile, placeInJob } from '../inputs.js';
@@ -49,6 +50,17 @@ export async function openSheet({ path, shown, key }: InputFile, input: Input): 
   } catch (error) {
     archive.close();
     throw error;
+  }
+}
+
+/** Of the sheets of a workbook that are not hidden; none of a file that is no workbook. */
+export async function listSheets(path: string): Promise<string[]> {
+  if (!/\.xls[xm]$/i.test(path)) return [];
+  const archive = await Archive.open({ path, shown: path, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });
+  try {
+    return (await readWorkbook(archive, path)).sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
+  } finally {
+    archive.close();
   }
 }
 

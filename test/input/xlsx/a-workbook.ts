@@ -31,7 +31,7 @@ export interface WorkbookParts {
 export function aWorkbook({ rows = '', shared = [], formats = [], is1904 = false, ...given }: WorkbookParts): Buffer {
   const sheets = given.sheets ?? [{ rows }];
   const tags = sheets.map(({ name = `Sheet${sheets.length}`, state }, at) => {
-    return `<sheet name="${name}" sheetId="${at + 1}"${state === undefined ? '' : ` state="${state}"`} r:id="rId${at + 1}"/>`;
+    return `<sheet name="${escapeXml(name)}" sheetId="${at + 1}"${state === undefined ? '' : ` state="${state}"`} r:id="rId${at + 1}"/>`;
   });
   const targets = sheets.map((_, at) => ['worksheet', `worksheets/sheet${at + 1}.xml`] as const);
   const parts: Record<string, string | Buffer | undefined> = {

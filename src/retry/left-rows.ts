@@ -9,6 +9,7 @@ import { fileStartsOf, idStartOf, isRefusedRow, RefusedRows } from '../plan/reim
 import { OutcomeReader } from '../report/outcome-reader.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';
+import { readSummary } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 
 /** A row that is left to fix. */
@@ -49,6 +50,21 @@ export async function findRelated(files: Files, of: PlanAt): Promise<PlanAt[]> {
       if (listGivers(plan).includes(other.plan.id) || listGivers(other.plan).includes(plan.id)) found.add(other);
   }
   return [...others.filter((each) => found.has(each)).sort((one, other) => one.atMs - other.atMs), of];
+}
+
+/** Runs of the job that are none of these, and could not use some of their rows. */
+export async function listOthers(
+  files: Files,
+  related: readonly PlanAt[],
+): Promise<{ directory: string; rows: number }[]> {
+  const own = new Set(related.map(({ directory }) => directory));
+  const others: { directory: string; rows: number }[] = [];
+  const jobDirectory = join(related[0]?.directory ?? '', '..');
+  for await (const { path } of (await RunDirectories.read(files, jobDirectory)).list(files)) {
+    const rows = own.has(path) ? 0 : ((await readSummary(files, path))?.balance.rejected ?? 0);
+    if (rows > 0) others.push({ directory: path, rows });
+  }
+  return others;
 }
 
 /** Runs of which a plan has rows. */

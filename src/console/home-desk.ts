@@ -1,0 +1,187 @@
+import { dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import { countOf } from '../domain/count-of.js';
+import { UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
+import { loadJob } from '../job/load.js';
+import { writtenService } from '../job/schema/service.js';
+import { sha256Of } from '../plan/format/sealed-json.js';
+import { readOpenDoubt } from '../registry/read-runs.js';
+import { type CampaignFolder, jobFileOf, SERVICE_FILE } from './campaign.js';
+import { Desk, fieldText, type PageRequest, readFrom, viewOf } from './desk.js';
+import {
+  type Entry,
+  homePage,
+  LISTED,
+  type Person,
+  personPage,
+  settingsPage,
+  sortEntries,
+} from './pages/home-pages.js';
+import { type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
+import { describeRunShortly, findRun } from './reading.js';
+import type { Team } from './team.js';
+
+/** Of campaigns that are read anew. */
+const READ_AT_ONCE = 8;
+/** How far each campaign was when it was read last: a name that no campaign has. */
+const ENTRIES_FILE = '.campaigns.json';
+
+/** `stamp`: of all files that it was read from. */
+type KnownEntry = Entry & { readonly stamp: string };
+
+/** Pages about all campaigns: the list of them, a person, the settings. */
+export class HomeDesk extends Desk {
+  #kept: readonly KnownEntry[] | undefined;
+
+  async showHome(asked: PageRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const find = fieldText(asked, 'find');
+    const entries = sortEntries(await this.#list());
+    const found = entries.filter(({ name }) => name.includes(find.toLowerCase()));
+    const from = Math.min(readFrom(asked), Math.max(0, found.length - 1));
+    const listed = { entries: found.slice(from, from + LISTED), find, from, total: found.length };
+    return homePage(viewOf(asked, wrong), { ...listed, isEmpty: entries.length === 0 });
+  }
+
+  async create(asked: PageRequest): Promise<PageAnswer> {
+    const written = fieldText(asked, 'name');
+    if (written === '') return this.showHome(asked, [{ message: 'Give the campaign a name', field: 'name' }]);
+    return { to: `/c/${await this.campaigns.create(written)}/file` };
+  }
+
+  /** What one person was sent, as all campaigns know that share the memory of the console. */
+  async showPerson(asked: PageRequest, said?: string): Promise<PageAnswer> {
+    const number = fieldText(asked, 'number');
+    const campaign = await this.#findSharing();
+    const show = (wrong: readonly Wrong[], found?: Person) =>
+      personPage(viewOf(asked, wrong), { number, found, said, hasCampaign: campaign !== undefined });
+    if (number === '' || campaign === undefined) return show([]);
+    if (!number.startsWith('+'))
+      return show([{ message: 'Give the number with + and its country code, such as +6591234567', field: 'number' }]);
+    const printed = await this.run({ ...asked, campaign }, 'people', 'show', jobFileOf(campaign), number);
+    if (printed.error !== null) return show(wrongOf(printed, 'number'));
+    const names = new Set(await this.campaigns.list());
+    const { messages, list } = printed as unknown as Pick<Person, 'messages' | 'list'>;
+    return show([], { messages, list, campaigns: names });
+  }
+
+  /** Of all campaigns that share the memory, and of what is under way. */
+  async optPerson(asked: PageRequest): Promise<PageAnswer> {
+    const campaign = await this.#findSharing();
+    const verb = fieldText(asked, 'what') === 'in' ? 'opt-in' : 'opt-out';
+    if (campaign === undefined) return this.showPerson(asked);
+    const number = fieldText(asked, 'number');
+    const printed = await this.run({ ...asked, campaign }, 'people', verb, jobFileOf(campaign), number);
+    if (printed.error !== null) throw new UserError('bad-input', printed.error.message);
+    return this.showPerson(asked, verb === 'opt-out' ? 'Opted out' : 'Opted in');
+  }
+
+  /** One whose job can be read, and shares the memory of the console. */
+  async #findSharing(): Promise<CampaignFolder | undefined> {
+    for (const name of await this.campaigns.list()) {
+      const campaign = await this.find(name);
+      if (campaign.job?.sharesMemory !== true) continue;
+      const isSound = await loadJob(jobFileOf(campaign)).then(
+        () => true,
+        () => false,
+      );
+      if (isSound) return campaign;
+    }
+    return undefined;
+  }
+
+  async showSettings(asked: PageRequest, team: Team | undefined): Promise<PageAnswer> {
+    const { env } = this.context.terminal;
+    const service = await this.campaigns.readService();
+    const read = service === undefined ? undefined : writtenService.safeParse(service);
+    const wrong = (read?.error?.issues ?? []).map(({ path, message }) => ({
+      message: `${SERVICE_FILE}: ${[...path, message].join(': ')}`,
+    }));
+    const senders = new Map<string, number>();
+    for (const { sender } of await this.#list()) if (sender !== '') senders.set(sender, (senders.get(sender) ?? 0) + 1);
+    return settingsPage(viewOf(asked, wrong), {
+      directory: dirname(this.campaigns.directory),
+      service: read?.data,
+      keys: listKeys(read?.data?.credentials).map(([what, name]) => ({
+        what,
+        name,
+        isThere: (env[name] ?? '') !== '',
+      })),
+      senders: [...senders],
+      users: await team?.list(),
+    });
+  }
+
+  /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
+  async #list(): Promise<KnownEntry[]> {
+    const path = this.campaigns.stateOf(ENTRIES_FILE);
+    const kept: readonly KnownEntry[] = this.#kept ?? JSON.parse((await this.files.readText(path)) ?? '[]');
+    const known = new Map(kept.map((each) => [each.name, each]));
+    const inTurn = pLimit(READ_AT_ONCE);
+    const names = await this.campaigns.list();
+    const entries = await Promise.all(
+      names.map(async (name) => {
+        const { stamp, atMs } = await this.#look(name);
+        const own = known.get(name);
+        return own?.stamp === stamp ? own : { ...(await inTurn(() => this.#describe(name))), name, atMs, stamp };
+      }),
+    );
+    const isSame = entries.length === known.size && entries.every((each) => known.get(each.name) === each);
+    this.#kept = entries.filter(({ progress }) => progress !== 'sending');
+    if (!isSame) await this.files.writeWhole(path, JSON.stringify(this.#kept));
+    return entries;
+  }
+
+  /** When and how the files were changed that say how far a campaign is: its job, its last check, and all that its runs have renamed or begun. */
+  async #look(name: string): Promise<{ stamp: string; atMs: number }> {
+    const directory = join(this.campaigns.directory, name);
+    const state = this.campaigns.stateOf(name);
+    const paths = [jobFileOf({ directory }), join(state, 'plan.json'), join(state, 'plan.out')];
+    const output = join(directory, 'out');
+    for (const job of await this.files.list(output)) {
+      const own = await this.files.list(join(output, job));
+      paths.push(join(output, job), ...own.map((each) => join(output, job, each)));
+    }
+    const facts = await Promise.all(paths.map((path) => this.files.stat(path)));
+    const seen = facts.map((each) => each && [each.inode, each.bytes, each.changedMs, each.modifiedMs]);
+    const atMs = Math.max(0, ...facts.map((each) => each?.modifiedMs ?? 0));
+    return { stamp: sha256Of(JSON.stringify(seen)), atMs };
+  }
+
+  async #describe(name: string): Promise<Omit<Entry, 'name' | 'atMs'>> {
+    let sender = '';
+    try {
+      const campaign = await this.find(name);
+      sender = campaign.job?.sender ?? '';
+      const run = await findRun(campaign, this.context);
+      if (run !== undefined) {
+        const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
+        const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
+        if (run.runner !== undefined) return { sender, progress: 'sending', said: describeRunShortly(run) };
+        if (rows > 0)
+          return { sender, progress: 'doubt', said: `${countOf(rows, 'message')} in doubt: they may have arrived` };
+        const isDone = run.summary?.state === 'finished';
+        return { sender, progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run) };
+      }
+      const { checked } = await this.checked(campaign);
+      const waits = (checked?.plan.job.guards.requireApproval ?? 0) > 0;
+      return checked?.isStale === false
+        ? { sender, progress: 'checked', said: waits ? 'waits for approval' : 'checked, not sent' }
+        : { sender, progress: 'draft', said: '' };
+    } catch (error) {
+      // One that cannot be read leaves the others listed.
+      const said = error instanceof Error ? error.message : String(error);
+      if (!(error instanceof UserError)) this.context.log.error(`campaign ${name} cannot be read: ${said}`);
+      return { sender, progress: 'unreadable', said };
+    }
+  }
+}
+
+/** Environment variables with keys of the service, and what for. */
+function listKeys(credentials: unknown, what = 'key'): [what: string, name: string][] {
+  if (!isObject(credentials)) return [];
+  return Object.entries(credentials).flatMap(([key, value]): [string, string][] => {
+    if (key === 'env') return [[what, String(value)]];
+    return listKeys(value, key === 'apiKey' ? what : `${what} of ${key}`);
+  });
+}

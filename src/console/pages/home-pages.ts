@@ -1,0 +1,185 @@
+import { basename } from 'node:path';
+import type { z } from 'zod';
+import { countOf, format } from '../../domain/count-of.js';
+import { quoteWord } from '../../domain/errors.js';
+import { formatTime } from '../../domain/stated-time.js';
+import { defaultLimits } from '../../job/limits.js';
+import { DEFAULT_SUB_ACCOUNT_SUFFIX, type writtenService } from '../../job/schema/service.js';
+import type { MessageToPerson } from '../../people/list-person.js';
+import { PERSON_WORDS } from '../../people/people-file.js';
+import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
+import { may, type User } from '../team.js';
+import {
+  type PageAnswer,
+  renderField,
+  renderForm,
+  renderHidden,
+  renderItems,
+  renderPage,
+  renderPages,
+  type View,
+} from './layout.js';
+
+/** How far a campaign is. */
+type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'doubt' | 'unreadable' | 'done';
+
+export interface Entry {
+  readonly name: string;
+  readonly progress: CampaignProgress;
+  /** In a few words. */
+  readonly said: string;
+  readonly sender: string;
+  /** When it was changed last, or sent. */
+  readonly atMs: number;
+}
+
+/** In the order in which they stand there. */
+const GROUPS: readonly (readonly [title: string, has: readonly CampaignProgress[]])[] = [
+  ['Needs you', ['doubt', 'unreadable', 'stopped', 'checked']],
+  ['Sending', ['sending']],
+  ['Drafts', ['draft']],
+  ['Done', ['done']],
+];
+const ORDER = GROUPS.flatMap(([, has]) => has);
+
+/** Campaigns of a page. */
+export const LISTED = 50;
+
+/** Group by group, those that were changed last first. */
+export function sortEntries<Of extends Entry>(entries: readonly Of[]): Of[] {
+  const placeOf = ({ progress }: Entry) => ORDER.indexOf(progress);
+  return entries.toSorted((one, other) => placeOf(one) - placeOf(other) || other.atMs - one.atMs);
+}
+
+interface Listed {
+  readonly entries: readonly Entry[];
+  /** What their names have in them. */
+  readonly find: string;
+  /** How many are before those that are shown, and how many there are. */
+  readonly from: number;
+  readonly total: number;
+  /** There is no campaign at all. */
+  readonly isEmpty: boolean;
+}
+
+export function homePage(view: View, { entries, find, from, total, isEmpty }: Listed): PageAnswer {
+  const groups = GROUPS.map(([title, has]) => {
+    const own = entries.filter(({ progress }) => has.includes(progress));
+    const items = own.map(({ name, progress, said }) => {
+      const at = `/c/${name}${progress === 'doubt' ? '/doubt' : ''}`;
+      return html`<a href="${at}">${name}</a> <span class="dim">${said}</span>`;
+    });
+    return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
+  });
+  const search = isEmpty
+    ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
+    : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
+  const none =
+    find === '' || total > 0
+      ? NOTHING
+      : html`<p class="lead">No campaign has “${find}” in its name. <a href="/">Show all</a></p>`;
+  const place =
+    total > LISTED
+      ? html`<p class="dim">Campaigns ${format(from + 1)} to ${format(from + entries.length)} of ${format(total)}.</p>`
+      : NOTHING;
+  const pages = renderPages({ from, shown: entries.length, total, most: LISTED }, find === '' ? {} : { find });
+  const create = html`${renderField(view, { id: 'name', label: 'Name of the campaign', hint: 'Such as spring-sale. Its files are in a directory of this name.', attributes: html` maxlength="60" autocomplete="off"` })}<button>Start a campaign</button>`;
+  return renderPage(view, {
+    title: 'Campaigns',
+    body: html`<h1>Campaigns</h1>${search}${none}${place}${groups}${pages}<h2>New campaign</h2>${renderForm(view, 'new', create)}`,
+    command: 'volley runs',
+  });
+}
+
+/** What is known of one person. `campaigns`: those that a message may be of. */
+export interface Person {
+  readonly messages: readonly MessageToPerson[];
+  /** Of those that get nothing. */
+  readonly list: string | null;
+  readonly campaigns: ReadonlySet<string>;
+}
+
+interface PersonShown {
+  /** As it was written; '' before. */
+  readonly number: string;
+  readonly found: Person | undefined;
+  /** What was just done. */
+  readonly said: string | undefined;
+  readonly hasCampaign: boolean;
+}
+
+export function personPage(view: View, { number, found, said, hasCampaign }: PersonShown): PageAnswer {
+  const ask = html`${renderField(view, { id: 'number', label: 'Number', hint: 'With + and its country code, such as +6591234567.', value: number, attributes: html` type="tel" autocomplete="off"` })}<button>Look it up</button>`;
+  return renderPage(view, {
+    title: 'A person',
+    body: html`<h1>One person</h1><p>What a person was sent, when and by which campaign, and whether they opted out.</p>
+${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campaigns yet, so nothing is known of anyone.</p>`}${found === undefined ? NOTHING : renderPerson(view, { number, said }, found)}`,
+    command: `volley people show job.yaml ${number === '' ? '+6591234567' : quoteWord(number)}`,
+  });
+}
+
+function renderPerson(
+  view: View,
+  { number, said }: Pick<PersonShown, 'number' | 'said'>,
+  { messages, list, campaigns }: Person,
+): Html {
+  const rows = messages.map(({ at, job, state, why, text }) => [
+    formatTime({ at }),
+    campaigns.has(job) ? html`<a href="/c/${job}/run">${job}</a>` : job,
+    `${PERSON_WORDS[state]}${why === null ? '' : `: ${why}`}`,
+    text ?? 'its rows are not there any more',
+  ]);
+  const titles = ['when', 'campaign', 'what became of it', 'text'];
+  const known =
+    rows.length === 0
+      ? html`<p class="lead">Nothing was sent to ${number}, as far as is known.</p>`
+      : html`<p class="lead">${countOf(rows.length, 'message')} to ${number}.</p><div class="fix">${renderTable({ name: 'Messages, the latest first', columns: titles }, rows)}</div>`;
+  const opt = (what: string, does: string) =>
+    may(view.user, 'author')
+      ? renderForm(
+          view,
+          'people/opt',
+          html`${renderHidden('number', number)}${renderHidden('what', what)}<button class="quiet">${does}</button>`,
+        )
+      : NOTHING;
+  const listed =
+    list === null
+      ? html`<p>No list has it: campaigns may write to it.</p>${opt('out', 'Opt out: send it nothing any more')}`
+      : html`<p>The list <b>${basename(list)}</b> has it: nothing is sent to it, in a run that is under way too.</p>${opt('in', 'Opt in: it may be written to again')}`;
+  return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}`;
+}
+
+interface SettingsShown {
+  readonly directory: string;
+  /** Of service.yaml; undefined where it is not there, or wrong. */
+  readonly service: z.output<typeof writtenService> | undefined;
+  readonly keys: readonly { readonly what: string; readonly name: string; readonly isThere: boolean }[];
+  /** With how many campaigns have each. */
+  readonly senders: readonly (readonly [sender: string, campaigns: number])[];
+  /** Undefined where one person uses the console. */
+  readonly users: readonly User[] | undefined;
+}
+
+export function settingsPage(view: View, { directory, service, keys, senders, users }: SettingsShown): PageAnswer {
+  const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
+  const account = [
+    ['account', service?.account ?? 'none'],
+    ['region', service?.region ?? ''],
+    [
+      'subaccount',
+      service?.subAccountId ?? (service?.account ? `${service.account}${DEFAULT_SUB_ACCOUNT_SUFFIX}` : ''),
+    ],
+    ...Object.entries(service?.bases ?? {}).map(([area, base]) => [`address of ${area}`, base ?? '']),
+    ...keys.map(({ what, name, isThere }) => [what, `from ${name}, ${isThere ? 'present' : 'not set'}`]),
+  ].filter(([, value]) => value !== '');
+  const people = users?.map(({ name, role }) => [name, role]);
+  return renderPage(view, {
+    title: 'Settings',
+    body: html`<h1>Settings</h1><p>They are read here, and changed in their files. Campaigns are in <code>${directory}/campaigns</code>.</p>
+<h2>The account of live campaigns</h2><p>A live copy gets what <code>${directory}/service.yaml</code> says when it is made${service === undefined ? html`. <b>It is not there yet, or wrong</b>: campaigns are on the sandbox` : NOTHING}.</p>${service === undefined ? NOTHING : renderTable({ name: 'Account', columns: ['what', 'is'] }, account)}
+<h2>Senders</h2>${senders.length === 0 ? html`<p>No campaign has one yet.</p>` : renderTable({ name: 'Senders', columns: ['sender', '#campaigns'] }, senders)}<p>A campaign has its own: on its page Message.</p>
+<h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. A campaign has others, and prices, by <code>limits</code> and <code>prices</code> of its <code>job.yaml</code>.</p>
+<h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. <code>volley console --users users.csv --add Anna --role author</code> begins a team.</p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>Who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
+    command: 'volley check job.yaml --online',
+  });
+}

@@ -1,0 +1,50 @@
+import { format } from '../domain/count-of.js';
+import type { Balance } from '../domain/row.js';
+import { formatTime, millisecondsOf } from '../domain/stated-time.js';
+import { OpeningHours } from '../hours/window.js';
+import { describeOpening, type Opening, zonesOf } from '../hours/zone-groups.js';
+import type { RunState } from '../journal/replay.js';
+import type { Plan } from '../plan/format/plan-file.js';
+
+/** How far a run is, in a sentence; while it is closed to all that is left, a second one says when that ends. */
+export function describeProgress(
+  plan: Plan,
+  { balance, state, isRunning, nowMs }: { balance: Balance; state: RunState; isRunning: boolean; nowMs: number },
+): string {
+  const { accepted, unprocessed, inDoubt, rejected } = balance;
+  const parts = [`${format(accepted)} accepted`, `${format(unprocessed)} to go`];
+  if (inDoubt > 0) parts.push(`${format(inDoubt)} in doubt`);
+  if (rejected > 0) parts.push(`${format(rejected)} could not be used`);
+  const head = isRunning ? 'Sending' : `The run is ${state.status === 'finished' ? 'finished' : 'stopped'}`;
+  const closed = isRunning ? describeClosed(plan, nowMs) : undefined;
+  return `${head}: ${parts.join(', ')}.${closed === undefined ? '' : ` ${closed}`}`;
+}
+
+/** When the hours begin in which messages may leave; undefined while some may leave now. */
+function describeClosed({ steps, job }: Plan, nowMs: number): string | undefined {
+  for (const { number, hours } of steps) {
+    const step = job.steps[number - 1];
+    if (step?.kind !== 'sms' || step.window === undefined || hours === undefined) continue;
+    const { window } = step;
+    const opening = new OpeningHours(window);
+    const next = Object.keys(hours.groups).flatMap((group): Opening[] => {
+      const [zone = 'UTC', ...others] = zonesOf(window, group);
+      const atMs = opening.findNextOpening([zone, ...others], nowMs);
+      return atMs === undefined ? [] : [{ group, atMs, zone }];
+    });
+    const [first] = next.toSorted((one, other) => one.atMs - other.atMs);
+    if (first !== undefined && first.atMs > nowMs) return `Messages may not leave now: ${describeOpening(first)}.`;
+  }
+  return undefined;
+}
+
+/** Until when the service holds messages of a run; undefined where it holds none. */
+export function findHeldUntil({ job, steps }: Plan, nowMs: number): string | undefined {
+  const times = steps.flatMap(({ number }) => {
+    const step = job.steps[number - 1];
+    const at = step?.kind === 'sms' ? step.template.scheduled : undefined;
+    return at !== undefined && millisecondsOf(at) > nowMs ? [at] : [];
+  });
+  const last = times.sort((one, other) => millisecondsOf(one) - millisecondsOf(other)).at(-1);
+  return last === undefined ? undefined : formatTime(last);
+}

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { AConsole } from '../console/a-console.js';
+import { ALL, stepsOf } from '../one-in.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** Cells that some pages elsewhere ran or hid. */
+export const HOSTILE = [
+  '<img src=x onerror=alert(1)>',
+  '{{ 7 }}',
+  '=cmd()',
+  'abc\u202Egnp',
+  '"><script>alert(1)</script>',
+];
+export const PEOPLE = `First Name,Mobile,Fax\n${HOSTILE.map((name, at) => `"${name.replaceAll('"', '""')}",+6591234${500 + at},`).join('\n')}\nCy,n/a,\n`;
+
+const { first: turn } = stepsOf(3);
+let inspected = 0;
+const LOOKS = [
+  { width: 768, colorScheme: 'light' },
+  { width: 1280, colorScheme: 'dark' },
+  { width: 360, colorScheme: 'light' },
+] as const;
+
+/** A browser that has opened the console by a link of its own. `complaints`: of its console, such as of what the policy forbids. */
+export async function aVisit(
+  browser: Browser,
+  console: AConsole,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; complaints: string[] }> {
+  const { stdout } = await console.run('--link', '--json').ended;
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    // A page that says what is wrong is answered with 422.
+    if (!message.text().includes('status of 422')) complaints.push(message.text());
+  });
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('dialog', (dialog) => complaints.push(dialog.message()));
+  await page.goto(JSON.parse(stdout).link);
+  return { page, complaints };
+}
+
+/** It needs no scrolling to the side, and axe finds nothing that hinders anyone. With each commit a page is looked at in one way; with the next, in another. */
+export async function inspect(page: Page): Promise<void> {
+  inspected += 1;
+  for (const { width, colorScheme } of LOOKS.filter((_, at) => ALL || (at + inspected + turn) % LOOKS.length === 0)) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(width);
+    await read(page);
+  }
+}
+
+async function read(page: Page): Promise<void> {
+  // The policy of the page lets no script in: axe comes by the debugger.
+  await page.evaluate(AXE);
+  const { violations }: AxeResults = await page.evaluate('axe.run()');
+  expect(
+    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+    page.url(),
+  ).toEqual([]);
+}

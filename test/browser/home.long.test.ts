@@ -1,0 +1,77 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { AConsole } from '../console/a-console.js';
+import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
+import { aBrowser } from './a-browser.js';
+import { aVisit, HOSTILE, inspect, PEOPLE } from './a-visit.js';
+
+const TIMEOUT_MS = 300_000;
+
+let browser: Browser;
+const console = new AConsole();
+
+beforeAll(async () => {
+  await console.start();
+  await console.enter();
+  browser = await aBrowser();
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await console.end();
+}, TIMEOUT_MS);
+
+test('the list of campaigns, a person, the settings and the sheets of a workbook can be read on a phone and a screen, whatever names are in them', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await console.aCampaign('sale', PEOPLE.replace('First Name', 'name'));
+  const { plan } = await console.check('sale');
+  await console.post('/c/sale/send', { plan, count: '5' });
+  await console.ended('sale');
+  const { page, complaints } = await aVisit(browser, console);
+  await page.fill('#find', HOSTILE[0] ?? '');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('text=No campaign has');
+  await inspect(page);
+  await page.click('header >> text=People');
+  await inspect(page);
+  await page.fill('#number', '91234500');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.wrong');
+  await inspect(page);
+  await page.fill('#number', '+6591234500');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('text=1 message to');
+  expect(await page.locator('td').allInnerTexts()).toContain(`Hi ${HOSTILE[0]}, sale!`);
+  await inspect(page);
+  await page.click('button:has-text("Opt out")');
+  await page.waitForSelector('text=Opted out.');
+  await inspect(page);
+  await page.click('button:has-text("Opt in")');
+  await page.waitForSelector('text=No list has it');
+  await page.click('header >> text=Settings');
+  await inspect(page);
+  for (let at = 0; at < 60; at++)
+    mkdirSync(join(console.directory, `campaigns/draft-${'long-'.repeat(9)}${at}`), { recursive: true });
+  await page.click('text=Volley');
+  await page.click('text=Next');
+  await inspect(page);
+  const sheets = HOSTILE.map((name) => ({ name: name.slice(0, 31), rows: rowsOf(['phone'], ['+6591234567']) }));
+  writeFileSync(join(console.directory, 'sheets.xlsx'), aWorkbook({ sheets }));
+  await page.fill('#name', 'sheets');
+  await page.click('text=Start a campaign');
+  await page.fill('#path', join(console.directory, 'sheets.xlsx'));
+  await page.click('text=Use this file');
+  await page.waitForSelector('h1:has-text("Which sheet has the people?")');
+  await inspect(page);
+  await page.selectOption('#sheet', HOSTILE[1] ?? '');
+  await page.click('text=Go on');
+  await page.waitForSelector('#destination');
+  await inspect(page);
+  await page.goto(`${console.origin}/c/sheets`);
+  await inspect(page);
+  expect(complaints).toEqual([]);
+  await page.close();
+});

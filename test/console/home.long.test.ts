@@ -1,0 +1,199 @@
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { numberOf, people } from '../e2e/a-job.js';
+import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+
+describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna' });
+
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  const home = async (query = '') => textOf(await console.ask(`/${query}`));
+  const historyOf = async (name: string) => textOf(await console.ask(`/c/${name}`)).replace(/^.* History /, '');
+
+  async function send(name: string, count: number): Promise<void> {
+    const { plan } = await console.check(name);
+    await console.post(`/c/${name}/send`, { plan, count: String(count) });
+    await console.ended(name);
+  }
+
+  test('an empty console says how to start', async () => {
+    expect(await home()).toContain('No campaigns yet. Start with a file of people.');
+    expect(textOf(await console.ask('/people'))).toContain('No campaigns yet');
+    expect(textOf(await console.ask('/settings'))).toContain('It is not there yet, or wrong');
+  });
+
+  test('campaigns are listed by what they need, 50 a page, and found by name; one that cannot be read leaves the others there', async () => {
+    await console.aCampaign('sale', people(2));
+    await send('sale', 2);
+    await console.aCampaign('broken', people(2, 10));
+    console.write('campaigns/broken/job.yaml', 'steps: [');
+    expect(await home()).toMatch(/Needs you broken .*job\.yaml.* Done sale 2 messages accepted of 2 rows/);
+    expect((await console.ask('/c/broken')).status).toBe(422);
+
+    for (let at = 0; at < 60; at++) mkdirSync(join(console.directory, `campaigns/draft-${at}`));
+    expect(await home()).toContain('Campaigns 1 to 50 of 62. Needs you broken');
+    expect(await home('?from=50')).toMatch(/Campaigns 51 to 62 of 62\. Drafts .* Done sale 2 messages.* Previous/);
+    expect(await home('?from=9999')).toContain('Previous');
+    expect(await home('?find=SAL')).toMatch(/^(?!.*draft-).*Done sale/);
+    expect(await home('?find=%3Cimg%20onerror%3D1%3E')).toContain('No campaign has “<img onerror=1>” in its name');
+  });
+
+  test('what changed since is listed as it is now: another text, a run, a run that is damaged', async () => {
+    await console.aCampaign('fresh', people(2, 20));
+    expect(await home('?find=fresh')).toContain('Drafts fresh');
+    await console.check('fresh');
+    expect(await home('?find=fresh')).toContain('Needs you fresh checked, not sent');
+    const { sha256 } = await console.messageForm('fresh');
+    await console.post('/c/fresh/message', { sha256, sender: 'LADEN', message: 'Other' });
+    expect(await home('?find=fresh')).toContain('Drafts fresh');
+    await send('fresh', 2);
+    expect(await home('?find=fresh')).toContain('Done fresh 2 messages accepted of 2 rows');
+    const run = JSON.parse(console.read('.console/fresh/apply.out')).directory;
+    writeFileSync(join(run, 'edited'), '{}');
+    renameSync(join(run, 'edited'), join(run, 'plan.json'));
+    expect(await home('?find=fresh')).toMatch(/Needs you fresh .*plan\.json/);
+    expect(await home('?find=sale')).toContain('Done sale');
+  });
+
+  test('a person is looked up over all campaigns, opted out of them, and in again', async () => {
+    const look = async (number: string) => textOf(await console.post('/people', { number }));
+    expect(await look(numberOf(1))).toMatch(
+      /1 message to \+6591000001\. .* sale accepted Hi P1, sale! .*No list has it/,
+    );
+    expect(await look(numberOf(99))).toContain('Nothing was sent to');
+    expect(await look('91000001')).toContain('Give the number with +');
+    expect(await look('+65 1')).toContain('There is a problem');
+    const out = await console.post('/people/opt', { number: numberOf(31), what: 'out' });
+    expect(textOf(out)).toMatch(/Opted out\. .*The list opt-outs\.csv has it: nothing is sent to it/);
+    await console.aCampaign('after', people(2, 30));
+    await send('after', 1);
+    expect(console.sent('after')).toEqual([numberOf(30)]);
+    expect(textOf(await console.post('/people/opt', { number: numberOf(31), what: 'in' }))).toContain('No list has it');
+  });
+
+  test('settings say which account, senders and keys there are, and never a key', async () => {
+    console.write(
+      'service.yaml',
+      'account: acme\nregion: europe\ncredentials: { apiKey: { env: VOLLEY_API_KEY }, sms: { apiKey: { env: NO_KEY } } }\n',
+    );
+    const page = await console.ask('/settings');
+    expect(textOf(page)).toMatch(
+      /account acme region europe subaccount acme_hq key from VOLLEY_API_KEY, present key of sms from NO_KEY, not set/,
+    );
+    expect(textOf(page)).toMatch(/Senders sender campaigns LADEN \d/);
+    expect(page.text).not.toContain(TEST_CREDENTIALS.apiKey);
+    console.write('service.yaml', 'acount: acme\n');
+    const wrong = await console.ask('/settings');
+    expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('acount')]);
+  });
+
+  test('a campaign says who did what, the latest first', async () => {
+    expect(await historyOf('sale')).toMatch(
+      /^.*UTC: Anna sent it, or went on .*Anna checked it .*Anna wrote the message .*Anna chose sale\.csv/,
+    );
+    const press = () => console.post('/c/sale/check');
+    await Promise.all([press(), press(), press()]);
+    await console.checked('sale');
+    expect((await historyOf('sale')).match(/checked it/g)).toHaveLength(2);
+  });
+
+  test('of a workbook with several sheets it asks which, and reads that one from then on', async () => {
+    const rows = (from: number) => rowsOf(['name', 'mobile'], ['A', numberOf(from)], ['B', numberOf(from + 1)]);
+    const sheets = [
+      { name: 'Old', rows: rows(40) },
+      { name: 'New & <b>', rows: rows(50) },
+    ];
+    const path = join(console.directory, 'people.xlsx');
+    writeFileSync(path, aWorkbook({ sheets }));
+    await console.post('/new', { name: 'Sheets' });
+    expect((await console.post('/c/sheets/file', { path })).to).toBe('/c/sheets/columns');
+    expect(textOf(await console.ask('/c/sheets/columns'))).toContain(
+      'Which sheet has the people? people.xlsx has 2 sheets.',
+    );
+    expect((await console.post('/c/sheets/columns', { sheet: 'New & <b>' })).to).toBe('/c/sheets/columns');
+    expect(textOf(await console.ask('/c/sheets/columns'))).toContain('mobile has a valid number in 2 of 2 rows');
+    await console.post('/c/sheets/columns', { sheet: 'New & <b>', destination: 'mobile', country: '' });
+    const who = await console.ask('/c/sheets/who');
+    expect(textOf(who)).toContain('In: 2 of the first 2 rows');
+    const { sha256 } = await console.messageForm('sheets');
+    await console.post('/c/sheets/message', { sha256, sender: 'LADEN', message: 'Hi' });
+    await send('sheets', 2);
+    expect(console.sent('sheets')).toEqual([numberOf(50), numberOf(51)]);
+    const none = await console.post('/c/sheets/columns', { sheet: 'None', destination: 'mobile' });
+    expect([none.status, textOf(none)]).toEqual([422, expect.stringContaining('None')]);
+  });
+
+  test('rows that a run of another file could not use are named where the newer ones are fixed, and taken there', async () => {
+    await console.aCampaign('files', `${people(1, 60)}Eve,n/a\n`);
+    await send('files', 1);
+    const older = JSON.parse(console.read('.console/files/apply.out')).directory;
+    await console.post('/c/files/file', { path: console.write('files2.csv', `${people(1, 70)}Dan,n/a\n`) });
+    await send('files', 1);
+    const page = await console.ask('/c/files/fix');
+    expect(textOf(page)).toContain(`1 row: ${older}`);
+    const name = `${older.slice(console.directory.length + 1)}/1-sms.rejections.csv`;
+    const fixed = console.read(name).replace('n/a', numberOf(61));
+    expect((await console.upload('/c/files/fix/upload', 'old.csv', fixed)).to).toBe('/c/files/check');
+    const { plan } = await console.checked('files');
+    await console.post('/c/files/send', { plan, count: '1' });
+    await console.ended('files');
+    expect(console.sent('files')).toEqual([numberOf(60), numberOf(61), numberOf(70)]);
+  });
+
+  test('a field that is named like a tick and is none changes nothing', async () => {
+    const sha256 = fieldOf(await console.ask('/c/after/who'), 'sha256');
+    const odd = { '["': 'on', '["a"]': 'on', '["a",1,2]': 'on' };
+    expect((await console.post('/c/after/who', { sha256, ...odd })).status).toBe(303);
+    expect(console.read('campaigns/after/job.yaml')).not.toContain('where');
+  });
+});
+
+test('behind a proxy that names who asks there is no sign-in, and the settings name the users, but no password', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const console = new AConsole();
+  const users = join(console.directory, 'users.csv');
+  for (const [name, role] of Object.entries({ Bob: 'approver', Cy: 'approver', Vera: 'viewer' }))
+    await console.run('--users', users, '--add', name, '--role', role).ended;
+  const port = await findPort();
+  const origin = 'https://volley.example.com';
+  await console.start('--port', String(port), '--users', users, '--origin', origin, '--user-header', 'X-User');
+  const ask = (path: string, user: string) =>
+    new Promise<{ status: number | undefined; to: string | undefined; text: string }>((resolve, reject) => {
+      const headers = { host: 'volley.example.com', 'x-user': user };
+      get({ port, host: '127.0.0.1', path, headers }, async (answer) => {
+        let text = '';
+        for await (const piece of answer) text += piece;
+        resolve({ status: answer.statusCode, to: answer.headers.location, text });
+      }).on('error', reject);
+    });
+  expect(await ask('/enter', 'Vera')).toMatchObject({ status: 303, to: '/' });
+  expect((await ask('/settings', 'Stranger')).status).toBe(403);
+  const { text } = await ask('/settings', 'Vera');
+  expect(textOf({ text })).toContain('Bob approver Cy approver Vera viewer');
+  for (const line of console.read('users.csv').trim().split('\n').slice(1))
+    expect(text).not.toContain(line.split(',')[2]);
+  await console.end();
+});
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
