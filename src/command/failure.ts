@@ -28,18 +28,10 @@ export interface FailureError {
   readonly code: string;
   readonly message: string;
   readonly hint: string | null;
-  readonly problems: readonly FailureProblem[];
+  readonly problems: readonly ReturnType<typeof toFailureProblem>[];
   /** Of a call that the service answered and did not do: its status, and its own word for the error. */
   readonly status?: number | null;
   readonly serviceCode?: string | null;
-}
-
-interface FailureProblem {
-  /** What stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
-  readonly file: string;
-  readonly line: number | null;
-  readonly message: string;
-  readonly hint: string | null;
 }
 
 /** What an error means, decided once: what is printed, logged and posted of it, and the exit code, follow. */
@@ -136,7 +128,8 @@ function describeAnswer({ status, serviceCode }: ServiceError) {
   return { status: status ?? null, serviceCode: serviceCode === undefined ? null : maskNumbers(serviceCode) };
 }
 
-function toFailureProblem({ where, message, hint }: Problem): FailureProblem {
+/** `file`: what stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
+function toFailureProblem({ where, message, hint }: Problem) {
   const [, file = where, line] = /^(.*?):(\d+)(?::\d+)?$/s.exec(where) ?? [];
   return { file: maskNumbers(file), line: line === undefined ? null : Number(line), ...maskWords(message, hint) };
 }

@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchTransport } from '../run/run-event.js';
-import { type Authorize, createAuthorize, type ServiceSecrets, scrubAnswers } from '../service/service-secrets.js';
+import { createAuthorize, type ServiceSecrets, scrubAnswers } from '../service/service-secrets.js';
 import type { Transport } from '../service/transport.js';
 import { nodeFiles } from '../storage/files.js';
 import type { Context } from './context.js';
@@ -14,12 +14,7 @@ import type { Terminal } from './terminal.js';
 import { SANDBOX_DIRECTORY } from './with-job.js';
 
 /** Access to the service: current addresses, the transport, and what authenticates each call. */
-export interface OpenService {
-  readonly settings: ServiceSettings;
-  readonly transport: Transport;
-  readonly authorize: Authorize;
-  close(): Promise<void>;
-}
+export type OpenService = Awaited<ReturnType<typeof openAreas>>;
 
 /**
  * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
@@ -47,7 +42,7 @@ async function openAreas(
   { service }: Job,
   jobDirectory: string,
   { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean },
-): Promise<OpenService> {
+) {
   assertSafeEnvironment(context.terminal);
   const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context, isReadOnly);
   // Without a connection there is nothing to close, should the sandbox not start.

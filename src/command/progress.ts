@@ -4,20 +4,14 @@ import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Terminal } from './terminal.js';
 
-/** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
-export interface ProgressView {
-  planned(progress: { step: number; rows: number }): void;
-  sent(progress: Progress): void;
-  close(): void;
-}
-
 const LOG_EVERY_MS = 10_000;
 
-export function createProgressView(terminal: Terminal, log: Log): ProgressView {
+/** Shows the progress of a run: a bar on a terminal, a log line every ten seconds elsewhere. */
+export function createProgressView(terminal: Terminal, log: Log): ReturnType<typeof createLines> {
   return terminal.isStderrTerminal ? createBar(terminal) : createLines(log);
 }
 
-function createLines(log: Log): ProgressView {
+function createLines(log: Log) {
   let lastAt = Date.now();
   const isDue = () => {
     if (Date.now() - lastAt < LOG_EVERY_MS) return false;
@@ -25,15 +19,19 @@ function createLines(log: Log): ProgressView {
     return true;
   };
   return {
-    planned: ({ step, rows }) => isDue() && log.info('planning', { step, rows }),
-    sent: (progress) => isDue() && log.info('sending', { ...progress }),
+    planned: ({ step, rows }: { step: number; rows: number }): void => {
+      if (isDue()) log.info('planning', { step, rows });
+    },
+    sent: (progress: Progress): void => {
+      if (isDue()) log.info('sending', { ...progress });
+    },
     close: () => {},
   };
 }
 
 const DRAW_EVERY_MS = 100;
 
-function createBar({ screen, showBelow = () => {} }: Terminal): ProgressView {
+function createBar({ screen, showBelow = () => {} }: Terminal): ReturnType<typeof createLines> {
   let shown: Progress | undefined;
   let startedAt = 0;
   let settledBefore = 0;
@@ -66,17 +64,15 @@ function createBar({ screen, showBelow = () => {} }: Terminal): ProgressView {
   };
 }
 
-/** What a bar shows beside the figures of a step: rows a second, and seconds left where that can be said. */
-export interface Pace {
-  readonly rowsPerSecond: number;
-  readonly secondsLeft: number | undefined;
-}
-
 const MOST_BAR = 30;
 const LEAST_BAR = 10;
 
 /** One line that is narrower than the terminal: with less room, first the bar gets shorter, then figures go from the right. */
-export function formatProgress(progress: Progress, { rowsPerSecond, secondsLeft }: Pace, columns: number): string {
+export function formatProgress(
+  progress: Progress,
+  { rowsPerSecond, secondsLeft }: { rowsPerSecond: number; secondsLeft: number | undefined },
+  columns: number,
+): string {
   const { step, kind, rows, settled, accepted, rejected, inDoubt } = progress;
   const share = rows === 0 ? 1 : Math.min(1, settled / rows);
   const name = `${step} ${kind}`;

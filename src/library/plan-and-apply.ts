@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { createContext } from '../command/context.js';
+import { explainError } from '../command/failure.js';
 import { planJob } from '../command/plan-input.js';
 import { applyRunDirectory } from '../command/send-job.js';
 import { UserError } from '../domain/errors.js';
@@ -101,25 +102,11 @@ export async function apply(runDirectory: string, options: ApplyOptions = {}): P
   return { ...summary, openDoubt };
 }
 
-/**
- * Passes a result on; a UserError that only counts its problems gets the first one into its message, since a program
- * may show nothing else.
- */
+/** Passes a result on; a UserError that only counts its problems says the first of them, too, since a program may show nothing else. */
 async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof UserError ? addFirstProblem(error) : error;
-  }
-}
-
-function addFirstProblem(error: UserError): UserError {
-  const { code, message, hint, problems } = error;
-  const [first, ...others] = problems;
-  if (first === undefined || message.includes(first.message)) return error;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return new UserError(code, `${message}: ${first.where}: ${first.message}${more}`, {
-    problems,
-    ...(hint === undefined ? {} : { hint }),
+  return work.catch((error) => {
+    if (!(error instanceof UserError)) throw error;
+    const { code, hint, problems } = error;
+    throw new UserError(code, explainError(error).message, { problems, ...(hint !== undefined && { hint }) });
   });
 }

@@ -29,24 +29,8 @@ export interface StoredEvent {
   readonly signature?: string;
 }
 
-/** An event that came, and its line. */
-export interface ArrivedEvent extends Pick<StoredEvent, 'kind' | 'id'> {
-  /** Its line break included. */
-  readonly line: string;
-  /** Where it is `inbound`. */
-  readonly message: InboundMessage | undefined;
-}
-
-/** An SMS that a person sent. */
-export interface InboundMessage {
-  /** Who sent it, as the service says. */
-  readonly source: string;
-  readonly text: string;
-  /** The same for each delivery of it. */
-  readonly id: string;
-  /** When the service got it, ISO 8601 in UTC; undefined where it does not say. */
-  readonly at: string | undefined;
-}
+/** An event that came. */
+export type ArrivedEvent = NonNullable<ReturnType<typeof readEvent>>;
 
 /** What of a delivery stands in its headers. */
 export interface EventHeaders {
@@ -57,11 +41,7 @@ export interface EventHeaders {
 }
 
 /** Reads a delivery, whose body is UTF-8 that is one JSON object, of whatever content. Undefined when it is anything else. */
-export function readEvent(
-  body: Uint8Array,
-  { eventId, signature }: EventHeaders,
-  receivedAt: string,
-): ArrivedEvent | undefined {
+export function readEvent(body: Uint8Array, { eventId, signature }: EventHeaders, receivedAt: string) {
   let text: string;
   let event: unknown;
   try {
@@ -77,19 +57,28 @@ export function readEvent(
   // Its own text: numbers keep all digits. Inside a JSON string a line break can only be escaped: these stand between tokens.
   const kept = text.replace(/[\r\n]/g, ' ');
   const line = `${LINE_START}${receivedAt}","kind":"${kind}","id":${JSON.stringify(id)},"event":${kept}${signed}}\n`;
+  /** Where it is `inbound`. */
   const message = kind === 'inbound' ? readInbound(event, id) : undefined;
+  /** `line`: its line break included. */
   return { kind, id, line, message };
 }
 
 /** Documented ("Inbound SMS"): `source` is the number that it came from, `body` its text. */
-function readInbound({ payload }: Record<string, unknown>, eventId: string): InboundMessage | undefined {
+function readInbound({ payload }: Record<string, unknown>, eventId: string) {
   if (!isObject(payload)) return undefined;
   const { umid, source, body, timestamp } = payload;
   if (typeof body !== 'string') return undefined;
   const id = typeof umid === 'string' && PLAIN_PART.test(umid) ? umid : digest(eventId);
   const sentMs = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   const at = Number.isNaN(sentMs) ? undefined : new Date(sentMs).toISOString();
-  return { source: String(source), text: body, id, at };
+  return {
+    source: String(source),
+    text: body,
+    /** The same for each delivery of it. */
+    id,
+    /** When the service got it, ISO 8601 in UTC; undefined where it does not say. */
+    at,
+  };
 }
 
 /** Undefined for any other line. */

@@ -37,29 +37,13 @@ export interface OutputLock {
   release(): Promise<void>;
 }
 
-export interface Listener {
-  /** `http://127.0.0.1:8080` */
-  readonly origin: string;
-  /** Where events are posted to, `<secret>` in the place of the secret. */
-  readonly path: string;
-  readonly counts: Readonly<ListenCounts>;
-  /**
-   * Resolves with what ended the listener before its close, if anything does: a write, or its server. Later
-   * deliveries are refused; one that was under way is acknowledged only if its event is durable.
-   */
-  readonly failed: Promise<Error>;
-  /**
-   * Accepts no more, finishes pending deliveries, closes the file and releases its lock; throws what ended the writing,
-   * if anything did.
-   */
-  close(): Promise<void>;
-}
+export type Listener = Awaited<ReturnType<typeof startListener>>;
 
 /**
  * Receives events and appends each one once to a file. A delivery is answered 2xx only when its event is durable.
  * Events in the file are recognized; a torn last line is cut off. Refuses to listen beyond loopback without a secret.
  */
-export async function startListener(options: ListenerOptions): Promise<Listener> {
+export async function startListener(options: ListenerOptions) {
   if (options.secret === undefined && !isLoopback(options.host)) throw refuseOpen(options.host);
   const lock = await options.lockOutput();
   try {
@@ -70,7 +54,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   }
 }
 
-async function openListener(options: ListenerOptions, lock: OutputLock): Promise<Listener> {
+async function openListener(options: ListenerOptions, lock: OutputLock) {
   const { secret, files, clock, log } = options;
   const limits = { ...LISTEN_LIMITS, ...options.limits };
   const counts = createCounts();
@@ -115,10 +99,20 @@ async function openListener(options: ListenerOptions, lock: OutputLock): Promise
     fail(new InternalError('unexpected', `Cannot accept connections: ${error.message}`, error));
   });
   return {
+    /** `http://127.0.0.1:8080` */
     origin,
+    /** Where events are posted to, `<secret>` in the place of the secret. */
     path: secret === undefined ? '/' : `${HOOK}/<secret>`,
-    counts,
+    counts: counts as Readonly<ListenCounts>,
+    /**
+     * Resolves with what ended the listener before its close, if anything does: a write, or its server. Later
+     * deliveries are refused; one that was under way is acknowledged only if its event is durable.
+     */
     failed,
+    /**
+     * Accepts no more, finishes pending deliveries, closes the file and releases its lock; throws what ended the writing,
+     * if anything did.
+     */
     close: async () => {
       if (state === 'open') state = 'closing';
       try {

@@ -8,14 +8,11 @@ export const OPT_OUT_WORDS = [
   ...['ยกเลิก', 'HUY', '退订', '取消'],
 ];
 
-/** What a message says of its sender, and by which word; undefined where it is no such word. */
-export type ReadWord = (message: string) => Pick<OptOut, 'what' | 'word'> | undefined;
-
 /**
  * Compares a whole message with words: case, width, punctuation and blanks do not count, so that `stop.` and `ＳＴＯＰ` are STOP, and
  * `please stop it` is none. Refuses a word that has no letter or digit, or that means both.
  */
-export function createWordReader(words: { readonly out: readonly string[]; readonly in: readonly string[] }): ReadWord {
+export function createWordReader(words: { readonly out: readonly string[]; readonly in: readonly string[] }) {
   const known = new Map<string, Pick<OptOut, 'what' | 'word'>>();
   for (const what of ['out', 'in'] as const) {
     for (const word of words[what]) {
@@ -25,7 +22,8 @@ export function createWordReader(words: { readonly out: readonly string[]; reado
       known.set(folded, { what, word });
     }
   }
-  return (message) => (message.length > LONGEST ? undefined : known.get(fold(message)));
+  /** What a message says of its sender, and by which word; undefined where it is no such word. */
+  return (message: string) => (message.length > LONGEST ? undefined : known.get(fold(message)));
 }
 
 /**

@@ -31,7 +31,7 @@ export async function openOutlets(
 ) {
   const warn = (doing: string, error: unknown) =>
     log.warn(`Cannot ${doing}: ${explain(error)}; all else goes on`, { event: 'metrics' });
-  const server = port === undefined ? undefined : await serveMetrics({ host, port, registry, warn, isLive });
+  const server = port === undefined ? undefined : await serveMetrics({ host, port }, registry, warn, isLive);
   if (server !== undefined) log.info(`metrics are at ${server.origin}/metrics`, { event: 'metrics' });
   const path = file === undefined ? undefined : resolve(file);
   const ended = new AbortController();
@@ -103,19 +103,12 @@ const REQUEST_MS = 10_000;
 const CONNECTIONS = 16;
 
 /** GET /metrics and /healthz, and nothing else; keeps no process alive. */
-async function serveMetrics({
-  host,
-  port,
-  registry,
-  warn,
-  isLive,
-}: {
-  host: string;
-  port: number;
-  registry: Pick<Registry, 'metrics' | 'contentType'>;
-  warn: (doing: string, error: unknown) => void;
-  isLive: (() => boolean) | undefined;
-}): Promise<{ origin: string; close(): Promise<void> }> {
+async function serveMetrics(
+  { host, port }: { host: string; port: number },
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
+  warn: (doing: string, error: unknown) => void,
+  isLive: (() => boolean) | undefined,
+) {
   const options = { headersTimeout: REQUEST_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: REQUEST_MS };
   const server = createServer(options, (request, reply) => {
     const [path] = (request.url ?? '').split('?', 1);
@@ -148,7 +141,7 @@ async function serveMetrics({
   return {
     origin: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

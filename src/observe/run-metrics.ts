@@ -53,7 +53,7 @@ export async function openRunMetrics(
  * How the command before this one ended, from its file; unknown where the file holds no metrics of that job. No success yet is 0, and not
  * unknown: what is absent sets off no alert.
  */
-function readLastEnd(text: string, job: string): LastEnd {
+function readLastEnd(text: string, job: string) {
   const lines = text.split('\n');
   const read = (name: string) => {
     const start = `${name}{job_name="${job}"} `;
@@ -68,11 +68,7 @@ const LAST_END = 'volley_last_end_timestamp_seconds';
 const LAST_SUCCESS = 'volley_last_success_timestamp_seconds';
 
 /** How a command on the job ended, in seconds since 1970; carried from one file to the next. */
-interface LastEnd {
-  readonly exitCode?: number | undefined;
-  readonly endSeconds?: number | undefined;
-  readonly successSeconds?: number | undefined;
-}
+type LastEnd = Partial<ReturnType<typeof readLastEnd>>;
 
 interface StepRows {
   readonly number: number;

@@ -39,8 +39,6 @@ export interface SandboxArea {
   apply(entry: never, at: string): void;
   /** An entry with what came of it since, as the ledger shows it. */
   show?(entry: never): object;
-  /** What is still to be sent of a request's entries at a restart, when the whole ledger has been read. */
-  resume?(entries: never): Handled['posts'];
   /** Forgets everything that was accepted. */
   clear(): void;
 }

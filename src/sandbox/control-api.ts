@@ -30,7 +30,7 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
     return reply.code(204).send();
   });
 
-  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, inPages([...requests])));
+  app.get('/_sandbox/requests', (_, reply) => sendNdjson(reply, [[...requests]]));
   app.delete('/_sandbox/requests', (_, reply) => {
     requests.length = 0;
     return reply.code(204).send();
@@ -80,8 +80,4 @@ function sendNdjson(reply: FastifyReply, pages: Pages): FastifyReply {
 
 async function* toNdjson(pages: Pages): AsyncGenerator<Buffer> {
   for await (const page of pages) yield Buffer.from(page.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
-}
-
-function* inPages<T>(entries: readonly T[]): Generator<T[]> {
-  for (let start = 0; start < entries.length; start += 1000) yield entries.slice(start, start + 1000);
 }

@@ -5,14 +5,13 @@ import { type Clock, systemClock } from '../ports/clock.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { createCampaignArea } from './campaign.js';
 import { createChatArea } from './chat.js';
-import { createKeyring, type SandboxAccount, type SandboxCredentials, TEST_CREDENTIALS } from './check-credentials.js';
+import { createKeyring, type SandboxAccount, TEST_CREDENTIALS } from './check-credentials.js';
 import { createContactsArea } from './contacts.js';
 import { addControl } from './control-api.js';
 import { type FaultInput, FaultSet } from './faults/fault.js';
 import { createGatewayArea } from './gateway/gateway.js';
 import { Ledger } from './ledger/ledger.js';
 import { createMemoryLog, openFileLog } from './ledger/line-log.js';
-import type { LedgerEntry } from './ledger/page.js';
 import { DOCUMENTED_RATE_LIMITS, NO_RATE_LIMITS, type RateLimits } from './rate-limit.js';
 import { createSandboxServer, type RequestEntry } from './sandbox-server.js';
 import { createSmsArea } from './sms/sms.js';
@@ -43,26 +42,10 @@ export interface SandboxOptions {
   readonly newId?: () => string;
 }
 
-export interface Sandbox {
-  /** `http://127.0.0.1:4010` */
-  readonly origin: string;
-  readonly credentials: SandboxCredentials;
-  /** What had been accepted when the reading began, in order. */
-  readLedger(): AsyncIterable<LedgerEntry>;
-  /** Every request that arrived, in order, faults and refusals included. */
-  readRequests(): Iterable<RequestEntry>;
-  /** Replaces all faults; throws a UserError when one makes no sense. */
-  setFaults(faults: readonly FaultInput[]): void;
-  /** Waits, up to a limit, until each due receipt and event has been tried. */
-  flushWebhooks(withinMs: number): Promise<void>;
-  /** Forgets everything that was accepted; campaigns are what they were at first. */
-  clearLedger(): Promise<void>;
-  /** Ends all connections; what was accepted is on disk when it resolves. */
-  close(): Promise<void>;
-}
+export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 /** Serves every area on one origin, as README.md beside this file describes. Sandboxes share nothing. */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(options: SandboxOptions = {}) {
   const { clock = systemClock, files = nodeFiles, newId = randomUUID, dataDirectory } = options;
   const { accounts = [], host = HOST, webhookRetryScale = 1, deliversOutside = false } = options;
   const faults = new FaultSet();
@@ -96,17 +79,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     app = createSandboxServer(parts);
     addControl(app, parts);
     return {
+      /** `http://127.0.0.1:4010` */
       origin: await listen(app, options.port ?? 0, host),
       credentials: TEST_CREDENTIALS,
+      /** What had been accepted when the reading began, in order. */
       readLedger: () => ledger.read(),
-      readRequests: () => requests,
-      flushWebhooks: async (withinMs) => {
+      /** Every request that arrived, in order, faults and refusals included. */
+      readRequests: (): Iterable<RequestEntry> => requests,
+      /** Waits, up to a limit, until each due receipt and event has been tried. */
+      flushWebhooks: async (withinMs: number) => {
         const flushed = new AbortController();
         await Promise.race([webhooks.rest(), clock.sleep(withinMs, flushed.signal)]);
         flushed.abort();
       },
-      setFaults: (written) => faults.set(written),
+      /** Replaces all faults; throws a UserError when one makes no sense. */
+      setFaults: (written: readonly FaultInput[]) => faults.set(written),
+      /** Forgets everything that was accepted; campaigns are what they were at first. */
       clearLedger: () => ledger.clear(),
+      /** Ends all connections; what was accepted is on disk when it resolves. */
       close,
     };
   } catch (error) {

@@ -42,8 +42,6 @@ export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGues
       rows: of,
     })),
     state: 'written',
-    exitCode: 0,
-    error: null,
   };
 }
 

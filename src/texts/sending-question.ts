@@ -11,14 +11,8 @@ import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import { formatPlanHead } from './plan-text.js';
 
-/** What is still to be sent of a plan: people before all else. */
-export interface ToSend {
-  readonly parts: readonly SentPart[];
-  /** Of the rows that the plan sends, in 0 to 1. */
-  readonly share: number;
-  /** Numbers of its steps that have something to send. */
-  readonly steps: ReadonlySet<number>;
-}
+/** What is still to be sent of a plan. */
+type ToSend = ReturnType<typeof countToSend>;
 
 interface SentPart {
   readonly count: number;
@@ -29,7 +23,7 @@ interface SentPart {
 }
 
 /** Counts what a plan, or the rest of its run, sends. The first part is what a person types. */
-export function countToSend(plan: Plan, state: RunState): ToSend {
+export function countToSend(plan: Plan, state: RunState) {
   const counts = new Map<string, number>();
   const steps = new Set<number>();
   let [left, planned, ofSample] = [0, 0, 0];
@@ -55,7 +49,14 @@ export function countToSend(plan: Plan, state: RunState): ToSend {
   };
   const rank = (kind: string) => (kind === 'sms' ? 0 : isRowKind(kind) ? 1 : 2);
   const parts = [...counts].toSorted(([one], [other]) => rank(one) - rank(other)).map(part);
-  return { parts, share: planned === 0 ? 1 : left / planned, steps };
+  return {
+    /** People before all else. */
+    parts,
+    /** Of the rows that the plan sends, in 0 to 1. */
+    share: planned === 0 ? 1 : left / planned,
+    /** Numbers of its steps that have something to send. */
+    steps,
+  };
 }
 
 /** How many rows leave before a person is asked again: all, where no stage ahead asks. */

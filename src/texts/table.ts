@@ -41,42 +41,26 @@ export function formatTable(
   const [shown, gap = 1] = forms.find(([some, wide]) => fits(some, wide)) ?? [];
   if (shown === undefined) return rows.map((row) => listRow(columns, row, screen)).join('\n');
 
-  const pad = (name: string) => `${INDENT}${name}${' '.repeat(nameWidth - widthOf(name))}`;
-  const join = (
-    cellOf: (column: (typeof measured)[number]) => string,
-    style: (column: Column, cell: string) => Style | undefined,
-  ) =>
-    shown
-      .map((column) => {
-        const cell = cellOf(column).padStart(column.width);
-        const painted = style(column, cell.trim());
-        return ' '.repeat(gap) + (painted === undefined ? cell : paint(screen, painted, cell));
-      })
-      .join('');
+  const [bold, dim] = [(text: string) => paint(screen, 'bold', text), (text: string) => paint(screen, 'dim', text)];
+  const begin = (name: string) => `${INDENT}${name}${' '.repeat(nameWidth - widthOf(name))}`;
+  const fill = (cells: readonly string[], styleOf: (column: Column, cell: string) => Style | undefined) =>
+    shown.map((column) => {
+      const cell = cells[column.at] ?? '';
+      const style = styleOf(column, cell);
+      const padded = cell.padStart(column.width);
+      return ' '.repeat(gap) + (style === undefined ? padded : paint(screen, style, padded));
+    });
   const lines = rows.flatMap(({ name, cells, below }) => {
     const rest =
       typeof cells === 'string'
-        ? `${INDENT}${cutText(cells, screen.columns - nameWidth - 2 * INDENT.length)}`
-        : join(
-            ({ at }) => cells[at] ?? '',
-            ({ style }, cell) => (cell === NO_FIGURE ? 'dim' : style),
-          );
-    const line = `${pad(name)}${rest}`;
-    const more =
-      below === undefined ? [] : [paint(screen, 'dim', cutText(`${INDENT}${INDENT}${below}`, screen.columns))];
-    return [name === TOTAL ? paint(screen, 'bold', line) : line, ...more];
+        ? [INDENT, cutText(cells, screen.columns - nameWidth - 2 * INDENT.length)]
+        : fill(cells, ({ style }, cell) => (cell === NO_FIGURE ? 'dim' : style));
+    const line = [begin(name), ...rest].join('');
+    const more = below === undefined ? [] : [dim(cutText(`${INDENT}${INDENT}${below}`, screen.columns))];
+    return [name === TOTAL ? bold(line) : line, ...more];
   });
-  return [
-    paint(
-      screen,
-      'bold',
-      `${pad(head)}${join(
-        ({ title }) => title,
-        () => undefined,
-      )}`,
-    ),
-    ...lines,
-  ].join('\n');
+  const titles = columns.map(({ title }) => title);
+  return [bold([begin(head), ...fill(titles, () => undefined)].join('')), ...lines].join('\n');
 }
 
 const TOTAL = 'total';

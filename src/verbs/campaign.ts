@@ -6,7 +6,7 @@ import type { Verdict } from '../domain/row.js';
 import type { CampaignTarget } from '../domain/service-facts.js';
 import { setFrom } from '../kinds/campaign.js';
 import { EXIT } from '../report/exit-code.js';
-import { CAMPAIGN_CHANGES, CAMPAIGN_FIELDS, type Campaign, readCampaign } from '../service/areas/campaign.js';
+import { CAMPAIGN_CHANGES, type Campaign, readCampaign } from '../service/areas/campaign.js';
 import type { CallService } from '../service/endpoint.js';
 import { defineBelow, type Group, readAs, single, whole } from './verb.js';
 
@@ -14,7 +14,6 @@ const id = { ...whole('Id of the campaign, as the configuration manager shows it
 
 const names = ({ job, id }: { readonly job: string; readonly id: number }) => ({ file: job, campaign: id });
 
-/** As JSON it has every field of the contract, null where the answer has none. */
 const status = defineBelow('status <id>', 'Show the status of a campaign', {
   args: { id },
   flags: single,
@@ -43,7 +42,7 @@ function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
       isEnabled: isEnabled ?? null,
       isDynamic: isDynamic ?? null,
       recordCount: recordCount ?? null,
-      fields: { ...Object.fromEntries(CAMPAIGN_FIELDS.map((field) => [field, null])), ...fields },
+      fields,
     },
     text: `Campaign ${id}${title}: ${state} (${meaning})\n${more}`,
     reason: `the campaign is ${state} (${meaning})`,

@@ -7,6 +7,8 @@ import { callService } from '../command/single-call.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import type { Area } from '../domain/areas.js';
 import { ServiceError, UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
+import { ENDPOINTS, type EndpointFacts } from '../domain/service-facts.js';
 import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep, type SecretSource, type Step } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
@@ -24,7 +26,11 @@ import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { keyOfLists, listSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
-import { tryKey } from '../service/try-key.js';
+import { readJsonBody } from '../service/answer.js';
+import { readCampaign } from '../service/areas/campaign.js';
+import { readMessages } from '../service/areas/chat.js';
+import { readSession } from '../service/areas/verification.js';
+import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
@@ -224,6 +230,37 @@ async function tryKeys(job: Job, file: string, context: Context, problems: Probl
     });
   }
   return taken;
+}
+
+/** Of nothing that exists: the service answers 404 to a good key, and 401 or 403 to another. */
+const NO_SUCH_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Whether the service takes the credentials of an area, by a read that changes nothing and sends nothing. Throws the ServiceError
+ * of a call that was not taken, or that says nothing about the key. The Action Request Token cannot be tried: it only changes.
+ */
+async function tryKey(area: Area, steps: readonly Step[], call: CallService): Promise<void> {
+  const campaignId = steps.find((step) => step.kind === 'campaign')?.campaign ?? 1;
+  const reads: Readonly<Record<Area, () => Promise<unknown>>> = {
+    sms: () => call(readPlainly(ENDPOINTS.readSms), { umid: NO_SUCH_ID }),
+    contacts: () => call(readPlainly(ENDPOINTS.readContact), { contactId: '0' }),
+    verification: () => call(readSession, { sessionId: NO_SUCH_ID }),
+    gateway: () => call(readPlainly(ENDPOINTS.readConversation), { conversationId: NO_SUCH_ID }),
+    campaign: () => call(readCampaign, { campaignId }),
+    chat: () => call(readMessages, { pageSize: 1 }),
+  };
+  await reads[area]().catch((error: unknown) => {
+    // The service knows the caller, and has no such thing.
+    if (!(error instanceof ServiceError) || error.code !== 'refused') throw error;
+  });
+}
+
+function readPlainly(facts: EndpointFacts) {
+  return defineEndpoint(
+    facts,
+    (ids: Readonly<Record<string, string>>) => ({ ids }),
+    (response) => (isObject(readJsonBody(response)) ? true : undefined),
+  );
 }
 
 function explain(error: unknown, area: Area, { service: { credentials } }: Job): unknown {

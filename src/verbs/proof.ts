@@ -44,43 +44,33 @@ export const proof = defineVerb({
     if (output !== directory) await files.makeDirectory(output);
     const { made, summary } = await writeProof(files, { directory, plan, salt }, { output, summarize });
     const { head, entries } = made;
-    const names = { proof: PROOF_FILE, page: PROOF_PAGE, verifier: VERIFIER };
-    const paths = Object.fromEntries(Object.entries(names).map(([key, name]) => [key, join(output, name)]));
+    const [proof, verifier] = [join(output, PROOF_FILE), join(output, VERIFIER)];
+    const paths = { proof, page: join(output, PROOF_PAGE), verifier, salt: join(directory, SALT_FILE) };
+    const end = explainEnd(summary);
     context.name({ head, entries });
     return {
-      json: {
-        job: plan.job.name,
-        plan: plan.id,
-        state: summary.state,
-        head,
-        entries,
-        ...paths,
-        salt: join(directory, SALT_FILE),
-      },
-      text: formatProof(made, { directory, output, end: explainEnd(summary) }, screen),
-      reason: `a proof of ${countOf(entries, 'entry', 'entries')}, head ${head}; the run is ${explainEnd(summary)}`,
+      json: { job: plan.job.name, plan: plan.id, state: summary.state, head, entries, ...paths },
+      text: formatProof(made, { paths, end }, screen),
+      reason: `a proof of ${countOf(entries, 'entry', 'entries')}, head ${head}; the run is ${end}`,
     };
   },
 });
 
 function formatProof(
   { head, entries }: MadeProof,
-  { directory, output, end }: { directory: string; output: string; end: string },
+  { paths, end }: { paths: Readonly<Record<'proof' | 'page' | 'verifier' | 'salt', string>>; end: string },
   screen: Screen,
 ): string {
-  const path = (...parts: string[]) => escapeText(showPath(screen, join(...parts)));
+  const path = (each: string) => escapeText(showPath(screen, each));
   const lines = [
     formatHeadline(`Proof of ${countOf(entries, 'entry', 'entries')}; the run is ${end}`, 'bold', screen),
     '',
     `  head       ${head}`,
-    `  proof      ${path(output, PROOF_FILE)}`,
-    `  page       ${path(output, PROOF_PAGE)}`,
-    `  verifier   ${path(output, VERIFIER)}`,
-    `  salt       ${path(directory, SALT_FILE)}`,
+    ...Object.entries(paths).map(([name, each]) => `  ${name.padEnd(10)} ${path(each)}`),
   ];
   const about =
     'Note the head where the one who keeps these files cannot change it: it vouches for all of them. The salt lets one look up numbers, and try ' +
     'them: give it only to those who may know who was written to.';
-  const command = ['node', path(output, VERIFIER), path(output, PROOF_FILE), '--head', head].join(' ');
+  const command = ['node', path(paths.verifier), path(paths.proof), '--head', head].join(' ');
   return `${lines.join('\n')}\n\n${formatParagraph(about, screen)}${formatNextStep({ what: 'check it, without Volley', command }, screen)}`;
 }

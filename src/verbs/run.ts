@@ -259,7 +259,7 @@ async function describeDone(
   const reason = reasons.filter((each) => each !== '').join('; ');
   const doubts = formatOpenDoubt(openDoubt, own, screen);
   if (last === undefined) {
-    const idle = { job: job.name, state: 'nothing-new', directory, exitCode, error: null, leftOut, openDoubt };
+    const idle = { job: job.name, state: 'nothing-new', directory, leftOut, openDoubt };
     return { json: idle, text: `${formatIdle(job, leftOut, { path, screen })}${doubts}`, exitCode, reason };
   }
   const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };

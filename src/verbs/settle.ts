@@ -120,17 +120,15 @@ function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): 
   return new UserError(code, message, { hint, problems });
 }
 
-function formatSettled(
-  end: {
-    job: string;
-    plan: string;
-    directory: string;
-    settled: ExportEnd['settled'];
-    inDoubt: number;
-    left: readonly { reason: string; rows: number }[];
-  },
-  screen: Screen,
-): string {
+interface Settled extends Pick<ExportEnd, 'settled'> {
+  readonly job: string;
+  readonly plan: string;
+  readonly directory: string;
+  readonly inDoubt: number;
+  readonly left: readonly { readonly reason: string; readonly rows: number }[];
+}
+
+function formatSettled(end: Settled, screen: Screen): string {
   const { accepted, rejected, notSent } = end.settled;
   const count = accepted + rejected + notSent;
   const run = showPath(screen, end.directory);

@@ -101,22 +101,7 @@ function sayAction(action: Parameters<typeof describeAction>[0] | null): string 
 }
 
 /** What to do with a run that has no account yet; undefined while a process works on it. */
-function nextOf(
-  {
-    state,
-    runner,
-    directory,
-    steps,
-    approvals,
-  }: {
-    state: string;
-    runner: object | null;
-    directory: string;
-    steps: readonly StepStatus[];
-    approvals: Approvals;
-  },
-  screen: Screen,
-): NextStep | undefined {
+function nextOf({ state, runner, directory, steps, approvals }: Found, screen: Screen): NextStep | undefined {
   const say = (what: string, verb: string, ...flags: string[]) => ({
     what,
     command: showCommand(screen, verb, showPath(screen, directory), ...flags),
@@ -132,11 +117,7 @@ function nextOf(
 }
 
 /** What it did not send is another plan's to send, where it had taken it. */
-function nextOfAbandoned(
-  { directory, steps }: { directory: string; steps: readonly StepStatus[] },
-  state: RunState,
-  screen: Screen,
-): string {
+function nextOfAbandoned({ directory, steps }: Found, state: RunState, screen: Screen): string {
   const isLeft = steps.some(({ number, balance }) => {
     const { settledRows, retriedRows } = state.step(number);
     return balance.unprocessed > settledRows['not-sent'] - retriedRows['not-sent'];
@@ -147,6 +128,14 @@ function nextOfAbandoned(
 }
 
 type StepStatus = ReturnType<typeof countStep>;
+
+interface Found {
+  readonly state: string;
+  readonly runner: object | null;
+  readonly directory: string;
+  readonly steps: readonly StepStatus[];
+  readonly approvals: Approvals;
+}
 
 /**
  * `action` is undefined for a step with rows, null for an action step that has not run yet. Where no process works on the job, what

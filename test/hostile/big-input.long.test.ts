@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { readSecret } from '../../src/command/read-secrets.js';
 import { parseJob } from '../../src/job/load.js';
 import { DEFAULT_READ_LIMITS } from '../../src/job/schema/written-input.js';
-import { readSecret } from '../../src/job/secrets.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../input/builders.js';
 import { aJobFile, aService } from '../job/a-job-file.js';
 

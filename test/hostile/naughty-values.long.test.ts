@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { readSecret } from '../../src/command/read-secrets.js';
 import { UserError } from '../../src/domain/errors.js';
 import { ENDPOINTS } from '../../src/domain/service-facts.js';
 import { parseJob } from '../../src/job/load.js';
-import { readSecret } from '../../src/job/secrets.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { isPlausibleEmail } from '../../src/normalize/contact.js';
 import { normalizeCountry } from '../../src/normalize/country.js';

@@ -62,10 +62,10 @@ export const JOB_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'the name of the environment variable is sent as the key',
-    file: 'src/job/secrets.ts',
+    file: 'src/command/read-secrets.ts',
     find: '? env[source.env] :',
     replace: '? source.env :',
-    tests: ['test/job/secrets.test.ts'],
+    tests: ['test/command/read-secrets.test.ts'],
   },
   {
     name: 'the shared key is taken where an area has its own',

@@ -3,14 +3,7 @@ import type { PlantedBug } from './planted-bug.js';
 /** What the sandbox sends by itself, keeps in its ledger, and does wrong on purpose. */
 export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
-    name: 'receipts of the sandbox are delivered twice after a restart',
-    file: 'src/sandbox/ledger/ledger.ts',
-    find: 'for (const posts of due) posts?.(this.#webhooks);',
-    replace: 'for (const posts of [...due, ...due]) posts?.(this.#webhooks);',
-    tests: ['test/sandbox/sms/receipts.test.ts'],
-  },
-  {
-    name: 'receipts of a batch that was cancelled leave after a restart',
+    name: 'receipts of a batch that was cancelled leave',
     file: 'src/sandbox/ledger/ledger.ts',
     find: '    if (note !== undefined) area?.apply(note as never, at);\n',
     replace: '',

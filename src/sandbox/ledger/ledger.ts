@@ -33,17 +33,12 @@ export class Ledger {
   /** Makes the states that the log has. Refuses, with the line, a log that is not a whole ledger of this version. */
   async open(): Promise<void> {
     let isEmpty = true;
-    const due: Handled['posts'][] = [];
     for await (const page of this.#readPages()) {
       isEmpty = false;
       if (page === undefined) continue;
-      const entries = expandRows(page);
-      this.#apply(page, entries);
-      due.push(this.#areaOf(page)?.resume?.(entries as never));
+      this.#apply(page, expandRows(page));
     }
     await this.#log.cutTorn();
-    // Only now: a later line may cancel what an earlier one has scheduled.
-    for (const posts of due) posts?.(this.#webhooks);
     if (isEmpty) await this.#log.append(toLine(HEADER));
   }
 

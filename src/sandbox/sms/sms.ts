@@ -129,11 +129,6 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
       const wasUnsent = scheduled !== null && time !== undefined && Date.parse(scheduled) > Date.parse(time);
       return Object.assign(entry, { cancelledAt: wasUnsent ? time : null });
     },
-    resume: (rows: readonly SmsRow[]) => {
-      // Others had their receipts, or lost them with the process.
-      const ahead = rows.filter(({ scheduled }) => scheduled !== null && Date.parse(scheduled) > clock.now());
-      return ahead.length === 0 ? undefined : (webhooks) => sendReceipts(webhooks, ahead, clock, isCancelled);
-    },
     clear: () => batches.clear(),
   };
 }

@@ -41,33 +41,6 @@ function writeId({ campaignId }: CampaignInput): { campaignId: string } {
   );
 }
 
-/** Contract: "Campaign (status read response)", all of it, in its order. */
-export const CAMPAIGN_FIELDS = [
-  'campaign-name',
-  'campaign-id',
-  'enabled',
-  'status',
-  'no-of-records',
-  'caller-id',
-  'queue-id',
-  'start-time',
-  'end-time',
-  'actual-stop-time',
-  'daily-start-time',
-  'daily-end-time',
-  'actual-run-time',
-  'retry-interval',
-  'max-retry',
-  'abandon-max-retry',
-  'max-ring-time',
-  'integration-type',
-  'calling-window',
-  'schedule-name',
-  'timezone',
-  'dynamic-campaign',
-  'sequential',
-] as const;
-
 /**
  * The twelve numbers of a campaign's status. Contract: "States and transitions", Campaign; the words are its own.
  */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { readSecret } from '../../src/command/read-secrets.js';
 import type { SecretSource } from '../../src/job/job.js';
-import { readSecret } from '../../src/job/secrets.js';
 
 const WHAT = 'the API key of sms';
 
