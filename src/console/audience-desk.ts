@@ -39,6 +39,7 @@ export class AudienceDesk extends Desk {
       columns,
       said: describeAudience(sample, ticked),
       optOuts: job.optOuts,
+      sharesMemory: job.sharesMemory,
       ...describeLists(campaign.directory, job, printed),
     });
   }

@@ -22,6 +22,8 @@ export interface Audience {
   /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
   readonly lists: readonly string[];
   readonly optOuts: string;
+  /** With the other campaigns of the console: who opted out of them gets nothing here either. */
+  readonly sharesMemory: boolean;
 }
 
 /** A column of which values can be ticked. */
@@ -102,10 +104,11 @@ function toWhere(ticked: readonly Ticked[]): Where[number] {
 }
 
 /** In a few words, for the list of tasks. */
-export function describeWho({ ticked, lists, optOuts }: Audience): string {
+export function describeWho({ ticked, lists, optOuts, sharesMemory }: Audience): string {
   const excluded = lists.length + (optOuts === '' ? 0 : 1);
   const who = ticked.length === 0 ? 'Everyone in the file' : describeTicks(ticked);
-  return `${who}, ${excluded === 0 ? 'no one is excluded' : `without those on ${countOf(excluded, 'list')}`}`;
+  if (excluded > 0) return `${who}, without those on ${countOf(excluded, 'list')}`;
+  return `${who}, ${sharesMemory ? 'without those who opted out' : 'no one is excluded'}`;
 }
 
 /** Columns with few values, as texts are compared, and those that are ticked. `numbers`: the column of the numbers. */

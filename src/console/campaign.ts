@@ -46,8 +46,6 @@ export interface CampaignJob extends Audience {
   readonly sender: string;
   readonly message: string;
   readonly timing: Timing;
-  /** With the other campaigns of the console. */
-  readonly sharesMemory: boolean;
   /** Keys that the forms do not know: then they show the job, and change nothing of it. */
   readonly unknown: readonly string[];
 }
@@ -249,6 +247,7 @@ function readJob(text: string): CampaignJob {
   };
   visit(document.contents, '');
   const steps = document.get('steps');
+  if (document.errors.length > 0) unknown.add('lines that cannot be read');
   if (!isSeq(steps) || steps.items.length !== 1) unknown.add('several steps');
   if (at('steps', 0, 'kind') !== 'sms') unknown.add('steps without SMS');
   const say = (value: unknown) => (value === undefined || value === null ? '' : String(value));

@@ -22,11 +22,15 @@ export interface WhoShown {
   /** Lists of people who get nothing, with what each did, where that is known. */
   readonly lists: readonly string[];
   readonly optOuts: string;
+  readonly sharesMemory: boolean;
   /** Of numbers that they may have missed. */
   readonly warnings: readonly string[];
 }
 
-export function whoPage(view: View, { sha256, columns, said, lists, optOuts, warnings }: WhoShown): PageAnswer {
+export function whoPage(
+  view: View,
+  { sha256, columns, said, lists, optOuts, sharesMemory, warnings }: WhoShown,
+): PageAnswer {
   const none =
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
@@ -48,7 +52,7 @@ ${renderForm(
   'who',
   html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
-<h2 id="lists">Who gets nothing</h2>${listed}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
+<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV, Excel or NDJSON, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
   html`${MULTIPART} data-count="${view.at}/who.json"`,
 )}`,

@@ -44,9 +44,11 @@ export function renderPage(view: View, { title, body, command, refreshes = false
   const banner =
     campaign === undefined
       ? NOTHING
-      : campaign.isSandbox
-        ? html`<p class="banner sandbox"><b>Sandbox</b>: no message leaves this machine</p>`
-        : html`<p class="banner live"><b>Live: ${campaign.account}</b>. Messages leave this machine</p>`;
+      : campaign.account === '' && !campaign.isSandbox
+        ? html`<p class="banner">Its job names no account, or cannot be read: nothing is sent</p>`
+        : campaign.isSandbox
+          ? html`<p class="banner sandbox"><b>Sandbox</b>: no message leaves this machine</p>`
+          : html`<p class="banner live"><b>Live: ${campaign.account}</b>. Messages leave this machine</p>`;
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -88,7 +90,7 @@ export const WORK = {
   },
   apply: {
     page: 'run',
-    did: 'sent it, or went on',
+    did: 'started sending',
     title: 'Sending',
     said: 'Sending begins.',
     command: 'volley status job.yaml',
