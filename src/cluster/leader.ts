@@ -10,7 +10,7 @@ import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { explainAway, LeadLost, type LedRun, type Store, StoreLost } from './store.js';
 import { workForRuns } from './worker.js';
-import { encodeWorkerJob } from './worker-job.js';
+import { digestJob } from './worker-job.js';
 
 export interface LeaderOptions {
   readonly plan: Plan;
@@ -40,7 +40,7 @@ export function createLeader(
   let isKnown = false;
   let isEmpty = false;
   let isAway = false;
-  const newLead = { job: encodeWorkerJob(plan.job.name, settings), leader: options.id };
+  const newLead = { job: plan.job.name, digest: digestJob(settings), leader: options.id };
   const explained = <T>(task: Promise<T>): Promise<T> =>
     task.catch(async (error: unknown) => {
       isAway = error instanceof StoreLost;
@@ -128,7 +128,7 @@ export function createLeader(
 
 /** A worker in this process, for one step. `onGivenUp`: it cannot reach the service, and others may. */
 async function sendFromHere(
-  { plan, leaseMs, name }: LeaderOptions,
+  { plan, settings, leaseMs, name }: LeaderOptions,
   {
     context,
     local,
@@ -141,21 +141,21 @@ async function sendFromHere(
     onGivenUp: (why: string) => void;
   },
 ): Promise<void> {
-  const { stop, service } = context;
+  const { stop } = context;
   const request = () => local.request('interrupted', 'the run is stopping');
   if (stop.isRequested) request();
   stop.nothingNew.addEventListener('abort', request, { once: true });
   stop.nothingMore.addEventListener('abort', () => local.abandon(), { once: true });
   const { transport, authorize } = context.deps;
+  const job = { ...settings, name: plan.job.name };
   try {
     const end = await workForRuns(
       {
-        only: plan.id,
+        runs: { run: plan.id },
         isOver: () => false,
         leaseMs,
         name,
-        openService: async (_run, job) =>
-          job && { job: { ...job, service }, transport, authorize, createLane: deps.createLane, close: async () => {} },
+        openService: async () => ({ job, transport, authorize, createLane: deps.createLane }),
       },
       local,
       // The leader counts what all workers settle.

@@ -46,8 +46,10 @@ export interface LeadKey {
 }
 
 export interface NewLead {
-  /** What workers need to send (JSON). */
+  /** The name of the job. */
   readonly job: string;
+  /** What its workers must agree on (worker-job.ts). */
+  readonly digest: string;
   /** Random, of the process: in two directories of one job, two may have the same epoch. The first of them leads. */
   readonly leader: string;
 }
@@ -174,13 +176,19 @@ export interface Beat {
   readonly life: string;
 }
 
+/** One run, or those of a job; all where it names neither. */
+export interface RunFilter {
+  readonly run?: string;
+  readonly job?: string;
+}
+
 export interface WorkingRun {
   readonly run: string;
   /** Another one once the run was dropped and is led again: attempts of before are of no concern to it. */
   readonly born: string;
   /** Of its leader. */
   readonly epoch: number;
-  readonly job: string;
+  readonly digest: string;
   readonly step: number;
   readonly provisionedIds: readonly string[];
 }
@@ -236,13 +244,10 @@ export interface WorkerStore {
     worker: string,
     about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
   ): Promise<Beat>;
-  /** A run with a step to work on, if possible one with parts that nobody has claimed, which `withOpenParts` asks for; `only` names one. */
-  findRun(filter: {
-    readonly only?: string | undefined;
-    readonly withOpenParts?: boolean;
-  }): Promise<WorkingRun | undefined>;
-  /** Whether any run is open at all, for `--until-done`. */
-  hasRuns(filter: { readonly only?: string | undefined }): Promise<boolean>;
+  /** A run with a step to work on, if possible one with parts that no worker has claimed, which `withOpenParts` asks for. */
+  findRun(filter: RunFilter & { readonly withOpenParts?: boolean }): Promise<WorkingRun | undefined>;
+  /** Whether any is there at all, for `--until-done`. */
+  hasRuns(filter: RunFilter): Promise<boolean>;
   /**
    * Claims open parts in the order of the plan, so that the worker holds those that it says it does and `count` more;
    * first those that it owns without knowing (a lost reply). `isOpen`: the step may still have parts for this worker, under the

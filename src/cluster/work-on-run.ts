@@ -83,7 +83,7 @@ export async function workOnRun(
       ...{ service: job.service, deps, journal: held, lock: held, stop },
       planned: { number: run.step, kind: step.kind, counts: { planned: 0 } },
       progress: { settledRows: NOTHING_SETTLED },
-      maxFailedPercent: job.maxFailedPercent,
+      maxFailedPercent: job.guards.maxFailedPercent,
       ...{ before, onAway },
     },
     held,

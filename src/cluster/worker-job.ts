@@ -1,27 +1,27 @@
-import { z } from 'zod';
+import { createHash } from 'node:crypto';
 import { InternalError } from '../domain/errors.js';
-import { isRowStep, type Job, type RowStep, type ServiceSettings } from '../job/job.js';
+import { isObject } from '../domain/is-object.js';
+import { isRowStep, type Job, type RowStep } from '../job/job.js';
+import { kindOf } from '../kinds/kinds.js';
 
-/** What a worker needs to send the requests of a run. Secrets are named in it, never given. */
-export interface WorkerJob extends Pick<Job, 'name' | 'steps'> {
-  readonly service: ServiceSettings;
-  readonly maxFailedPercent: number;
-}
+/** What sending the requests of a run takes; leader and worker have it each from their own copy of the job file. */
+export type WorkerJob = Pick<Job, 'name' | 'service' | 'steps' | 'guards'>;
 
-const VERSION = 1;
-
-const encoded = z.object({ version: z.literal(VERSION), job: z.unknown() });
-
-export function encodeWorkerJob(name: string, { service, steps, guards }: Job): string {
-  const job: WorkerJob = { name, service, steps, maxFailedPercent: guards.maxFailedPercent };
-  return JSON.stringify({ version: VERSION, job });
-}
-
-/** Undefined for one of another version of Volley. */
-export function decodeWorkerJob(text: string): WorkerJob | undefined {
-  const read = encoded.safeParse(JSON.parse(text));
-  // `encodeWorkerJob` of the same version wrote it.
-  return read.success ? (read.data.job as WorkerJob) : undefined;
+/**
+ * SHA-256 of what leader and workers must agree on: where the steps go, how fast, and what is done about a failure. Not of the
+ * texts and rows, which the plan has, nor of the secrets, which each process reads where its own file says.
+ */
+export function digestJob({ service: { credentials: _, ...service }, steps, guards }: Omit<WorkerJob, 'name'>): string {
+  const sent = steps.map((step) => {
+    const isRepeatable = isRowStep(step) && kindOf(step).isRepeatable(step);
+    return { kind: step.kind, limits: step.limits, isRepeatable };
+  });
+  const agreed = { service, steps: sent, maxFailedPercent: guards.maxFailedPercent };
+  const inOrder = (_: string, value: unknown) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value;
+  return createHash('sha256').update(JSON.stringify(agreed, inOrder)).digest('hex');
 }
 
 export function rowStepOf({ steps }: Pick<WorkerJob, 'steps'>, number: number): RowStep {

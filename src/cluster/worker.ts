@@ -6,9 +6,9 @@ import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
 import { SentAttempts } from './held-parts.js';
 import { Lease } from './lease.js';
-import type { Store, WorkingRun } from './store.js';
+import type { RunFilter, Store, WorkingRun } from './store.js';
 import { type WorkEvent, workOnRun } from './work-on-run.js';
-import { decodeWorkerJob, rowStepOf, type WorkerJob } from './worker-job.js';
+import { rowStepOf, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
 const RECOVER_EVERY_MS = 2_000;
@@ -20,19 +20,17 @@ const AWAY_FOR_MS = 120_000;
 /** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
   readonly job: WorkerJob;
-  close(): Promise<void>;
 }
 
 export interface WorkOptions {
-  /** One run; undefined: any. */
-  readonly only: string | undefined;
+  readonly runs: RunFilter;
   /** Asked while there is nothing to do; `hasRuns`: whether a run that it may work on is there. */
   readonly isOver: (idle: { readonly forMs: number; readonly hasRuns: boolean }) => boolean;
   readonly leaseMs: number;
   /** For people: host and process. */
   readonly name: string;
-  /** Undefined where this worker cannot work on it. `job` is undefined where another version wrote it. The last few are kept open. */
-  readonly openService: (run: WorkingRun, job: WorkerJob | undefined) => Promise<WorkerService | undefined>;
+  /** Undefined where this worker has another job file than the leader, now. */
+  readonly openService: (run: WorkingRun) => Promise<WorkerService | undefined>;
   readonly onWork?: (run: WorkingRun, job: WorkerJob) => void;
   readonly emit?: ((event: WorkEvent) => unknown) | undefined;
 }
@@ -40,6 +38,13 @@ export interface WorkOptions {
 type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> & {
   readonly store: Store;
 };
+
+/** What this worker knows of its way to the service, where the last round ended without one. */
+interface Away extends StepBefore {
+  readonly run: string;
+  readonly step: number;
+  readonly atMs: number;
+}
 
 /**
  * Claims requests and sends them, until `stop` or `isOver`; as many workers as wanted do so at once. Returns why it can go on no
@@ -52,9 +57,9 @@ export async function workForRuns(
 ): Promise<StopSwitch['reason']> {
   const { store, clock, onNotice } = deps;
   const sent = new SentAttempts(clock);
-  const services: Services = new Map();
   const ending = new AbortController();
   const recovering = recoverEvery(store, clock, ending.signal);
+  const round: Round = { options, stop, deps, sent, away: undefined };
   try {
     while (!stop.isRequested) {
       const lease = new Lease(randomUUID(), {
@@ -65,7 +70,7 @@ export async function workForRuns(
       options.emit?.({ type: 'lease', lease });
       await lease.start();
       try {
-        const end = await workUnder(lease, { options, stop, deps, sent, services });
+        const end = await workUnder(lease, round);
         if (end !== 'again') return end;
       } finally {
         await lease.stop();
@@ -76,52 +81,32 @@ export async function workForRuns(
   } finally {
     ending.abort();
     await recovering;
-    for (const service of services.values()) await (await service)?.close();
   }
 }
 
-interface OpenedService extends WorkerService {
-  /** Where the last round ended without a way to the service. */
-  away?: (StepBefore & { readonly step: number; readonly atMs: number }) | undefined;
+interface Round {
+  readonly options: WorkOptions;
+  readonly stop: StopSwitch;
+  readonly deps: WorkDeps;
+  readonly sent: SentAttempts;
+  away: Away | undefined;
 }
 
-/** By run and job, which may change with its leader; the one that was opened last at the end. */
-type Services = Map<string, Promise<OpenedService | undefined>>;
-const MOST_SERVICES = 8;
-
-async function workUnder(
-  lease: Lease,
-  {
-    options,
-    stop,
-    deps,
-    sent,
-    services,
-  }: {
-    options: WorkOptions;
-    stop: StopSwitch;
-    deps: WorkDeps;
-    sent: SentAttempts;
-    services: Services;
-  },
-): Promise<StopSwitch['reason'] | 'again'> {
+async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason'] | 'again'> {
+  const { options, stop, deps, sent } = round;
   const { store, clock } = deps;
+  const { runs, emit } = options;
   const idleSinceMs = clock.monotonicMs();
   while (!stop.isRequested) {
     if (lease.isLost) return 'again';
-    const run = await store.findRun({ only: options.only });
-    const service = run === undefined ? undefined : await openOnce(run, services, options);
+    const run = await store.findRun(runs);
+    const service = run && (await options.openService(run));
     if (run === undefined || service === undefined) {
-      const hasRuns = await store.hasRuns({ only: options.only });
-      options.emit?.({ type: 'idle', waits: hasRuns && run === undefined });
-      // A run that was dropped may come back under the same id, and knows nothing of them.
-      if (!hasRuns) sent.forget();
-      if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return undefined;
-      await clock.sleep(POLL_MS, stop.nothingNew);
+      if (await waitForRun(round, { idleSinceMs, isOther: run !== undefined })) return undefined;
       continue;
     }
-    const { job, transport, authorize, createLane } = service;
-    const before = findBefore(run, service, deps);
+    const { job, ...access } = service;
+    const before = findBefore(run, job, round);
     const { pauseMs } = before.breaker;
     if (pauseMs > 0) {
       await clock.sleep(Math.min(pauseMs, AWAY_POLL_MS), stop.nothingNew);
@@ -130,17 +115,16 @@ async function workUnder(
     options.onWork?.(run, job);
     const sinceMs = clock.monotonicMs();
     const isWantedElsewhere = async () => {
-      const other = await store.findRun({ only: options.only, withOpenParts: true });
+      const other = await store.findRun({ ...runs, withOpenParts: true });
       return other !== undefined && other.run !== run.run;
     };
-    service.away = undefined;
+    round.away = undefined;
     const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop, emit: options.emit, isWantedElsewhere },
-      before,
+      ...{ store, lease, sent, stop, emit, isWantedElsewhere, before },
       onAway: () => {
-        service.away = { ...before, step: run.step, atMs: clock.monotonicMs() };
+        round.away = { ...before, run: run.run, step: run.step, atMs: clock.monotonicMs() };
       },
-      deps: { ...deps, transport, authorize, createLane },
+      deps: { ...deps, ...access },
     });
     if (reason?.reason === 'unavailable') return reason;
     // The step may be closed, or wait for its leader: then this was soon over.
@@ -151,27 +135,24 @@ async function workUnder(
   return undefined;
 }
 
-async function openOnce(
-  run: WorkingRun,
-  services: Services,
-  { openService }: WorkOptions,
-): Promise<OpenedService | undefined> {
-  const name = `${run.run} ${run.job}`;
-  const known = services.get(name);
-  if (known !== undefined) return known;
-  const opening = openService(run, decodeWorkerJob(run.job));
-  services.set(name, opening);
-  const [[oldest, service] = []] = services;
-  if (services.size > MOST_SERVICES && oldest !== undefined) {
-    services.delete(oldest);
-    await (await service)?.close();
-  }
-  return opening;
+/** Returns whether there is nothing more to wait for. `isOther`: there is a run, whose leader has another job file. */
+async function waitForRun(
+  { options, stop, deps, sent }: Round,
+  { idleSinceMs, isOther }: { idleSinceMs: number; isOther: boolean },
+): Promise<boolean> {
+  const { store, clock } = deps;
+  const hasRuns = await store.hasRuns(options.runs);
+  options.emit?.({ type: 'idle', waits: hasRuns && !isOther });
+  // A run that was dropped may come back under the same id, and knows nothing of them.
+  if (!hasRuns) sent.forget();
+  if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return true;
+  await clock.sleep(isOther ? AWAY_POLL_MS : POLL_MS, stop.nothingNew);
+  return false;
 }
 
-/** What this worker knows of its way to the service, for the step that is open. */
-function findBefore({ step: number }: WorkingRun, { job, away }: OpenedService, deps: WorkDeps): StepBefore {
-  if (away?.step === number && deps.clock.monotonicMs() - away.atMs < AWAY_FOR_MS) return away;
+function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { away, deps }: Round): StepBefore {
+  const isSame = away?.run === run && away.step === number;
+  if (isSame && deps.clock.monotonicMs() - away.atMs < AWAY_FOR_MS) return away;
   return {
     breaker: new Breaker({ ...deps, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
     notices: new StepNotices(deps, { number, kind: rowStepOf(job, number).kind }),

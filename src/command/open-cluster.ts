@@ -27,16 +27,15 @@ export interface OpenCluster {
 /** All of a process together. */
 const RECOVER_EVERY_MS = 1_000;
 
-/** Connects, and waits for a database that is down as long as for a service that is. `flags`: of a command that has no job. */
+/** Connects, and waits for a database that is down as long as for a service that is. */
 export async function openCluster(
   context: Context,
   settings: NonNullable<Job['cluster']>,
   giveUpAfterSeconds: number,
-  flags?: string,
 ): Promise<OpenCluster> {
   const { env, log, stop, emit } = context;
   const { clock, random, owner } = env;
-  const readUrl = () => readAddress(settings.database, context, flags);
+  const readUrl = () => readAddress(settings.database, context);
   const url = await readUrl();
   const closed = new AbortController();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;

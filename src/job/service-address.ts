@@ -1,11 +1,9 @@
 import { isLoopback } from '../domain/loopback.js';
 import {
   BELL_CANADA_BASE,
-  basesByRegion,
   CAMPAIGN_BASE_FORM,
   CAMPAIGN_PLATFORMS,
   CC_PLATFORM,
-  GATEWAY_BASE,
 } from '../domain/service-facts.js';
 import { trimEndOf } from '../domain/trim-end.js';
 
@@ -16,11 +14,6 @@ import { trimEndOf } from '../domain/trim-end.js';
 
 /** Placeholder until the sandbox reports its address: nothing can listen on port 0, so nothing can be sent by mistake. */
 export const NO_BASE = 'http://127.0.0.1:0';
-
-/** Whether requests with rows go there by default, in any region. */
-export function isServiceOrigin(origin: string): boolean {
-  return [GATEWAY_BASE, ...Object.values(basesByRegion).flatMap((bases) => Object.values(bases))].includes(origin);
-}
 
 /** A base address is https, or http to this machine only. */
 export function findBaseFault(text: string): string | undefined {

@@ -77,7 +77,7 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
   if (job.cluster === undefined) return 'unknown';
   try {
     const store = await context.env.loadStore(await readAddress(job.cluster.database, context), () => {});
-    const isThere = await store.hasRuns({ only: id }).finally(() => store.close());
+    const isThere = await store.hasRuns({ run: id }).finally(() => store.close());
     return isThere ? 'yes' : 'no';
   } catch {
     return 'unknown';

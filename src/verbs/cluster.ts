@@ -10,7 +10,7 @@ import type { SecretSource } from '../job/job.js';
 import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
 
 /** Where the address may be, for what is said where it is not. */
-export const DATABASE_FLAGS = '--database-env or --database-file';
+const DATABASE_FLAGS = '--database-env or --database-file';
 
 const flags = { ...databaseFlags, json } as const;
 
@@ -19,7 +19,7 @@ interface Where {
   readonly databaseFile: string | undefined;
 }
 
-export function sourceOf({ databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file }: Where): SecretSource {
+function sourceOf({ databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file }: Where): SecretSource {
   return file === undefined ? { env } : { file };
 }
 

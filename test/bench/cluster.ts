@@ -77,8 +77,8 @@ async function benchWorkers(directory: string, server: PostgresServer): Promise<
 async function benchLanes(directory: string, server: PostgresServer): Promise<void> {
   const lines: string[][] = [];
   for (const perSecond of [25, 200]) {
-    for (const workers of [1, 2, 4, 8, 16]) {
-      // One worker alone must be able to use it: a turn is booked 150 ms ahead.
+    for (const workers of [2, 4, 8, 16]) {
+      // One worker of a job alone must be able to use it: a turn is booked 150 ms ahead.
       const limits = { requestsPerSecond: perSecond, concurrency: perSecond > 100 ? 64 : 8 };
       const seen = await tell(join(directory, `lane-${perSecond}-${workers}`), server, {
         ...{
@@ -167,11 +167,17 @@ async function benchTakeover(directory: string, server: PostgresServer): Promise
   await client.connect();
   const tookMs = await withSandbox(directory, [SERVER, '500'], async ({ origin, credentials }) => {
     const limits = { requestsPerSecond: 1800, concurrency: IN_FLIGHT };
-    const story = { rows: 400, limits, answerMs: 500, workers: 0, cluster: { sendHere: false } };
+    const story = {
+      rows: 400,
+      limits,
+      answerMs: 500,
+      workers: 0,
+      cluster: { sendHere: false, leaseSeconds: LEASE_SECONDS },
+    };
     const work = writeStory(join(directory, 'takeover'), story, origin, 1);
     const env = envOf(credentials.apiKey, url);
     const leader = new Life(COMMAND, ['run', 'job-1.yaml'], { cwd: work, env });
-    const worker = new Life(COMMAND, ['work', '--lease-seconds', String(LEASE_SECONDS)], { cwd: work, env });
+    const worker = new Life(COMMAND, ['work', 'job-1.yaml'], { cwd: work, env });
     const held = async () =>
       Number((await client.query('select count(*) from volley.part where owner is not null')).rows[0]?.count);
     await waitFor(worker, () => worker.stderr.includes('"event":"work"'), { timeoutMs: 30_000 });
@@ -205,7 +211,9 @@ async function tell(directory: string, server: PostgresServer, story: Story): Pr
     const env = envOf(sandbox.credentials.apiKey, url);
     const start = (...args: string[]) => runProgram({ args: [COMMAND, ...args], cwd: work, env });
     const before = readProcessors();
-    const workers = Array.from({ length: story.workers }, () => start('work', '--until-done'));
+    const workers = Array.from({ length: story.workers }, (_, index) =>
+      start('work', `job-${(index % jobs) + 1}.yaml`, '--until-done'),
+    );
     const leaders = Array.from({ length: jobs }, (_, index) => start('run', `job-${index + 1}.yaml`));
     const ended = await Promise.all([...leaders, ...workers]);
     const after = readProcessors();

@@ -35,10 +35,14 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
       return { ended, stop: () => signal('SIGTERM') };
     },
     /** `volley work --until-done`; `stop` is SIGTERM. */
-    work: (runtime: Partial<Env> = {}, flags: Partial<WorkFlags> = {}, address = url) => {
-      const { terminal, signal, said } = aTerminal({ env: env(address), isStderrTerminal: false });
+    work: (runtime: Partial<Env> = {}, flags: Partial<WorkFlags> = {}, own = file) => {
+      const { terminal, signal, said } = aTerminal({ env: env(url), isStderrTerminal: false });
       const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
-      return { ended: runWorker({ untilDone: true, ...flags }, host), stop: () => signal('SIGTERM'), said };
+      return {
+        ended: runWorker(workspace.path(own), { untilDone: true, ...flags }, host),
+        stop: () => signal('SIGTERM'),
+        said,
+      };
     },
   };
 }
@@ -52,6 +56,6 @@ export function aClusterInMemory(workspace: Workspace) {
     cluster,
     run: (breakCall?: BreakCall) => run(through(breakCall)),
     lead: (breakCall?: BreakCall) => lead(through(breakCall)),
-    work: (breakCall?: BreakCall, flags?: Partial<WorkFlags>) => work(through(breakCall), flags),
+    work: (breakCall?: BreakCall, flags?: Partial<WorkFlags>, own?: string) => work(through(breakCall), flags, own),
   };
 }

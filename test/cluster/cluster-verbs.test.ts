@@ -141,13 +141,13 @@ test('status says since when a run has no leader, what to do, and who takes over
   await other.query("set application_name = 'volley desk-7 4711'");
   const store = await createPostgresStore({ url });
   const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
-  await store.lead(key, { job: JSON.stringify({ job: { name: 'sale' } }), leader: 'a' });
+  await store.lead(key, { job: 'sale', digest: '', leader: 'a' });
   await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
   const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
   await store.handOver(key, [part as never]);
   // Its leader died between two steps, or once all was under way.
   const idle = { run: 'm1v9q2m8x4aa', epoch: 1 };
-  await store.lead(idle, { job: JSON.stringify({ job: { name: 'spring' } }), leader: 'b' });
+  await store.lead(idle, { job: 'spring', digest: '', leader: 'b' });
   await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
   await store.closeStep(idle);
   await store.standBy('spring');
@@ -186,17 +186,15 @@ test('a worker ends when it has had nothing to do for long enough', async () => 
   const volley = await aDatabase();
   await volley('cluster', 'init');
 
-  expect(await volley('work', '--until-idle', '1s')).toMatchObject({
+  expect(await volley('work', 'job.yaml', '--until-idle', '1s')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('0 rows accepted'),
   });
 });
 
 test.each([
-  [['work', '--until-idle', 'soon'], '--until-idle'],
-  [['work', '--lease-seconds', '5'], '--lease-seconds'],
-  [['work', '--database-env', 'A', '--database-file', 'b'], '--database-env'],
-  [['work', 'job.yaml'], 'Not expected: job.yaml'],
+  [['work', 'job.yaml', '--until-idle', 'soon'], '--until-idle'],
+  [['cluster', 'status', '--database-env', 'A', '--database-file', 'b'], '--database-env'],
 ])('%j is refused', async (args, what) => {
   const volley = await aDatabase();
 

@@ -68,56 +68,47 @@ test('a leader that gets SIGTERM takes back what its workers have not sent; they
   }
 });
 
-test('a worker leaves a run whose secrets it lacks to the others', async () => {
+test('a worker that lacks a secret of its job ends with 2 before there is a run', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(200));
   const service = { credentials: { apiKey: { env: 'VOLLEY_LEADER_KEY' } } };
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS, service }));
-  const { run, work } = aClusterInMemory(workspace);
-  const worker = work();
 
-  expect(await run()).toBe(0);
-  expect(await worker.ended).toBe(0);
-  expect(worker.said.stderr).toContain('VOLLEY_LEADER_KEY');
-  expect(await workspace.destinations()).toEqual(numbersOf(200));
+  await expect(aClusterInMemory(workspace).work().ended).rejects.toMatchObject({ code: 'bad-credentials' });
 });
 
-test('a worker reads a key from where it was allowed to, and from nowhere else', async () => {
+test('a worker whose job file has other limits leaves the run to others, until it has the file of the leader', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(200));
-  workspace.write('key.txt', workspace.sandbox.credentials.apiKey);
-  const service = { credentials: { apiKey: { file: 'key.txt' } } };
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS, service }));
+  const jobOf = (requestsPerSecond: number) => {
+    const steps = [anSmsStep({ limits: { ...FAST, requestsPerSecond } })];
+    return aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps });
+  };
+  workspace.writeJob(jobOf(1000));
+  workspace.writeJob(jobOf(500), 'own.yaml');
   const { lead, work } = aClusterInMemory(workspace);
   const leader = lead();
-  const other = work();
-  await until(() => other.said.stderr.includes('start the worker with --allow-secret-file'));
+  const worker = work(undefined, {}, 'own.yaml');
+  await until(() => worker.said.stderr.includes('its leader has another job file'));
   expect(await workspace.destinations()).toEqual([]);
+  workspace.writeJob(jobOf(1000), 'own.yaml');
 
-  const allowed = work(undefined, { allowSecretFile: [workspace.path('key.txt')] });
-
-  expect([await leader.ended, await allowed.ended, await other.ended]).toEqual([0, 0, 0]);
+  expect([await leader.ended, await worker.ended]).toEqual([0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(200));
 });
 
-test('a worker that is for one run ends with 2 where that sends elsewhere; one for any leaves it to others', async () => {
+test('a worker is for the runs of its job alone', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(200));
-  const service = { bases: { sms: 'https://sms.example.com' } };
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS, service }));
+  const written = aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
+  workspace.writeJob(written);
+  workspace.writeJob({ ...written, name: 'another' }, 'own.yaml');
   const { lead, work } = aClusterInMemory(workspace);
   const leader = lead();
-  const any = work();
-  const why = 'it sends to \\"https://sms.example.com\\", expected an address of the service, or of this machine';
-  await until(() => any.said.stderr.includes(why));
 
-  await expect(work(undefined, { run: workspace.plans()[0] }).ended).rejects.toMatchObject({
-    code: 'unsafe-environment',
-    hint: 'If that is meant, start the worker with --allow-url https://sms.example.com',
-  });
-  any.stop();
-  leader.stop();
-  expect([await any.ended, await leader.ended]).toEqual([75, 75]);
+  expect(await work(undefined, { untilIdle: 1000 }, 'own.yaml').ended).toBe(0);
+  expect(await workspace.destinations()).toEqual([]);
+  expect([await work().ended, await leader.ended]).toEqual([0, 0]);
+  expect(await workspace.destinations()).toEqual(numbersOf(200));
 });
 
 test('a run continues where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {

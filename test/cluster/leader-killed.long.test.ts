@@ -17,14 +17,14 @@ test.concurrent('workers that come after the lease of a leader that was killed s
   await leave();
   await endLease();
 
-  expect(await volley('work', '--until-idle', '1s')).toMatchObject({ code: 0 });
+  expect(await volley('work', 'job.yaml', '--until-idle', '1s')).toMatchObject({ code: 0 });
   expect(await workspace.destinations()).toEqual([]);
   const { stdout } = await volley('cluster', 'status', '--no-json');
   expect(stdout).toMatch(
     /sale: no leader since 20\d\d-\S+Z, nothing of it begins\n[\s\S]*requests +10 open, the oldest for \d+ s, 0 claimed, 0 under/,
   );
 
-  const worker = start('work', '--until-done');
+  const worker = start('work', 'job.yaml', '--until-done');
   expect(await volley('run', 'job.yaml')).toMatchObject({ code: 0 });
   expect((await worker.ended).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(10));
@@ -41,10 +41,10 @@ test.concurrent('what a killed leader had handed over is sent by no worker once 
   expect(abandoned.code).toBe(0);
   expect(abandoned.stderr).toContain('waits until');
   expect(await volley('settle', directory, '--assume', 'not-sent', '--confirm', '10')).toMatchObject({ code: 0 });
-  expect(await volley('work', '--until-idle', '1s')).toMatchObject({ code: 0 });
+  expect(await volley('work', 'job.yaml', '--until-idle', '1s')).toMatchObject({ code: 0 });
   expect(await workspace.destinations()).toEqual([]);
 
-  const worker = start('work', '--until-done');
+  const worker = start('work', 'job.yaml', '--until-done');
   const { stdout } = await volley('retry', directory, '--only', 'not-sent');
   expect(await volley('apply', JSON.parse(stdout).directory)).toMatchObject({ code: 0 });
   // The run that was abandoned is in the database still.

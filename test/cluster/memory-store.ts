@@ -164,7 +164,9 @@ export class MemoryCluster {
       }),
       beat: call('beat', (worker, about) => beat(memory, worker, about)),
       findRun: call('findRun', (filter) => findRun(memory, filter)),
-      hasRuns: call('hasRuns', ({ only }) => [...memory.runs].some(([id]) => only === undefined || only === id)),
+      hasRuns: call('hasRuns', ({ run, job }) =>
+        [...memory.runs].some(([id, known]) => id === (run ?? id) && known.job === (job ?? known.job)),
+      ),
       claim: call('claim', (key, ask) => claim(memory, key, ask)),
       append: call('append', (key, entries) => ({
         refused: entries.flatMap((entry, index) => (append(memory, key, entry) ? [] : [index])),

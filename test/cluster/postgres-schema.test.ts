@@ -238,6 +238,6 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
     code: 'lock-held',
     message: 'Cannot drop run run-a: a process has resumed it meanwhile',
   });
-  expect(await store.hasRuns({ only: lead.run })).toBe(true);
+  expect(await store.hasRuns({ run: lead.run })).toBe(true);
   await store.close();
 });

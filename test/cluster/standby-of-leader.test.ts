@@ -78,7 +78,7 @@ async function aLedPair({ sendHere, answersInMs }: { sendHere: boolean; answersI
   const first = new Machine(workspace, 'pod-1');
   const second = new Machine(workspace, 'pod-2');
   const leader = first.start('run', 'job.yaml', '--standby');
-  const worker = sendHere ? undefined : workspace.start(['work', '--until-done', '--database-file', 'address']);
+  const worker = sendHere ? undefined : workspace.start(['work', 'job.yaml', '--until-done']);
   await until(() => workspace.requests().length >= 2);
   leader.signal('SIGSTOP');
   const standby = second.start('run', 'job.yaml', '--standby');

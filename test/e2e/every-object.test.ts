@@ -68,7 +68,7 @@ test('every verb prints one JSON object with `state`, `exitCode` (the one that i
   await see('listen', '--port', '99999');
   await see('console', '--port', '99999');
   await see('sandbox', '--port', '99999');
-  await see('work', '--database-env', 'NONE');
+  await see('work', 'job.yaml');
   await see('cluster', 'status', '--database-env', 'NONE');
 
   expect([...seen, ...WITHOUT].sort()).toEqual([...VERBS].sort());

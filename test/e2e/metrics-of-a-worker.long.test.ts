@@ -27,7 +27,7 @@ const sms = (workspace: Workspace) => workspace.requests().filter(({ area }) => 
 test('a worker shows at a port what it sends while it sends', async () => {
   const { workspace, start } = await aCluster({ kind: 'latency', area: 'sms', nth: 5, delayMs: 600_000 });
   workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
-  const worker = start('work', '--until-done', '--metrics-port', '0');
+  const worker = start('work', 'job.yaml', '--until-done', '--metrics-port', '0');
   const origin = await worker.finds(AT);
   const idle = await scrape(origin);
   expect(sumOf(idle, 'volley_worker_running')).toBe(1);
@@ -69,7 +69,7 @@ test('a worker shows at a port what it sends while it sends', async () => {
 test('the file of a worker that has ended says what it sent, and that nothing is under way', async () => {
   const { workspace, start } = await aCluster();
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
-  const worker = start('work', '--until-done', '--metrics-file', FILE);
+  const worker = start('work', 'job.yaml', '--until-done', '--metrics-file', FILE);
   const leader = start('run', 'job.yaml', '--metrics-file', 'leader.prom');
 
   expect([(await leader.ended).code, (await worker.ended).code]).toEqual([0, 0]);

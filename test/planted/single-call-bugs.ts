@@ -17,11 +17,11 @@ export const SINGLE_CALL_BUGS: readonly PlantedBug[] = [
     tests: ['test/verbs/campaign.test.ts'],
   },
   {
-    name: 'a worker that is allowed one more address sends to any',
-    file: 'src/cluster/worker-trust.ts',
-    find: 'origins.includes(origin)',
-    replace: 'origins.length > 0',
-    tests: ['test/cluster/worker-trust.test.ts'],
+    name: 'a worker sends by a job file with other limits than the leader has',
+    file: 'src/verbs/work.ts',
+    find: 'if (digestJob(job) !== digest) {',
+    replace: 'if (digest === undefined) {',
+    tests: ['test/cluster/lead-and-work.test.ts'],
   },
   {
     name: 'a batch of the library counts as one message, and the limit of the account is exceeded',

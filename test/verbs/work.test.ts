@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
+import { CLUSTER } from '../cluster/a-cluster.js';
 import { runWorker } from '../cluster/a-worker.js';
 import { type BreakCall, MemoryCluster } from '../cluster/memory-store.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { aJob } from '../e2e/a-job.js';
+import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
 
 /** A worker on a terminal; its waits take no time. */
-async function work(flags: Parameters<typeof runWorker>[0], breakCall?: BreakCall) {
+async function work(flags: Parameters<typeof runWorker>[1], breakCall?: BreakCall) {
   let passedMs = 0;
   const clock: Clock = {
     ...systemClock,
@@ -16,14 +19,18 @@ async function work(flags: Parameters<typeof runWorker>[0], breakCall?: BreakCal
       await new Promise(setImmediate);
     },
   };
+  const workspace = await aWorkspaceInProcess();
+  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, service: { giveUpAfterSeconds: 300 } }));
   const cluster = new MemoryCluster(clock);
-  const { terminal, said } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
+  const { terminal, said } = aTerminal({
+    env: { VOLLEY_API_KEY: 'key', VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' },
+  });
   const runtime = { ...nodeEnv, clock, loadStore: async () => cluster.connect(breakCall) };
-  const code = await runWorker({ json: false, ...flags }, { ...terminal, runtime });
+  const code = await runWorker(workspace.path('job.yaml'), { json: false, ...flags }, { ...terminal, runtime });
   return { code, ...said, minutes: Math.floor(passedMs / 60_000) };
 }
 
-test('a worker whose database does not come back ends after five minutes, and says why', async () => {
+test('a worker whose database does not come back ends after `giveUpAfterSeconds`, and says why', async () => {
   const isAway: BreakCall = () => 'before';
 
   const onTerminal = await work({}, isAway);
@@ -46,9 +53,13 @@ test('a worker whose database does not come back ends after five minutes, and sa
   });
 });
 
-test('a worker for one run says once that the database does not know it', async () => {
-  const { code, stderr } = await work({ run: 'k3v9q2m8x4aa', untilIdle: 2000 });
+test.each([
+  ['it has no requests for workers', {}],
+  ['it has no requests for workers', { cluster: { ...CLUSTER, share: 'lane' } }],
+  ['it is sent to a sandbox within its leader', { cluster: CLUSTER, service: { sandbox: true } }],
+])('a worker refuses a job where %s', async (so, written) => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.writeJob(aJob(workspace, written));
 
-  expect([code, stderr.match(/run k3v9q2m8x4aa is not in the database/g)]).toEqual([0, [expect.any(String)]]);
-  expect((await work({ untilIdle: 2000 })).stderr).not.toContain('not in the database');
+  expect(await workspace.volley('work', 'job.yaml')).toMatchObject({ code: 2, stderr: expect.stringContaining(so) });
 });

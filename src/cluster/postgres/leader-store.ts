@@ -15,11 +15,11 @@ export function createLeaderStore(database: Database): LeaderStore {
     return database.query(`select * from volley.${name}(${all.map((_, index) => `$${index + 1}`)})`, all);
   };
   return {
-    lead: async (key, { leader, job }) => {
-      let [led] = await call('lead', key, [leader, job]);
+    lead: async (key, { leader, job, digest }) => {
+      let [led] = await call('lead', key, [leader, job, digest]);
       if (led?.is_dropped === true) {
         await dropRun(database, key);
-        [led] = await call('lead', key, [leader, job]);
+        [led] = await call('lead', key, [leader, job, digest]);
       }
       const parts = await database.query(
         `select step, request, part, state, state = 'done' and not exists (

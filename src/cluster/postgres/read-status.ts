@@ -54,7 +54,6 @@ export interface ClusterStatus {
   readonly servers: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
 
-const JOB_NAME = "(r.job::json #>> '{job,name}')";
 /** Host and id of the process that a connection is of. */
 const PROCESS = `substr(application_name, ${CONNECTION_PREFIX.length + 1})`;
 
@@ -80,9 +79,9 @@ export async function readClusterStatus(
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterStatus> {
   const runs = await database.query(`
-    select r.id as run, ${JOB_NAME} as job, r.step, r.is_open, r.stop_detail as stop, r.has_lost,
+    select r.id as run, r.job, r.step, r.is_open, r.stop_detail as stop, r.has_lost,
         array(select distinct ${PROCESS} from pg_stat_activity join pg_locks l using (pid)
-          where datname = current_database() and l.locktype = 'advisory' and l.database = datid and ((l.classid::bigint << 32) | l.objid::bigint) = ${standbyLock(JOB_NAME)}
+          where datname = current_database() and l.locktype = 'advisory' and l.database = datid and ((l.classid::bigint << 32) | l.objid::bigint) = ${standbyLock('r.job')}
           order by 1) as standbys,
         regexp_replace(r.leader, ' \\S+$', '') as leader, ${ROWS_IN_DOUBT} as rows,
         (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)

@@ -17,16 +17,16 @@ export function createWorkerStore(database: Database): WorkerStore {
       const row = await call('beat', [worker, name, leaseMs, life ?? null]);
       return { isAlive: row?.is_alive === true, life: row?.life as string };
     },
-    findRun: async ({ only, withOpenParts = false }) => {
-      const row = await call('find_run', [only ?? null, withOpenParts]);
+    findRun: async ({ run: only, job, withOpenParts = false }) => {
+      const row = await call('find_run', [only ?? null, job ?? null, withOpenParts]);
       if (row === undefined) return undefined;
-      const { id: run, born, job, step, provisioned_ids: provisionedIds } = row;
-      return { run, born, epoch: Number(row.epoch), job, step, provisionedIds } as WorkingRun;
+      const { id: run, born, digest, step, provisioned_ids: provisionedIds } = row;
+      return { run, born, epoch: Number(row.epoch), digest, step, provisionedIds } as WorkingRun;
     },
-    hasRuns: async ({ only }) => {
+    hasRuns: async ({ run, job }) => {
       const [row] = await database.query(
-        'select exists (select from volley.run where $1::text is null or id = $1) as has_runs',
-        [only ?? null],
+        'select exists (select from volley.run where id = coalesce($1, id) and job = coalesce($2, job)) as has_runs',
+        [run ?? null, job ?? null],
       );
       return row?.has_runs === true;
     },

@@ -78,13 +78,13 @@ export async function aRun(
 ): Promise<{ store: Store; lead: LeadKey }> {
   const store = await cluster.connect();
   const lead = { run, epoch: 1 };
-  await store.lead(lead, { ...NEW_LEAD, job: `{"of":"${run}"}` });
+  await store.lead(lead, { ...NEW_LEAD, job: `job of ${run}` });
   await openStep(store, lead, { provisionedIds: ['id "1"', ''], onLost });
   await store.handOver(lead, parts);
   return { store, lead };
 }
 
-export const NEW_LEAD = { job: '{}', leader: 'process 1' };
+export const NEW_LEAD = { job: 'sale', digest: 'of its file', leader: 'process 1' };
 
 /** Opens a step as a leader does that is well. */
 export async function openStep(store: Store, lead: LeadKey, over: Partial<OpenStep> = {}): Promise<void> {

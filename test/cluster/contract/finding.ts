@@ -9,18 +9,24 @@ export function testFinding(open: OpenCluster): void {
     expect([await store.findRun({}), await store.hasRuns({})]).toEqual([undefined, false]);
     await aRun(cluster, { run: 'run-a' });
     await aRun(cluster, { run: 'run-b' });
-    expect(await store.findRun({ only: 'run-b' })).toEqual({
+    expect(await store.findRun({ run: 'run-b' })).toEqual({
       run: 'run-b',
       born: expect.any(String),
       epoch: 1,
-      job: '{"of":"run-b"}',
+      digest: 'of its file',
       step: 1,
       provisionedIds: ['id "1"', ''],
     });
     await store.closeStep({ run: 'run-b', epoch: 1 });
-    expect(await store.findRun({ only: 'run-b' })).toBeUndefined();
+    expect(await store.findRun({ run: 'run-b' })).toBeUndefined();
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
-    expect(await store.hasRuns({ only: 'run-b' })).toBe(true);
+    expect(await store.hasRuns({ run: 'run-b' })).toBe(true);
+    expect(await store.findRun({ job: 'job of run-a' })).toMatchObject({ run: 'run-a' });
+    expect(await store.findRun({ job: 'job of run-b' })).toBeUndefined();
+    expect([await store.hasRuns({ job: 'job of run-b' }), await store.hasRuns({ job: 'other' })]).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test('a worker with nothing to do finds the run that has something for it', async () => {
@@ -34,7 +40,7 @@ export function testFinding(open: OpenCluster): void {
     for (const withOpenParts of [true, false]) {
       expect(await store.findRun({ withOpenParts })).toMatchObject({ run: 'run-b' });
     }
-    expect(await store.findRun({ only: 'run-a', withOpenParts: true })).toBeUndefined();
-    expect(await store.findRun({ only: 'run-a' })).toMatchObject({ run: 'run-a' });
+    expect(await store.findRun({ run: 'run-a', withOpenParts: true })).toBeUndefined();
+    expect(await store.findRun({ run: 'run-a' })).toMatchObject({ run: 'run-a' });
   });
 }

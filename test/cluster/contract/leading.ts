@@ -38,7 +38,7 @@ export function testLeading(open: OpenCluster): void {
     await worker.begin({ request: 2 });
     await worker.end(SETTLED, { request: 2 });
     const lead = { run: 'run-a', epoch: 2 };
-    const { parts } = await store.lead(lead, { ...NEW_LEAD, job: '{"new":true}' });
+    const { parts } = await store.lead(lead, { ...NEW_LEAD, digest: 'of a new one' });
     expect(parts.map(({ request, state, isTaken }) => [request, state, isTaken])).toEqual([
       [1, 'under-way', false],
       [2, 'done', false],
@@ -46,14 +46,14 @@ export function testLeading(open: OpenCluster): void {
       [4, 'open', false],
     ]);
     await store.noteTaken(lead, (await readNews(store, lead, 1)).ended);
-    expect((await store.lead(lead, { ...NEW_LEAD, job: '{"new":true}' })).parts[1]).toMatchObject({
+    expect((await store.lead(lead, { ...NEW_LEAD, digest: 'of a new one' })).parts[1]).toMatchObject({
       request: 2,
       isTaken: true,
     });
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     await openStep(store, lead, { onLost: 'again' });
-    expect(await store.findRun({})).toMatchObject({ job: '{"new":true}', epoch: 2 });
+    expect(await store.findRun({})).toMatchObject({ digest: 'of a new one', epoch: 2 });
     // Who knows the job of the leader before gets nothing more under it: its limits may be lower now.
     const claim = (epoch: number) => worker.store.claim(worker.key, { count: 1, holding: [], epoch });
     expect(await claim(1)).toEqual({ parts: [], isOpen: false });
@@ -223,7 +223,7 @@ export function testLeading(open: OpenCluster): void {
     for (let repeat = 0; repeat < 2; repeat += 1) await store.drop(lead);
     expect(await worker.end(SETTLED)).toMatchObject({ refused: [] });
     expect(await worker.begin()).toMatchObject({ refused: [0] });
-    expect([await store.hasRuns({ only: 'run-a' }), await store.hasRuns({})]).toEqual([false, true]);
+    expect([await store.hasRuns({ run: 'run-a' }), await store.hasRuns({})]).toEqual([false, true]);
     expect(await store.findRun({})).toMatchObject({ run: 'run-b' });
     expect(await store.lead(lead, NEW_LEAD)).toMatchObject({ isNew: true, parts: [] });
   });

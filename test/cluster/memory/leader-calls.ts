@@ -19,7 +19,7 @@ export function drop(memory: MemoryState, id: string): boolean {
   return memory.runs.delete(id);
 }
 
-export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader, job }: NewLead) {
+export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader, job, digest }: NewLead) {
   const known = memory.runs.get(id);
   const isOther = known?.epoch === epoch && known.leader !== leader;
   if (known !== undefined && (known.epoch > epoch || isOther)) throw new LeadLost(`another process leads run ${id}`);
@@ -31,6 +31,7 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader,
     epoch,
     leader,
     job,
+    digest,
     step: undefined,
     isOpen: false,
     leaseUntil: Number.NEGATIVE_INFINITY,
@@ -44,7 +45,7 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader,
   };
   for (const part of epoch > run.epoch ? run.withdrawn : []) run.parts.set(partName(part), part);
   if (epoch > run.epoch) run.withdrawn = [];
-  Object.assign(run, { epoch, leader, job, isOpen: false, stop: undefined });
+  Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop: undefined });
   memory.runs.set(id, run);
   return {
     born: run.born,

@@ -34,6 +34,7 @@ export interface Run {
   epoch: number;
   leader: string;
   job: string;
+  digest: string;
   step: OpenStep | undefined;
   isOpen: boolean;
   /** Of its leader. */

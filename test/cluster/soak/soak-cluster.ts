@@ -58,8 +58,7 @@ export async function soakCluster(
       void life.ended.then(() => lives.delete(life));
       return life;
     };
-    const startWorker = (at: number) =>
-      start(proxies[at]?.url(database) ?? url, 'work', '--lease-seconds', String(LEASE_SECONDS));
+    const startWorker = (at: number) => start(proxies[at]?.url(database) ?? url, 'work', 'job.yaml');
     const startLeader = () => start(url, 'run', 'job.yaml', '--json');
     const crew: Crew = {
       workers: Array.from({ length: WORKERS }, (_, at) => startWorker(at)),

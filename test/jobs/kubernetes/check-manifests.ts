@@ -294,6 +294,10 @@ function checkAgreement(manifests: readonly Manifest[], workloads: readonly Work
         'the job of the run has no `cluster`: its workers get nothing',
       ),
       ...complain(
+        readJobFile(worker, manifests) !== readJobFile(run, manifests),
+        'the workers have another job file than the run, and leave it to others',
+      ),
+      ...complain(
         worker.cron !== undefined && times(worker) !== times(run),
         'the workers come at other times than the run',
       ),

@@ -1,4 +1,4 @@
-import { runWorker } from '../../cluster/a-worker.js';
+import { runLoadedWorker } from '../../cluster/a-worker.js';
 import type { Process } from '../../world/process.js';
 import type { World } from '../../world/world.js';
 import type { ClusterScenario, WorkerMishap } from './cluster-scenario.js';
@@ -37,7 +37,7 @@ export class SimWorkers {
 
   #employ(index: number): void {
     const { timeline, random } = this.#world;
-    const { leaseSeconds, workerSkewsMs } = this.#scenario;
+    const { base, workerSkewsMs } = this.#scenario;
     const mishap = this.#mishaps.shift();
     const worker = this.#world.start(
       {
@@ -48,7 +48,7 @@ export class SimWorkers {
           if (!this.#isOver) timeline.schedule(100 + random() * 5_000, () => this.#isOver || this.#employ(index));
         },
       },
-      (terminal) => runWorker({ leaseSeconds, allowSecretEnv: ['KEY'] }, terminal),
+      (terminal) => runLoadedWorker(base.job, terminal),
     );
     if (mishap !== undefined && 'afterMs' in mishap) {
       timeline.schedule(

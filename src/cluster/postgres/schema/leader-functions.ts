@@ -21,7 +21,7 @@ end $$;
 
 -- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
 -- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
-create or replace function volley.lead(of_run text, its_epoch bigint, its_leader text, its_job text, out is_new boolean, out is_new_life boolean,
+create or replace function volley.lead(of_run text, its_epoch bigint, its_leader text, its_job text, its_digest text, out is_new boolean, out is_new_life boolean,
   out is_dropped boolean, out born text)
 language plpgsql as $$
 declare
@@ -29,8 +29,8 @@ declare
   present text := volley.present_life();
 begin
   perform pg_advisory_xact_lock(volley.gate(of_run));
-  insert into volley.run (id, epoch, leader, job, life, promotions)
-    select of_run, its_epoch, its_leader, its_job, present, promotions from volley.meta
+  insert into volley.run (id, epoch, leader, job, digest, life, promotions)
+    select of_run, its_epoch, its_leader, its_job, its_digest, present, promotions from volley.meta
     on conflict do nothing;
   select * into led from volley.run where id = of_run;
   is_dropped := led.is_dropped;
@@ -44,7 +44,7 @@ begin
   else
     perform volley.check_lead(of_run, case led.leader when its_leader then its_epoch end);
   end if;
-  update volley.run set epoch = its_epoch, leader = its_leader, job = its_job, is_open = false, stop_reason = null, stop_detail = null
+  update volley.run set epoch = its_epoch, leader = its_leader, job = its_job, digest = its_digest, is_open = false, stop_reason = null, stop_detail = null
     where id = of_run;
   born := led.born;
   is_new := led.step is null;

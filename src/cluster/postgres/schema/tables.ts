@@ -49,7 +49,8 @@ create table volley.run (
   born text not null default gen_random_uuid()::text, -- another one when it was dropped and led again
   epoch bigint not null,
   leader text not null, -- its process: directories of one job count their epochs alike
-  job text not null,
+  job text not null, -- its name
+  digest text not null, -- what its workers must agree on
   step integer,
   is_open boolean not null default false,
   lease interval not null default '0', -- of its leader

@@ -17,7 +17,7 @@ create or replace function volley.is_claimable(led volley.run, its_step integer,
   )
 $$;
 
-create or replace function volley.find_run(only_run text, must_be_open boolean) returns setof volley.run language plpgsql as $$
+create or replace function volley.find_run(only_run text, of_job text, must_be_open boolean) returns setof volley.run language plpgsql as $$
 declare
   present text := volley.present_life();
 begin
@@ -25,7 +25,7 @@ begin
     cross join lateral (
       select exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') as has_open
     ) as parts
-    where (only_run is null or r.id = only_run) and volley.is_claimable(r, r.step, present)
+    where r.id = coalesce(only_run, r.id) and r.job = coalesce(of_job, r.job) and volley.is_claimable(r, r.step, present)
       and (parts.has_open or not must_be_open)
     order by parts.has_open desc, random()
     limit 1;
