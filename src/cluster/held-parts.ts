@@ -13,7 +13,7 @@ import type {
   BeginEntry,
   ClaimedPart,
   EndEntry,
-  RememberedAttempt,
+  SentCalls,
   Store,
   WorkerEntry,
   WorkerKey,
@@ -39,14 +39,12 @@ interface Pending {
 const POLL_MS = 200;
 /** A standby that is promoted may lack as much. */
 const REMEMBERED_MS = 600_000;
-/** A result has some hundred bytes a row: without it, a row whose attempt is put back is in doubt. */
-const RESULT_REMEMBERED_MS = 10_000;
 
 interface HeldPartsDeps {
   readonly store: Store;
   readonly lease: Pick<Held, 'assertFresh'>;
   readonly clock: Clock;
-  readonly sent: Pick<SentAttempts, 'remember' | 'life'>;
+  readonly sent: Pick<AcknowledgedCalls, 'next' | 'note' | 'life'>;
   /** Whether another run has parts for this worker, which has none of this one. */
   readonly isWantedElsewhere?: (() => Promise<boolean>) | undefined;
 }
@@ -59,7 +57,6 @@ interface HeldPartsDeps {
 export class HeldParts implements PartSource, Journal, Held {
   readonly #deps: HeldPartsDeps;
   readonly #key: WorkerKey;
-  readonly #of: Pick<WorkingRun, 'run' | 'born'>;
   readonly #epoch: number;
   readonly #claimAtOnce: () => number;
   readonly #held = new Map<string, HeldPart>();
@@ -75,7 +72,6 @@ export class HeldParts implements PartSource, Journal, Held {
     { claimAtOnce }: { claimAtOnce: () => number },
   ) {
     this.#key = { worker, run, step };
-    this.#of = { run, born };
     this.#epoch = epoch;
     this.#deps = deps;
     this.#claimAtOnce = claimAtOnce;
@@ -83,14 +79,13 @@ export class HeldParts implements PartSource, Journal, Held {
       write: async (group) => {
         const { store, sent, clock } = deps;
         const askedAt = readMoment(clock);
-        const askedIn = sent.life;
-        const { refused, life } = await store.append(
-          this.#key,
-          group.map(({ entry }) => entry),
-        );
-        // Of a server whose place another has taken meanwhile, and this worker has checked in there without it.
-        const isOver = sent.life !== askedIn && sent.life !== life;
-        for (const [index, pending] of group.entries()) pending.isRefused = isOver || refused.includes(index);
+        const call = sent.next();
+        const entries = group.map(({ entry }) => entry);
+        const { refused, life } = await store.append(this.#key, entries, call);
+        // Else of a server whose place another has taken meanwhile, where this process checks in without it.
+        const counts = life === sent.life;
+        if (counts) sent.note(worker, call, born);
+        for (const [index, pending] of group.entries()) pending.isRefused = !counts || refused.includes(index);
         if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) this.#openAt = askedAt;
       },
       describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
@@ -154,20 +149,18 @@ export class HeldParts implements PartSource, Journal, Held {
     }
   }
 
-  async #begin({ step, request, part, at }: IntentEntry): Promise<void> {
+  async #begin({ step, request, part }: IntentEntry): Promise<void> {
     const held = this.#find({ step, request, part });
     held.attempt += 1;
-    // A million of them are remembered: those of randomUUID take 500 bytes each, in pieces.
     held.nonce = randomBytes(16).toString('hex');
     const { attempt, nonce } = held;
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
     const pending = { entry: begin, isRefused: false };
     await this.#commit.add(pending);
     if (pending.isRefused) throw new AttemptRefused('the store refused to begin a request: it is not sent');
-    this.#deps.sent.remember({ ...this.#of, begin, end: undefined, atMs: at });
   }
 
-  async #end({ step, request, part, at, result }: OutcomeEntry): Promise<void> {
+  async #end({ step, request, part, result }: OutcomeEntry): Promise<void> {
     const { attempt, nonce, ...held } = this.#find({ step, request, part });
     const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
     const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves: halves.map(toHalf) };
@@ -175,8 +168,6 @@ export class HeldParts implements PartSource, Journal, Held {
     await this.#commit.add({ entry: end, isRefused: false });
     // Not before: a claim that overtakes it would bring the part again.
     if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
-    const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
-    this.#deps.sent.remember({ ...this.#of, begin, end, atMs: at });
   }
 
   #find(key: RequestKey): HeldPart {
@@ -186,53 +177,38 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 }
 
-export interface SentAttempt extends RememberedAttempt {
-  readonly atMs: number;
-}
-
-/** What a worker began in the last minutes. */
-export class SentAttempts {
-  /** Of the server, in which all of them were last known to be there. */
+/** What the store has acknowledged to a process: it proves, in a new life of the server, that nothing of it is missing. */
+export class AcknowledgedCalls {
+  /** Of the server, as the process last heard of it. */
   life: string | undefined;
+  /** In which the process has checked in last. */
+  checkedIn: string | undefined;
   readonly #clock: Clock;
-  readonly #sent = new Map<string, SentAttempt>();
-  /** Those of them whose result is here too. */
-  readonly #ended = new Map<string, SentAttempt>();
+  #last = 0;
+  readonly #calls = new Map<string, { call: number; atMs: number }>();
+  readonly #births = new Set<string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  readonly remember = (sent: SentAttempt): void => {
-    // The last begun stand last.
-    this.#sent.delete(sent.begin.nonce);
-    this.#sent.set(sent.begin.nonce, sent);
-    if (sent.end !== undefined) this.#ended.set(sent.begin.nonce, sent);
-    for (const [nonce] of listOlder(this.#sent, this.#clock.now() - REMEMBERED_MS)) this.#sent.delete(nonce);
-    for (const [nonce, { atMs, begin, run, born }] of listOlder(
-      this.#ended,
-      this.#clock.now() - RESULT_REMEMBERED_MS,
-    )) {
-      this.#ended.delete(nonce);
-      if (this.#sent.has(nonce)) this.#sent.set(nonce, { atMs, begin, run, born, end: undefined });
-    }
-  };
-
-  /** All of them: their runs are dropped. */
-  forget(): void {
-    this.#sent.clear();
-    this.#ended.clear();
+  /** The number of a call. */
+  next(): number {
+    this.#last += 1;
+    return this.#last;
   }
 
-  list(): readonly RememberedAttempt[] {
-    return [...this.#sent.values()].map(({ atMs: _, ...attempt }) => attempt);
+  note(worker: string, call: number, born: string): void {
+    this.#calls.set(worker, { call, atMs: this.#clock.now() });
+    this.#births.add(born);
   }
-}
 
-function* listOlder(sent: ReadonlyMap<string, SentAttempt>, thanMs: number): Generator<[nonce: string, SentAttempt]> {
-  for (const each of sent) {
-    if (each[1].atMs > thanMs) return;
-    yield each;
+  /** `worker`: with the lease of now. */
+  list(worker: string): SentCalls {
+    const fromMs = this.#clock.now() - REMEMBERED_MS;
+    for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);
+    const calls = new Map([[worker, 0], ...[...this.#calls].map(([of, { call }]) => [of, call] as const)]);
+    return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...this.#births] };
   }
 }
 

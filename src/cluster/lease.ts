@@ -1,7 +1,8 @@
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
 import type { Held } from '../storage/lock.js';
-import type { RememberedAttempt, Store } from './store.js';
+import type { AcknowledgedCalls } from './held-parts.js';
+import type { Store } from './store.js';
 
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
 const SAFETY_MS = 10_000;
@@ -20,10 +21,8 @@ export interface LeaseDeps {
   readonly leaseMs: number;
   /** Of the worker, for people. */
   readonly name: string;
-  /** What the process sent of late, under whatever lease, and the life of the server that it knows to have all of it. */
-  readonly sent: { readonly list: () => readonly RememberedAttempt[]; life: string | undefined };
-  /** A new life of the server had lost attempts. */
-  readonly onMissing: (count: number) => void;
+  /** Of the process, under whatever lease. */
+  readonly sent: Pick<AcknowledgedCalls, 'list' | 'life' | 'checkedIn'>;
 }
 
 /**
@@ -89,16 +88,15 @@ export class Lease implements Held {
   }
 
   async #beat(): Promise<void> {
-    const { store, clock, leaseMs, name, sent, onMissing } = this.#deps;
+    const { store, clock, leaseMs, name, sent } = this.#deps;
     const start = readMoment(clock);
-    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs, life: sent.life });
+    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs, life: sent.checkedIn });
     if (!isAlive) this.#isLost = true;
     else this.#confirmed = start;
-    // Also at the start: this may be the reply to a repeated call, in another life than the one that took effect.
-    if (sent.life !== life) {
-      const missing = await store.checkIn(this.worker, sent.list());
-      if (missing > 0) onMissing(missing);
-    }
+    // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
     sent.life = life;
+    if (sent.checkedIn === life) return;
+    await store.checkIn(life, sent.list(this.worker));
+    sent.checkedIn = life;
   }
 }

@@ -158,8 +158,8 @@ export interface LeaderStore {
    */
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**
-   * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost attempt
-   * has not checked in; `lost` when one had to be put back, or when commits may be lost and a worker that was at work of
+   * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost call
+   * has not checked in; `lost` when one knew of some, or when commits may be lost and a worker that was at work of
    * late has not come again; `same` also makes the step claimable again. `sawSynchronous`: `isSynchronous` of the life before, as this
    * leader last saw it; undefined where it has seen none.
    */
@@ -226,19 +226,18 @@ export interface WorkerKey {
   readonly step: number;
 }
 
-/** An attempt that a worker remembers, for a new life of the server. */
-export interface RememberedAttempt {
-  readonly run: string;
-  /** Undefined: of any. */
-  readonly born?: string | undefined;
-  readonly begin: BeginEntry;
-  readonly end: EndEntry | undefined;
+/** What a process knows to be in the store, whatever happens to its server. */
+export interface SentCalls {
+  /** Under each of its leases of the last minutes: the number of the last call of `append` that was acknowledged. */
+  readonly calls: readonly { readonly worker: string; readonly call: number }[];
+  /** `born` of the runs that it worked on. */
+  readonly births: readonly string[];
 }
 
 export interface WorkerStore {
   /**
-   * Registers a worker, or renews its lease. `name` is for people: host and process. `life`: the one in which the store is known to
-   * have all that the process sent. In any other a worker that is new to the store begins nothing before it has checked in.
+   * Registers a worker, or renews its lease. `name` is for people: host and process. `life`: the one in which the process has checked
+   * in last. In any other a worker that is new to the store begins nothing before it has checked in.
    */
   beat(
     worker: string,
@@ -261,18 +260,22 @@ export interface WorkerStore {
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
    * because the lease of the worker or of the leader has ended, the part is not this worker's, its step is closed, the server has
    * a new life, or the attempt was begun before. The end of an attempt with another nonce, or with an outcome, has no effect.
-   * `life`: of the server that says so.
+   * `call` counts the calls of a process. `life`: of the server, in which it counts; '' where the worker has not checked in.
    */
   append(
     key: WorkerKey,
     entries: readonly WorkerEntry[],
+    call: number,
   ): Promise<{ readonly refused: readonly number[]; readonly life: string }>;
   /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
   leave(worker: string): Promise<void>;
   /** Takes back what workers hold whose lease has ended; any worker and leader may call it. Returns how many parts. */
   recover(): Promise<number>;
-  /** After a new life of the server: puts back attempts that the store has lost. Returns how many it had lost. */
-  checkIn(worker: string, attempts: readonly RememberedAttempt[]): Promise<number>;
+  /**
+   * In a new life of the server, and by what the process knew once it knew of that: where a call that was acknowledged is not there, commits
+   * are lost, and the runs of the process are led by no one any more.
+   */
+  checkIn(life: string, sent: SentCalls): Promise<void>;
   /** The run should stop, for every worker, if it still has the leader of that epoch. The first reason counts. */
   askToStop(
     run: string,

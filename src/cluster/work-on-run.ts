@@ -5,7 +5,7 @@ import type { RunEvent } from '../run/run-event.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
-import { AttemptRefused, HeldParts, type SentAttempts } from './held-parts.js';
+import { type AcknowledgedCalls, AttemptRefused, HeldParts } from './held-parts.js';
 import type { Lease } from './lease.js';
 import { LeaseLost } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
@@ -36,7 +36,7 @@ export async function workOnRun(
   context: {
     readonly store: Store;
     readonly lease: Lease;
-    readonly sent: SentAttempts;
+    readonly sent: AcknowledgedCalls;
     readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
     /** Of the process. */
     readonly stop: StopSwitch;

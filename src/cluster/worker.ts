@@ -4,7 +4,7 @@ import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
-import { SentAttempts } from './held-parts.js';
+import { AcknowledgedCalls } from './held-parts.js';
 import { Lease } from './lease.js';
 import type { RunFilter, Store, WorkingRun } from './store.js';
 import { type WorkEvent, workOnRun } from './work-on-run.js';
@@ -55,18 +55,15 @@ export async function workForRuns(
   stop: StopSwitch,
   deps: WorkDeps,
 ): Promise<StopSwitch['reason']> {
-  const { store, clock, onNotice } = deps;
-  const sent = new SentAttempts(clock);
+  const { store, clock } = deps;
+  const sent = new AcknowledgedCalls(clock);
   const ending = new AbortController();
   const recovering = recoverEvery(store, clock, ending.signal);
   const round: Round = { options, stop, deps, sent, away: undefined };
   try {
     while (!stop.isRequested) {
-      const lease = new Lease(randomUUID(), {
-        ...{ store, clock, leaseMs: options.leaseMs, name: options.name, sent },
-        onMissing: (count) =>
-          onNotice(`the database had lost ${count} attempts of this worker; they are in it again`, { lost: count }),
-      });
+      const { leaseMs, name } = options;
+      const lease = new Lease(randomUUID(), { store, clock, leaseMs, name, sent });
       options.emit?.({ type: 'lease', lease });
       await lease.start();
       try {
@@ -88,7 +85,7 @@ interface Round {
   readonly options: WorkOptions;
   readonly stop: StopSwitch;
   readonly deps: WorkDeps;
-  readonly sent: SentAttempts;
+  readonly sent: AcknowledgedCalls;
   away: Away | undefined;
 }
 
@@ -137,14 +134,12 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
 
 /** Returns whether there is nothing more to wait for. `isOther`: there is a run, whose leader has another job file. */
 async function waitForRun(
-  { options, stop, deps, sent }: Round,
+  { options, stop, deps }: Round,
   { idleSinceMs, isOther }: { idleSinceMs: number; isOther: boolean },
 ): Promise<boolean> {
   const { store, clock } = deps;
   const hasRuns = await store.hasRuns(options.runs);
   options.emit?.({ type: 'idle', waits: hasRuns && !isOther });
-  // A run that was dropped may come back under the same id, and knows nothing of them.
-  if (!hasRuns) sent.forget();
   if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return true;
   await clock.sleep(isOther ? AWAY_POLL_MS : POLL_MS, stop.nothingNew);
   return false;

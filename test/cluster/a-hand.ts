@@ -1,4 +1,4 @@
-import type { EndEntry, Store, TurnsAsked, WorkingRun } from '../../src/cluster/store.js';
+import type { EndEntry, Store, TurnsAsked, WorkerEntry, WorkingRun } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import type { Workspace } from '../e2e/a-workspace.js';
@@ -12,6 +12,7 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
     await tick();
     run = await store.findRun({});
   }
+  const { born } = run;
   const key = { worker, run: run.run, step };
   const { life } = await store.readServer();
   await store.beat(worker, { name: worker, leaseMs: 600_000, life });
@@ -24,10 +25,13 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
   let attempt = before;
   const toBegin = () =>
     ({ type: 'begin', step, request, part: path, attempt, nonce: `${attempt} of ${worker}` }) as const;
+  let call = 0;
+  const append = (entry: WorkerEntry) => {
+    call += 1;
+    return store.append(key, [entry], call);
+  };
   const end = (result: PartResult, halves: EndEntry['halves'] = []) =>
-    store.append(key, [
-      { type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves },
-    ]);
+    append({ type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves });
   return {
     worker,
     run: run.run,
@@ -40,10 +44,13 @@ export async function aHand(store: Store, step: number, worker = `w${Math.random
     },
     begin: () => {
       attempt += 1;
-      return store.append(key, [toBegin()]);
+      return append(toBegin());
     },
     /** In a new life of the server. */
-    sayWhatItSent: () => store.checkIn(worker, [{ run: key.run, begin: toBegin(), end: undefined }]),
+    checkIn: async () => {
+      const { life } = await store.readServer();
+      await store.checkIn(life, { calls: [{ worker, call }], births: [born] });
+    },
     end,
     settle: () => end({ kind: 'settled', outcomes: { ...sameVerdictForAll(rows[1], ACCEPTED) } }),
   };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { AttemptRefused, HeldParts, SentAttempts } from '../../src/cluster/held-parts.js';
+import { AcknowledgedCalls, AttemptRefused, HeldParts } from '../../src/cluster/held-parts.js';
 import { LeaseLost } from '../../src/cluster/lease.js';
 import type { Store } from '../../src/cluster/store.js';
 import { systemClock } from '../../src/ports/clock.js';
-import { aBegin, anEnd, aRun, aWorker, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
+import { aRun, aWorker, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
 import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
@@ -25,7 +25,8 @@ async function aWaitingRequest(onCall: (method: string, sent: { life: string | u
   const { life } = await store.readServer();
   await store.beat('w', { name: 'host', leaseMs: 600_000, life });
   const calls: string[] = [];
-  const sent: { life: string | undefined; remember: () => void } = { life, remember: () => {} };
+  const sent = new AcknowledgedCalls(clock);
+  sent.life = life;
   const counted = memory.connect((method) => {
     calls.push(method);
     onCall(method, sent);
@@ -96,19 +97,6 @@ test('a worker that has checked in to another life of the server sends nothing t
   await expect(begun).rejects.toThrow(AttemptRefused);
 });
 
-test('of ten minutes a worker remembers what it began, and of the last ten seconds what came of it', () => {
-  let nowMs = 0;
-  const sent = new SentAttempts({ now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} });
-  for (let request = 0; request < 1200; request += 1, nowMs += 1000) {
-    const attempt = { run: 'run-a', begin: aBegin({ request }, `of ${request}`), atMs: nowMs };
-    sent.remember({ ...attempt, end: undefined });
-    sent.remember({ ...attempt, end: anEnd(SETTLED, { request }, `of ${request}`) });
-  }
-  const remembered = sent.list();
-  expect(remembered.map(({ begin }) => begin.request)).toEqual(Array.from({ length: 600 }, (_, at) => 600 + at));
-  expect(remembered.filter(({ end }) => end !== undefined)).toEqual(remembered.slice(-10));
-});
-
 test('a request whose outcome is on its way is not claimed a second time', async () => {
   const memory = new MemoryCluster(systemClock);
   const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
@@ -121,7 +109,9 @@ test('a request whose outcome is on its way is not claimed a second time', async
     await Promise.all(overtaking);
     return store.append(...args);
   };
-  const deps = { lease: { assertFresh: () => {} }, clock: systemClock, sent: new SentAttempts(systemClock) };
+  const sent = new AcknowledgedCalls(systemClock);
+  sent.life = (await store.readServer()).life;
+  const deps = { lease: { assertFresh: () => {} }, clock: systemClock, sent };
   const key = { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 };
   const held: HeldParts = new HeldParts(key, { ...deps, store: { ...store, append } }, { claimAtOnce: () => 1 });
   await held.next();

@@ -47,14 +47,14 @@ test('an `openStep` that arrives late opens a step that its leader has closed, a
   expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
 });
 
-test('a leader that is to stop takes nothing back in a new life of the server until its workers have said what they sent', async () => {
+test('a leader that is to stop takes nothing back in a new life of the server until its workers have checked in', async () => {
   let withdrawals = 0;
   const { cluster, leading, hand } = await aLedRun((method) => {
     if (method === 'withdraw') withdrawals += 1;
     return undefined;
   });
   await hand.begin();
-  cluster.restart({ lose: () => true });
+  cluster.restart({ losesCommits: true });
   leading.stop();
   const untilItWaits = async () => {
     while (withdrawals < 3) await tick();
@@ -62,7 +62,7 @@ test('a leader that is to stop takes nothing back in a new life of the server un
   };
 
   expect(await Promise.race([leading.ended, untilItWaits()])).toBe('waits');
-  expect(await hand.sayWhatItSent()).toBe(1);
+  await hand.checkIn();
   await expect(leading.ended).rejects.toMatchObject({ code: 'registry-mismatch' });
   expect(cluster.count()).toMatchObject({ parts: 2 });
 });

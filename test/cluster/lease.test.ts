@@ -1,42 +1,57 @@
 import { expect, test } from 'vitest';
+import { AcknowledgedCalls } from '../../src/cluster/held-parts.js';
 import { Lease, LeaseLost } from '../../src/cluster/lease.js';
+import type { SentCalls } from '../../src/cluster/store.js';
 import { FakeClock } from '../run/fake-clock.js';
 
 const LEASE_MS = 30_000;
 
-function aLease(lives: string[], sent: { life: string | undefined } = { life: undefined }) {
+function aLease(lives: string[], checkedIn?: string) {
   const clock = new FakeClock();
-  const checkedIn: string[] = [];
+  const sent = new AcknowledgedCalls(clock);
+  sent.checkedIn = checkedIn;
+  const checkIns: (readonly [life: string, SentCalls])[] = [];
   const life = () => (lives.length > 1 ? (lives.shift() ?? '') : (lives[0] ?? ''));
   const store = {
     beat: async () => ({ isAlive: true, life: life() }),
-    checkIn: async (worker: string) => {
-      checkedIn.push(worker);
-      return 0;
+    checkIn: async (...call: [life: string, SentCalls]) => {
+      checkIns.push(call);
     },
   };
-  const remembered = Object.assign(sent, { list: () => [] });
-  const deps = { store, clock, leaseMs: LEASE_MS, name: 'host 1', sent: remembered, onMissing: () => {} };
-  return { lease: new Lease('w', deps), clock, checkedIn, sent: remembered, deps };
+  const lease = new Lease('w', { store, clock, leaseMs: LEASE_MS, name: 'host 1', sent });
+  return { lease, clock, sent, checkIns, lives: () => checkIns.map(([life]) => life) };
 }
 
 test('a worker checks in as it begins: the reply may be to a second call, in another life than the first', async () => {
-  const { lease, checkedIn } = aLease(['one']);
+  const { lease, lives } = aLease(['one']);
   await lease.start();
   await lease.stop();
-  expect(checkedIn).toEqual(['w']);
+  expect(lives()).toEqual(['one']);
 });
 
-test('a process that takes another lease checks in only where the life is another than it knew', async () => {
-  const same = aLease(['one'], { life: 'one' });
-  await same.lease.start();
-  await same.lease.stop();
-  expect(same.checkedIn).toEqual([]);
+test.each([
+  ['one', []],
+  ['two', ['two']],
+])('a process that takes another lease, in life %s, checks in only where it had not: %j', async (life, expected) => {
+  const { lease, lives } = aLease([life], 'one');
+  await lease.start();
+  await lease.stop();
+  expect(lives()).toEqual(expected);
+});
 
-  const other = aLease(['two'], { life: 'one' });
-  await other.lease.start();
-  await other.lease.stop();
-  expect(other.checkedIn).toEqual(['w']);
+test('a process checks in with its last call under each lease of ten minutes, and the runs that it worked on', async () => {
+  const { lease, clock, sent, checkIns } = aLease(['two'], 'one');
+  sent.note('long ago', 1, 'a run');
+  clock.jump({ wallMs: 600_001, steadyMs: 600_001 });
+  sent.note('before', 2, 'a run');
+  sent.note('before', 3, 'another');
+  await lease.start();
+  await lease.stop();
+  const calls = [
+    { worker: 'w', call: 0 },
+    { worker: 'before', call: 3 },
+  ];
+  expect(checkIns).toEqual([['two', { calls, births: ['a run', 'another'] }]]);
 });
 
 test.each([
@@ -51,10 +66,10 @@ test.each([
   await lease.stop();
 });
 
-test('a worker that leaves in a new life of the server says before what it sent', async () => {
-  const { lease, checkedIn } = aLease(['one', 'two'], { life: 'one' });
+test('a worker that leaves in a new life of the server checks in before', async () => {
+  const { lease, lives } = aLease(['one', 'two'], 'one');
   await lease.start();
-  expect(checkedIn).toEqual([]);
+  expect(lives()).toEqual([]);
   await lease.stop();
-  expect(checkedIn).toEqual(['w']);
+  expect(lives()).toEqual(['two']);
 });

@@ -220,7 +220,7 @@ async function aLeftRun({ isSleepLong = false } = {}) {
       const [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
       const { request = 0, part: path = '' } = part ?? {};
       const begin = { type: 'begin', step: 1, request, part: path, attempt: 1, nonce: worker } as const;
-      return { begin: () => store.append(key, [begin]), findRun: () => store.findRun({}) };
+      return { begin: () => store.append(key, [begin], 1), findRun: () => store.findRun({}) };
     },
   };
 }

@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import type { AttemptKey } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testFinding } from './contract/finding.js';
 import { testLeading } from './contract/leading.js';
@@ -22,16 +21,12 @@ const openInMemory: OpenCluster = async () => {
     passTime: async (ms) => {
       nowMs += ms;
     },
-    restart: async ({ awayMs = 0, lose = [] } = {}) => {
+    restart: async ({ awayMs = 0, ...how } = {}) => {
       nowMs += awayMs;
-      cluster.restart({ lose: (attempt) => lose.some((one) => isSame(one, attempt)) });
+      cluster.restart(how);
     },
   };
 };
-
-function isSame(one: AttemptKey, other: AttemptKey): boolean {
-  return one.request === other.request && one.part === other.part && one.attempt === other.attempt;
-}
 
 describe.each([
   ['', openInMemory],

@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8';
-import { type AttemptKey, type Store, StoreLost } from '../../src/cluster/store.js';
+import { type Store, StoreLost } from '../../src/cluster/store.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { bookTurns } from './memory/lane-rule.js';
 import {
@@ -13,7 +13,7 @@ import {
   readNews,
   withdraw,
 } from './memory/leader-calls.js';
-import { forgetAttempt, putBack, recover } from './memory/losing-calls.js';
+import { checkIn, recover } from './memory/losing-calls.js';
 import { type Attempt, MemoryState, partName, REMEMBERED_MS } from './memory/memory-state.js';
 import { append, beat, claim, findRun, leave } from './memory/worker-calls.js';
 
@@ -34,18 +34,16 @@ export class MemoryCluster {
     this.#memory = new MemoryState(clock);
   }
 
-  /** The server starts anew. `lose` forgets the last attempts, as an asynchronous standby may. */
-  restart({ lose = () => false }: { lose?: (attempt: AttemptKey & { nonce: string }) => boolean } = {}): void {
+  /** The server starts anew; `losesCommits`: without the last call of each worker. */
+  restart({ losesCommits = false } = {}): void {
     this.#lives += 1;
     this.#memory.life = `life-${this.#lives}`;
     this.#lifeFrom = this.#memory.clock.now();
+    for (const worker of this.#memory.workers.values()) worker.calls -= Number(losesCommits);
     for (const worker of this.#memory.workers.values()) {
       if (worker.leaseUntil > this.#lifeFrom - REMEMBERED_MS) {
         worker.leaseUntil = Math.max(worker.leaseUntil, this.#lifeFrom + GRACE_MS);
       }
-    }
-    for (const run of this.#memory.runs.values()) {
-      for (const attempt of run.attempts.values()) if (lose(attempt)) forgetAttempt(run, attempt);
     }
   }
 
@@ -168,18 +166,16 @@ export class MemoryCluster {
         [...memory.runs].some(([id, known]) => id === (run ?? id) && known.job === (job ?? known.job)),
       ),
       claim: call('claim', (key, ask) => claim(memory, key, ask)),
-      append: call('append', (key, entries) => ({
-        refused: entries.flatMap((entry, index) => (append(memory, key, entry) ? [] : [index])),
-        life: memory.life,
-      })),
+      append: call('append', (key, entries, number) => {
+        const worker = memory.workers.get(key.worker);
+        const counts = worker?.life === memory.life;
+        if (counts) worker.calls = Math.max(worker.calls, number);
+        const refused = entries.flatMap((entry, index) => (append(memory, key, entry) ? [] : [index]));
+        return { refused, life: counts ? memory.life : '' };
+      }),
       leave: call('leave', (worker) => leave(memory, worker)),
       recover: call('recover', () => recover(memory)),
-      checkIn: call('checkIn', (worker, attempts) => {
-        const missing = attempts.filter((attempt) => putBack(memory, worker, attempt)).length;
-        const known = memory.workers.get(worker);
-        if (known !== undefined) known.life = memory.life;
-        return missing;
-      }),
+      checkIn: call('checkIn', (life, sent) => checkIn(memory, life, sent)),
       askToStop: call('askToStop', (run, { epoch, reason, detail }) => {
         const found = memory.runs.get(run);
         if (found?.epoch === epoch) found.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };

@@ -56,8 +56,8 @@ test.each(['fast', 'immediate', 'kill'] as const)(
     expect(await untilAnswered(() => readLife(worker.store))).toBe(after);
     expect(await readNews(store, lead)).toMatchObject({ underWay: 1, ended: [{ request: 2 }], life: after });
     expect(await store.confirmLife(lead)).toBe('waiting');
-    expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [] });
-    expect(await worker.store.checkIn('w', [])).toBe(0);
+    expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [], life: '' });
+    await worker.checkIn();
     expect(await store.confirmLife(lead)).toBe('same');
     await Promise.all([store.close(), worker.store.close()]);
   },

@@ -113,7 +113,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await store.recover();
   const ask = askingFor([1]);
   await store.book('lane', ask);
-  await worker.store.checkIn('w', []);
+  await worker.checkIn();
   await store.noteTaken(lead, (await readNews(store, lead)).ended);
   await store.drop(lead);
   await worker.store.leave('w');

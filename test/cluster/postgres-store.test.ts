@@ -40,20 +40,9 @@ const openOnServer: OpenCluster = async () => {
   return {
     connect,
     passTime,
-    restart: async ({ awayMs = 0, lose = [] } = {}) => {
+    restart: async ({ awayMs = 0, losesCommits = false } = {}) => {
       await passTime(awayMs);
-      for (const { request, part, attempt } of lose) {
-        await database.query('delete from volley.attempt where (request, part, attempt) = ($1, $2, $3)', [
-          request,
-          part,
-          attempt,
-        ]);
-        await database.query(
-          `update volley.part set attempt = $3 - 1, state = case when owner is null then 'open' else 'claimed' end
-           where (request, part) = ($1, $2)`,
-          [request, part, attempt],
-        );
-      }
+      await database.query('update volley.worker set calls = calls - $1::integer', [Number(losesCommits)]);
       await database.query('truncate volley.life');
     },
   };

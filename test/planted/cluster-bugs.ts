@@ -39,8 +39,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker does not say in a new life of the database what it sent',
     file: 'src/cluster/lease.ts',
-    find: 'if (sent.life !== life) {',
-    replace: 'if (sent.life === null) {',
+    find: 'if (sent.checkedIn === life) return;',
+    replace: 'if (sent.life === life) return;',
     tests: ['test/cluster/lease.test.ts'],
   },
   {
@@ -51,9 +51,16 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/postgres-store.test.ts'],
   },
   {
+    name: 'a call that comes before its worker has checked in hides that others are lost',
+    file: 'src/cluster/postgres/schema/worker-functions.ts',
+    find: 'where id = of_worker and w.life = present',
+    replace: 'where id = of_worker',
+    tests: ['test/cluster/postgres-store.test.ts'],
+  },
+  {
     name: 'a worker sends what a server let begin whose place another has taken',
     file: 'src/cluster/held-parts.ts',
-    find: 'isOver || refused.includes(index)',
+    find: '!counts || refused.includes(index)',
     replace: 'refused.includes(index)',
     tests: ['test/cluster/held-parts.test.ts'],
   },

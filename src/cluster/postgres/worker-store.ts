@@ -1,10 +1,6 @@
 import type { RequestHead } from '../../plan/format/plan-file.js';
-import type { BeginEntry, ClaimedPart, EndEntry, RememberedAttempt, WorkerStore, WorkingRun } from '../store.js';
+import type { ClaimedPart, EndEntry, WorkerStore, WorkingRun } from '../store.js';
 import type { Database } from './database.js';
-
-/** Each call takes a small part of the time that a statement may. */
-const LOOKED_UP_AT_ONCE = 20_000;
-const PUT_BACK_AT_ONCE = 1000;
 
 export function createWorkerStore(database: Database): WorkerStore {
   const call = async (name: string, values: readonly unknown[]) => {
@@ -44,9 +40,10 @@ export function createWorkerStore(database: Database): WorkerStore {
       const claimed = rows.filter(({ request }) => request !== null) as unknown as ClaimedRow[];
       return { parts: claimed.map((row) => readClaimed(row, step)), isOpen: rows[0]?.is_open === true };
     },
-    append: async ({ worker, run, step }, entries) => {
+    append: async ({ worker, run, step }, entries, number) => {
       const row = await call('append', [
         worker,
+        number,
         run,
         step,
         entries.map(({ type }) => type),
@@ -62,20 +59,8 @@ export function createWorkerStore(database: Database): WorkerStore {
       await call('leave', [worker]);
     },
     recover: async () => Number((await call('recover', []))?.recover),
-    checkIn: async (worker, attempts) => {
-      const life = (await call('present_life', []))?.present_life;
-      let lost = 0;
-      for (const piece of inPieces(attempts, LOOKED_UP_AT_ONCE)) {
-        const row = await call('list_lost', [...beginColumns(piece), piece.map(({ end }) => end !== undefined)]);
-        const lostHere = row?.list_lost as number[];
-        const missing = lostHere.flatMap((index) => piece[index] ?? []);
-        for (const some of inPieces(missing, PUT_BACK_AT_ONCE)) {
-          const ends = endColumns(some.map(({ end }) => end));
-          lost += Number((await call('check_in', [worker, ...beginColumns(some), ...ends]))?.check_in);
-        }
-      }
-      await database.query('update volley.worker set life = $2 where id = $1', [worker, life]);
-      return lost;
+    checkIn: async (life, { calls, births }) => {
+      await call('check_in', [life, calls.map(({ worker }) => worker), calls.map(({ call }) => call), births]);
     },
     askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
@@ -108,23 +93,6 @@ function readClaimed(row: ClaimedRow, step: number): ClaimedPart {
     attempt: row.attempt,
     nonce: row.nonce ?? undefined,
   };
-}
-
-function beginColumns(attempts: readonly RememberedAttempt[]): unknown[] {
-  const begins: readonly BeginEntry[] = attempts.map(({ begin }) => begin);
-  return [
-    attempts.map(({ run }) => run),
-    attempts.map(({ born }) => born ?? null),
-    begins.map(({ step }) => step),
-    begins.map(({ request }) => request),
-    begins.map(({ part }) => part),
-    begins.map(({ attempt }) => attempt),
-    begins.map(({ nonce }) => nonce),
-  ];
-}
-
-function* inPieces<T>(list: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size);
 }
 
 /** Outcome, result and halves of each end; nulls where there is none. */

@@ -6,6 +6,7 @@ import type {
   OpenStep,
   RunNews,
   Store,
+  WorkerEntry,
   WorkerKey,
 } from '../../../src/cluster/store.js';
 import type { PartResult } from '../../../src/journal/entry-format.js';
@@ -15,8 +16,8 @@ export interface ClusterUnderTest {
   connect(): Promise<Store>;
   /** Leases count by the server's clock. */
   passTime(ms: number): Promise<void>;
-  /** Starts a new life of the server after `awayMs`; `lose`: attempts that it does not know any more, the last of their parts. */
-  restart(options?: { awayMs?: number; lose?: readonly AttemptKey[] }): Promise<void>;
+  /** Starts a new life of the server after `awayMs`; `losesCommits`: without the last call of each worker. */
+  restart(options?: { awayMs?: number; losesCommits?: boolean }): Promise<void>;
 }
 
 export type OpenCluster = () => Promise<ClusterUnderTest>;
@@ -107,13 +108,19 @@ export async function aWorker(cluster: ClusterUnderTest, worker: string, run = '
   const store = await cluster.connect();
   await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
   const key: WorkerKey = { worker, run, step: 1 };
+  let call = 0;
+  const append = (...entries: WorkerEntry[]) => {
+    call += 1;
+    return store.append(key, entries, call);
+  };
   return {
-    store,
-    key,
+    ...{ store, key, append },
     claim: async (count: number) => (await store.claim(key, { count, holding: [] })).parts,
-    begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => store.append(key, [aBegin(attempt, nonce)]),
+    begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => append(aBegin(attempt, nonce)),
     end: (result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
-      store.append(key, [anEnd(result, attempt, nonce)]),
+      append(anEnd(result, attempt, nonce)),
+    /** `births`: of the runs that it worked on. */
+    checkIn: async (...births: string[]) => store.checkIn(await readLife(store), { calls: [{ worker, call }], births }),
   };
 }
 

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
 import { askingFor } from '../a-hand.js';
 import {
-  aBegin,
-  anEnd,
   aPart,
   aRun,
   aWorker,
@@ -10,11 +8,9 @@ import {
   NEW_LEAD,
   type OpenCluster,
   openStep,
-  PART,
   readLife,
   readNews,
   SETTLED,
-  SPLIT,
 } from './cluster-under-test.js';
 
 /** What the store does when its server ends, and is there again in a new life. */
@@ -37,7 +33,7 @@ export function testNewLife(open: OpenCluster): void {
     await one.end(SETTLED);
     expect(await store.lead(lead, NEW_LEAD)).toMatchObject({ isNewLife: true });
     expect(await store.confirmLife(lead)).toBe('waiting');
-    expect(await one.store.checkIn('one', [])).toBe(0);
+    await one.checkIn();
     expect(await store.confirmLife(lead)).toBe('waiting');
     await other.store.leave('other');
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('same');
@@ -54,7 +50,7 @@ export function testNewLife(open: OpenCluster): void {
     await cluster.restart();
     await store.closeStep(lead);
     expect([await store.withdraw(lead), await store.confirmLife(lead)]).toEqual([[], 'waiting']);
-    await worker.store.checkIn('w', []);
+    await worker.checkIn();
     expect(await store.withdraw(lead)).toEqual([]);
     expect(await store.confirmLife(lead)).toBe('same');
     expect(await store.withdraw(lead)).toMatchObject([{ request: 1, isInFlight: false }]);
@@ -71,7 +67,7 @@ export function testNewLife(open: OpenCluster): void {
     await store.handOver({ run: 'run-b', epoch: 1 }, [aPart(1)]);
     const ofB = { worker: 'silent', run: 'run-b', step: 1 };
     expect(await store.claim(ofB, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
-    await silent.store.checkIn('silent', []);
+    await silent.checkIn();
     expect((await store.claim(ofB, { count: 1, holding: [] })).parts).toHaveLength(1);
     expect(await store.confirmLife(lead)).toBe('same');
     expect(await silent.begin()).toMatchObject({ refused: [] });
@@ -94,76 +90,59 @@ export function testNewLife(open: OpenCluster): void {
     expect(await store.confirmLife(lead)).toBe('same');
   });
 
-  test('an attempt that the server has lost is put back, and the run stops', async () => {
+  test('a run stops where a call that was acknowledged to one of its workers is lost', async () => {
     const cluster = await open();
-    const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2), aPart(3)] });
+    const { store, lead } = await aRun(cluster);
+    const { born = '' } = (await store.findRun({})) ?? {};
     const worker = await aWorker(cluster, 'w');
-    await worker.claim(2);
-    for (const request of [1, 2]) await worker.begin({ request });
-    await worker.end(SETTLED, { request: 2 });
-    await cluster.restart({ lose: [1, 2].map((request) => ({ ...PART, request, attempt: 1 })) });
-    expect(await readNews(store, lead)).toMatchObject({ ended: [], underWay: 0 });
-    const remembered = [
-      { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
-      { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: anEnd(SETTLED, { request: 2 }, 'of w') },
-      { run: 'dropped', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
-    ];
-    for (let repeat = 0; repeat < 2; repeat += 1) expect(await worker.store.checkIn('w', remembered)).toBe(2);
+    await worker.claim(1);
+    await worker.begin();
+    await cluster.restart({ losesCommits: true });
+    // What it writes before it has checked in does not hide it.
+    expect(await worker.append()).toMatchObject({ life: '' });
+    expect(await store.confirmLife(lead)).toBe('waiting');
+    await store.checkIn('of another life', { calls: [{ worker: 'w', call: 0 }], births: [] });
+    expect(await store.confirmLife(lead)).toBe('waiting');
+    await store.checkIn(await readLife(store), { calls: [{ worker: 'w', call: 1 }], births: [born] });
     for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.confirmLife(lead)).toBe('lost');
-    expect(await readNews(store, lead)).toMatchObject({
-      underWay: 1,
-      open: 1,
-      ended: [{ request: 2, attempt: 1, result: SETTLED }],
-    });
-    expect(await (await aWorker(cluster, 'next')).claim(3)).toEqual([]);
-    await worker.end(SETTLED, { request: 1 });
-    expect((await readNews(store, lead)).ended).toHaveLength(2);
+    expect(await (await aWorker(cluster, 'next')).claim(1)).toEqual([]);
     // A person must look: the next leader learns it too.
     const next = { ...lead, epoch: 2 };
     await store.lead(next, NEW_LEAD);
     expect(await store.confirmLife(next)).toBe('lost');
   });
 
-  test('an attempt that another worker has begun in the place of a lost one is lost', async () => {
-    const cluster = await open();
-    const { store, lead } = await aRun(cluster);
-    const worker = await aWorker(cluster, 'w');
-    await worker.claim(1);
-    await worker.begin({}, 'known');
-    await cluster.restart();
-    const remembered = [{ run: 'run-a', begin: aBegin({}, 'sent'), end: anEnd(SETTLED, {}, 'sent') }];
-    expect(await worker.store.checkIn('w', remembered)).toBe(1);
-    expect(await store.confirmLife(lead)).toBe('lost');
-    expect(await readNews(store, lead, 1)).toMatchObject({ underWay: 1, ended: [] });
-  });
-
-  test('who remembers nothing but what the server has finds it so', async () => {
+  test('a worker that has all its calls in the new life finds it so, and its next ones count there', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
+    const { born = '' } = (await store.findRun({})) ?? {};
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
-    for (const request of [1, 2]) await worker.begin({ request });
-    await worker.end(SPLIT, { request: 2 });
+    await worker.begin();
     await cluster.restart();
-    const remembered = [
-      { run: 'run-a', begin: aBegin({ request: 1 }, 'of w'), end: undefined },
-      { run: 'run-a', begin: aBegin({ request: 2 }, 'of w'), end: anEnd(SPLIT, { request: 2 }, 'of w') },
-    ];
-    expect(await worker.store.checkIn('w', remembered)).toBe(0);
+    await worker.checkIn(born);
     expect(await store.confirmLife(lead)).toBe('same');
+    expect(await worker.begin({ request: 2 })).toMatchObject({ life: await readLife(store) });
+    await cluster.restart({ losesCommits: true });
+    await worker.checkIn(born);
+    expect(await store.confirmLife(lead)).toBe('lost');
   });
 
-  test('attempts of a run that was dropped, and is led again, are not lost', async () => {
+  test('calls under a lease that the server has lost are missing once; a run that was dropped meanwhile lacks none', async () => {
     const cluster = await open();
     const { store, lead } = await aRun(cluster);
-    const before = await store.findRun({});
+    const { born: before = '' } = (await store.findRun({})) ?? {};
+    const worker = await aWorker(cluster, 'w');
     await store.drop(lead);
     await aRun(cluster);
-    const worker = await aWorker(cluster, 'w');
-    expect((await store.findRun({}))?.born).not.toBe(before?.born);
+    const { born = '' } = (await store.findRun({})) ?? {};
+    expect(born).not.toBe(before);
+    const sent = { calls: ['w', 'of before'].map((of, at) => ({ worker: of, call: at })), births: [before] };
     await cluster.restart();
-    const remembered = [{ run: 'run-a', born: before?.born, begin: aBegin({}, 'sent'), end: undefined }];
-    expect(await worker.store.checkIn('w', remembered)).toBe(0);
+    await worker.store.checkIn(await readLife(store), sent);
+    expect(await store.confirmLife(lead)).toBe('same');
+    await cluster.restart();
+    await worker.store.checkIn(await readLife(store), { ...sent, births: [before, born] });
     expect(await store.confirmLife(lead)).toBe('same');
   });
 

@@ -105,7 +105,7 @@ export function testWorking(open: OpenCluster): void {
       const key = { worker, run: 'run-a', step: 1 };
       expect(await store.confirmLife(lead)).toBe('waiting');
       expect(await store.claim(key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
-      await store.checkIn(worker, []);
+      await store.checkIn(await readLife(store), { calls: [{ worker, call: 0 }], births: [] });
     }
     expect(await store.confirmLife(lead)).toBe('same');
   });
@@ -159,7 +159,7 @@ export function testWorking(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(1);
     const again = await cluster.connect();
-    const replies = await Promise.all([worker.begin({}, 'one'), again.append(worker.key, [aBegin({}, 'other')])]);
+    const replies = await Promise.all([worker.begin({}, 'one'), again.append(worker.key, [aBegin({}, 'other')], 1)]);
     expect(replies.flatMap(({ refused }) => refused)).toEqual([0]);
   });
 
@@ -204,18 +204,18 @@ export function testWorking(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
     const begins = [aBegin({ request: 9 }), aBegin({ request: 1 }), aBegin({ request: 2, attempt: 2 })];
-    expect(await worker.store.append(worker.key, begins)).toMatchObject({ refused: [0, 2] });
+    expect(await worker.append(...begins)).toMatchObject({ refused: [0, 2] });
     const ends = [
       anEnd(SPLIT, { request: 1 }),
       aBegin({ request: 1, part: '0' }),
       aBegin({ request: 1, part: '00' }),
       aBegin({ request: 2 }),
     ];
-    expect(await worker.store.append(worker.key, ends)).toMatchObject({ refused: [2] });
+    expect(await worker.append(...ends)).toMatchObject({ refused: [2] });
     const { ended, ...counts } = await readNews(store, lead);
     expect(ended.map(({ part }) => part)).toEqual(['']);
     expect(counts).toMatchObject({ open: 0, claimed: 1, underWay: 2 });
-    expect(await worker.store.append(worker.key, [])).toMatchObject({ refused: [] });
+    expect(await worker.append()).toMatchObject({ refused: [] });
   });
 
   test('who leaves gives back what it has not begun, and its lease ends', async () => {

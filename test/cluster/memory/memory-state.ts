@@ -23,8 +23,6 @@ export interface Attempt extends RequestKey {
   isLate: boolean;
   untaken: boolean;
   version: number;
-  /** The life in which a worker put it back. */
-  putBack?: string;
 }
 
 export interface Run {
@@ -52,6 +50,7 @@ export interface Worker {
   goneAt?: number;
   leaseUntil: number;
   life: string;
+  calls: number;
   seenAt: number;
 }
 

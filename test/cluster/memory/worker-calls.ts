@@ -10,8 +10,8 @@ export function beat(
   const now = memory.clock.now();
   const known = memory.workers.get(worker);
   if (known !== undefined && known.leaseUntil <= now) return { isAlive: false, life: memory.life };
-  const life = known?.life ?? itsLife;
-  memory.workers.set(worker, { life, leaseUntil: now + leaseMs, seenAt: now });
+  const { life, calls } = known ?? { life: itsLife, calls: 0 };
+  memory.workers.set(worker, { life, calls, leaseUntil: now + leaseMs, seenAt: now });
   return { isAlive: true, life: memory.life };
 }
 

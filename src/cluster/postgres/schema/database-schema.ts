@@ -1,6 +1,5 @@
 import { UserError } from '../../../domain/errors.js';
 import type { Database } from '../database.js';
-import { CHECK_IN_FUNCTIONS } from './check-in-functions.js';
 import { LANE_FUNCTIONS } from './lane-functions.js';
 import { LEADER_FUNCTIONS } from './leader-functions.js';
 import { LIFE_FUNCTIONS } from './life-functions.js';
@@ -13,7 +12,7 @@ import { WORKER_FUNCTIONS } from './worker-functions.js';
  */
 const MIGRATIONS: readonly string[] = [`create schema volley; ${TABLES} insert into volley.meta (version) values (0);`];
 /** Replaced by every `init`. */
-const FUNCTIONS = [LIFE_FUNCTIONS, LEADER_FUNCTIONS, WORKER_FUNCTIONS, CHECK_IN_FUNCTIONS, LANE_FUNCTIONS];
+const FUNCTIONS = [LIFE_FUNCTIONS, LEADER_FUNCTIONS, WORKER_FUNCTIONS, LANE_FUNCTIONS];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -93,7 +93,7 @@ begin
 end $$;
 
 -- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
--- attempt under way; that of a worker which put it back counts.
+-- attempt under way.
 create or replace function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
   first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
 returns void language plpgsql as $$

@@ -41,7 +41,8 @@ create table volley.worker (
   lease_until timestamptz not null,
   seen_at timestamptz not null,
   gone_at timestamptz, -- its lease has ended, for good
-  life text not null -- the last one that it has checked in
+  life text not null, -- the last one that it has checked in
+  calls bigint not null default 0 -- the number of its last one that has something in its name
 );
 
 create table volley.run (
@@ -59,7 +60,7 @@ create table volley.run (
   on_lost text check (on_lost in ('again', 'query', 'in-doubt')),
   life text not null, -- the one that its leader has confirmed
   promotions integer not null, -- those that its leader has confirmed
-  has_lost boolean not null default false, -- a worker had to put back an attempt
+  has_lost boolean not null default false, -- commits that a worker relied on
   is_dropped boolean not null default false, -- its rows are being deleted
   stop_reason text,
   stop_detail text
@@ -111,7 +112,6 @@ create table volley.attempt (
   is_late boolean not null default false,
   is_untaken boolean not null default false,
   version integer not null default 0,
-  put_back text, -- the life of the server in which a worker put it back
   primary key (run, step, request, part, attempt),
   check ((outcome is null) = (ended is null))
 );

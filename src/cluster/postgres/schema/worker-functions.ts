@@ -87,8 +87,8 @@ begin
   end if;
 end $$;
 
--- The indexes, from 0, of the begins that are refused; and the life of the server in which it was so.
-create or replace function volley.append(of_worker text, of_run text, its_step integer, types text[], requests integer[], parts text[],
+-- The indexes, from 0, of the begins that are refused; and the life in which the call counts, '' before the worker has checked in.
+create or replace function volley.append(of_worker text, its_call bigint, of_run text, its_step integer, types text[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[], out refused integer[], out life text)
 language plpgsql as $$
 declare
@@ -97,8 +97,9 @@ declare
   p volley.part;
 begin
   refused := '{}';
-  life := present;
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  update volley.worker w set calls = greatest(calls, its_call) where id = of_worker and w.life = present;
+  life := case when found then present else '' end;
   select * into led from volley.run where id = of_run;
   for i in 1 .. cardinality(types) loop
     select * into p from volley.part
