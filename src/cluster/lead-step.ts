@@ -93,6 +93,8 @@ class StepLeader {
   readonly #rows: StepTally;
   readonly #withheld: WithheldParts;
   readonly #judge: ServiceJudge;
+  /** In the journal; the store does not know yet. */
+  #taken: readonly EndedAttempt[] = [];
   /** Then the step stays closed, whatever happens to the server. */
   #isRecalling = false;
 
@@ -218,7 +220,10 @@ class StepLeader {
     // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
     await this.#context.lock.assertHeld();
     await this.#store.recover();
-    const news = await this.#store.readNews(this.#key, { limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs });
+    const news = await this.#store.readNews(this.#key, {
+      ...{ limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs, taken: this.#taken },
+    });
+    this.#taken = [];
     this.#seenAtMs = Math.max(this.#seenAtMs, news.atMs);
     await this.#confirmLife(news);
     if (news.ended.length === 0) return news;
@@ -233,9 +238,8 @@ class StepLeader {
     // Together: they stand in one write.
     const entries = [...(await this.#settleLate(late)), ...inTime];
     await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
-    // Of a process that lost the lock meanwhile they do not count, and its successor needs them.
-    await this.#context.lock.assertHeld();
-    await this.#store.noteTaken(this.#key, news.ended);
+    // Said with the next call, behind its look at the lock: of a process that lost it meanwhile they do not count.
+    this.#taken = news.ended;
     this.#rows.report();
     this.#rows.guard();
     for (const ended of news.ended) this.#judge.note(ended);

@@ -51,34 +51,12 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   };
 }
 
+/** The same store, every call of which is repeated; but a process that stands by has a patience of its own. */
 export function bePatient(store: Store, repeat: Repeat): Store {
-  const repeated =
-    <Args extends unknown[], T>(method: (...args: Args) => Promise<T>) =>
-    (...args: Args): Promise<T> =>
-      repeat(() => method(...args));
-  return {
-    readServer: repeated(store.readServer),
-    standBy: store.standBy,
-    close: store.close,
-    lead: repeated(store.lead),
-    openStep: repeated(store.openStep),
-    handOver: repeated(store.handOver),
-    readNews: repeated(store.readNews),
-    noteTaken: repeated(store.noteTaken),
-    closeStep: repeated(store.closeStep),
-    withdraw: repeated(store.withdraw),
-    confirmLife: repeated(store.confirmLife),
-    keepLead: repeated(store.keepLead),
-    drop: repeated(store.drop),
-    beat: repeated(store.beat),
-    findRun: repeated(store.findRun),
-    hasRuns: repeated(store.hasRuns),
-    claim: repeated(store.claim),
-    append: repeated(store.append),
-    leave: repeated(store.leave),
-    recover: repeated(store.recover),
-    checkIn: repeated(store.checkIn),
-    askToStop: repeated(store.askToStop),
-    book: repeated(store.book),
-  };
+  const { standBy, close, ...calls } = store;
+  const repeated = Object.entries(calls).map(([name, call]) => [
+    name,
+    (...args: never[]) => repeat(() => (call as (...args: never[]) => Promise<unknown>)(...args)),
+  ]);
+  return { ...(Object.fromEntries(repeated) as typeof calls), standBy, close };
 }

@@ -107,9 +107,11 @@ export interface EndedAttempt extends AttemptKey {
   readonly at: number;
   /** It takes the place of the in-doubt outcome that was written when its worker was lost. */
   readonly isLate: boolean;
-  /** For `noteTaken`: an outcome that changed meanwhile is not taken. */
+  /** An outcome that changed meanwhile is not taken. */
   readonly version: number;
 }
+
+export type TakenAttempt = AttemptKey & Pick<EndedAttempt, 'version'>;
 
 export interface RunNews extends ServerMoment {
   readonly ended: readonly EndedAttempt[];
@@ -145,10 +147,14 @@ export interface LeaderStore {
   openStep(key: LeadKey, step: OpenStep): Promise<void>;
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
-  /** Renews the lease of the leader, from `seenAtMs` on as in `openStep`. */
-  readNews(key: LeadKey, ask: { readonly limit: number; readonly seenAtMs: number }): Promise<RunNews>;
-  /** Bodies of requests whose parts are all done are deleted with it. */
-  noteTaken(key: LeadKey, taken: readonly (AttemptKey & { readonly version: number })[]): Promise<void>;
+  /**
+   * Renews the lease of the leader, from `seenAtMs` on as in `openStep`. `taken`: what its journal has since the last call; bodies of
+   * requests whose parts are all done are deleted with it.
+   */
+  readNews(
+    key: LeadKey,
+    ask: { readonly limit: number; readonly seenAtMs: number; readonly taken?: readonly TakenAttempt[] },
+  ): Promise<RunNews>;
   /** Nothing more is claimed or begun; what is under way ends. */
   closeStep(key: LeadKey): Promise<void>;
   /**

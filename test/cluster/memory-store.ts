@@ -2,17 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { bookTurns } from './memory/lane-rule.js';
-import {
-  confirmLife,
-  drop,
-  handOver,
-  keepLead,
-  lead,
-  noteTaken,
-  openStep,
-  readNews,
-  withdraw,
-} from './memory/leader-calls.js';
+import { confirmLife, drop, handOver, keepLead, lead, openStep, readNews, withdraw } from './memory/leader-calls.js';
 import { checkIn, recover } from './memory/losing-calls.js';
 import { type Attempt, MemoryState, partName, REMEMBERED_MS } from './memory/memory-state.js';
 import { append, beat, claim, findRun, leave } from './memory/worker-calls.js';
@@ -149,7 +139,6 @@ export class MemoryCluster {
       openStep: call('openStep', (key, step) => openStep(memory, key, step)),
       handOver: call('handOver', (key, parts) => handOver(memory, key, parts)),
       readNews: call('readNews', (key, ask) => readNews(memory, key, ask)),
-      noteTaken: call('noteTaken', (key, taken) => noteTaken(memory, key, taken)),
       closeStep: call('closeStep', (key) => {
         memory.led(key).isOpen = false;
       }),

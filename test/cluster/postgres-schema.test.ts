@@ -11,6 +11,7 @@ import {
   aWorker,
   type ClusterUnderTest,
   NEW_LEAD,
+  noteTaken,
   openStep,
   readNews,
   SETTLED,
@@ -114,7 +115,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   const ask = askingFor([1]);
   await store.book('lane', ask);
   await worker.checkIn();
-  await store.noteTaken(lead, (await readNews(store, lead)).ended);
+  await noteTaken(store, lead, (await readNews(store, lead)).ended);
   await store.drop(lead);
   await worker.store.leave('w');
   await Promise.all([store.close(), worker.store.close()]);
@@ -140,13 +141,13 @@ test('bodies are deleted when all parts of their request are done and taken, and
     (await database.query('select request from volley.request order by 1')).map((row) => row.request);
   await worker.begin({ request: 1 });
   await worker.end({ kind: 'split', why: '' }, { request: 1 });
-  await store.noteTaken(lead, (await readNews(store, lead)).ended);
+  await noteTaken(store, lead, (await readNews(store, lead)).ended);
   expect(await bodies()).toEqual([1, 2]);
   for (const part of ['0', '1']) {
     await worker.begin({ request: 1, part });
     await worker.end(SETTLED, { request: 1, part });
   }
-  await store.noteTaken(lead, (await readNews(store, lead)).ended);
+  await noteTaken(store, lead, (await readNews(store, lead)).ended);
   expect(await bodies()).toEqual([2]);
   expect(await database.query('select * from volley.attempt where result is not null')).toEqual([]);
   await store.handOver(lead, [aPart(1), aPart(2)]);

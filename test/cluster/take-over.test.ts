@@ -12,6 +12,7 @@ import {
   aRun,
   aWorker,
   NEW_LEAD,
+  noteTaken,
   PART,
   readNews,
   SETTLED,
@@ -66,7 +67,7 @@ async function aLedRequest() {
   let { epoch } = lead;
   return {
     worker,
-    take: async () => store.noteTaken({ ...lead, epoch }, (await readNews(store, { ...lead, epoch })).ended),
+    take: async () => noteTaken(store, { ...lead, epoch }, (await readNews(store, { ...lead, epoch })).ended),
     resume: async (entries: readonly JournalEntry[]) => {
       const state = new RunState();
       epoch += 1;

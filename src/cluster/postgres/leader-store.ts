@@ -51,8 +51,12 @@ export function createLeaderStore(database: Database): LeaderStore {
         ]);
       }
     },
-    readNews: async (key, { limit, seenAtMs }) => {
-      const rows = await call('read_news', key, [seenAtMs, limit]);
+    readNews: async (key, { limit, seenAtMs, taken = [] }) => {
+      const rows = await call('read_news', key, [
+        ...[seenAtMs, limit, ...keyColumns(taken)],
+        taken.map(({ attempt }) => attempt),
+        taken.map(({ version }) => version),
+      ]);
       const [state] = rows;
       return {
         ended: rows.filter(({ request }) => request !== null).map((row) => readEnded(row as unknown as EndedRow)),
@@ -70,13 +74,6 @@ export function createLeaderStore(database: Database): LeaderStore {
         atMs: state?.now_ms as number,
         isSynchronous: state?.is_synchronous === true,
       };
-    },
-    noteTaken: async (key, taken) => {
-      await call('note_taken', key, [
-        ...keyColumns(taken),
-        taken.map(({ attempt }) => attempt),
-        taken.map(({ version }) => version),
-      ]);
     },
     closeStep: async (key) => {
       await call('close_step', key);

@@ -78,38 +78,39 @@ export async function readClusterStatus(
   database: Database,
   { monotonicMs }: Pick<Clock, 'monotonicMs'>,
 ): Promise<ClusterStatus> {
-  const runs = await database.query(`
-    select r.id as run, r.job, r.step, r.is_open, r.stop_detail as stop, r.has_lost,
+  // Names and types of the columns are those above.
+  const read = async <T>(text: string) => (await database.query(text)) as unknown as readonly T[];
+  const runs = await read<ClusterStatus['runs'][number] & { leftAtMs: number | null }>(`
+    select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
         array(select distinct ${PROCESS} from pg_stat_activity join pg_locks l using (pid)
           where datname = current_database() and l.locktype = 'advisory' and l.database = datid and ((l.classid::bigint << 32) | l.objid::bigint) = ${standbyLock('r.job')}
           order by 1) as standbys,
-        regexp_replace(r.leader, ' \\S+$', '') as leader, ${ROWS_IN_DOUBT} as rows,
+        regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
         (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
-          where q.run = r.id and p.state = 'open') as oldest_open_seconds,
+          where q.run = r.id and p.state = 'open') as "oldestOpenSeconds",
         case when isfinite(r.lease_until) and not volley.is_led(r)
-          then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as no_leader_since_ms,
-        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'open') as open,
-        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'claimed') as claimed,
-        (select count(*)::integer from volley.part p where p.run = r.id and p.state = 'under-way') as under_way,
+          then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as "leftAtMs",
+        ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},
         (select count(*)::integer from volley.request q where q.run = r.id) as bodies
       from volley.run r order by r.id`);
-  const workers = await database.query(`
-    select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as lease_seconds,
-        (select count(*)::integer from volley.part p where p.owner = w.id and p.state = 'claimed') as claimed,
-        (select count(*)::integer from volley.part p where p.owner = w.id and p.state = 'under-way') as under_way
+  const workers = await read<ClusterStatus['workers'][number]>(`
+    select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as "leaseSeconds",
+        ${countParts('p.owner = w.id', ['claimed', 'under-way'])}
       from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
-  const lanes = await database.query(`
-    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as paused_seconds,
-        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as used_seconds_ago,
+  const lanes = await read<ClusterStatus['lanes'][number]>(`
+    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as "pausedSeconds",
+        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as "usedSecondsAgo",
         least(1, used_ms * ${remaining('volley.now_ms() - slack_at_ms')} / ${USED_SPAN_MS}) as used
       from volley.lane order by name`);
-  const processes = await database.query(
+  const processes = await read<{ name: string }>(
     `select distinct ${PROCESS} as name from pg_stat_activity
       where datname = current_database() and starts_with(application_name, '${CONNECTION_PREFIX}')
         and application_name <> current_setting('application_name') order by name`,
   );
-  const servers = await database.query(
-    "select sync_state in ('sync', 'quorum') as is_synchronous from pg_stat_replication where sync_state is not null",
+  const [servers] = await read<NonNullable<ClusterStatus['servers']>>(
+    `select count(*) filter (where sync_state in ('sync', 'quorum'))::integer as synchronous,
+        count(*) filter (where sync_state not in ('sync', 'quorum'))::integer as asynchronous
+      from pg_stat_replication having pg_has_role('pg_monitor', 'member')`,
   );
   const answersInMs: number[] = [];
   for (let call = 0; call < 3; call++) {
@@ -117,46 +118,30 @@ export async function readClusterStatus(
     await database.query('select');
     answersInMs.push(monotonicMs() - startMs);
   }
-  const [mayRead] = await database.query("select pg_has_role('pg_monitor', 'member') as may_read");
-  const synchronous = servers.filter((standby) => standby.is_synchronous === true).length;
-  const named = new Set([
-    ...runs.flatMap(({ leader, standbys }) => [leader, ...(standbys as string[])]),
-    ...workers.map(({ name }) => name),
-  ]);
+  const named = new Set([...runs.flatMap(({ leader, standbys }) => [leader, ...standbys]), ...workers.map(nameOf)]);
   return {
-    runs: runs.map((row) => ({
-      run: String(row.run),
-      job: String(row.job),
-      step: row.step === null ? undefined : Number(row.step),
-      isOpen: row.is_open === true,
-      noLeaderSince:
-        row.no_leader_since_ms === null ? undefined : new Date(Number(row.no_leader_since_ms)).toISOString(),
-      leader: String(row.leader),
-      standbys: row.standbys as string[],
-      hasLost: row.has_lost === true,
-      rows: Number(row.rows),
-      oldestOpenSeconds: row.oldest_open_seconds === null ? undefined : Number(row.oldest_open_seconds),
-      open: Number(row.open),
-      claimed: Number(row.claimed),
-      underWay: Number(row.under_way),
-      bodies: Number(row.bodies),
-      stop: row.stop === null ? undefined : String(row.stop),
+    runs: runs.map(({ leftAtMs, step, oldestOpenSeconds, stop, ...run }) => ({
+      ...run,
+      step: step ?? undefined,
+      noLeaderSince: leftAtMs === null ? undefined : new Date(leftAtMs).toISOString(),
+      oldestOpenSeconds: oldestOpenSeconds ?? undefined,
+      stop: stop ?? undefined,
     })),
-    workers: workers.map((row) => ({
-      name: String(row.name),
-      leaseSeconds: Number(row.lease_seconds),
-      claimed: Number(row.claimed),
-      underWay: Number(row.under_way),
-    })),
-    processes: processes.map(({ name }) => String(name)).filter((name) => !named.has(name)),
-    lanes: lanes.map((row) => ({
-      lane: String(row.lane),
-      share: Number(row.share),
-      pausedSeconds: Number(row.paused_seconds),
-      used: Number(row.used),
-      usedSecondsAgo: Number(row.used_seconds_ago),
-    })),
+    ...{ workers, lanes, servers },
+    processes: processes.map(nameOf).filter((name) => !named.has(name)),
     answersInMs: Math.min(...answersInMs),
-    servers: mayRead?.may_read === true ? { synchronous, asynchronous: servers.length - synchronous } : undefined,
   };
+}
+
+/** Columns with how many parts there are in each state. */
+function countParts(whose: string, states: readonly string[]): string {
+  const columns = states.map((state) => {
+    const name = state === 'under-way' ? '"underWay"' : state;
+    return `(select count(*)::integer from volley.part p where ${whose} and p.state = '${state}') as ${name}`;
+  });
+  return columns.join(', ');
+}
+
+function nameOf({ name }: { readonly name: string }): string {
+  return name;
 }

@@ -6,6 +6,7 @@ import type {
   OpenStep,
   RunNews,
   Store,
+  TakenAttempt,
   WorkerEntry,
   WorkerKey,
 } from '../../../src/cluster/store.js';
@@ -101,6 +102,12 @@ export async function readLife(store: Store): Promise<string> {
 export async function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNews> {
   const { atMs: seenAtMs } = await store.readServer();
   return store.readNews(lead, { limit, seenAtMs });
+}
+
+/** What a leader says once its journal has it. */
+export async function noteTaken(store: Store, lead: LeadKey, taken: readonly TakenAttempt[]): Promise<void> {
+  const { atMs: seenAtMs } = await store.readServer();
+  await store.readNews(lead, { limit: 1, seenAtMs, taken });
 }
 
 /** A worker with a connection of its own. */

@@ -6,6 +6,7 @@ import {
   aRun,
   aWorker,
   NEW_LEAD,
+  noteTaken,
   type OpenCluster,
   openStep,
   PART,
@@ -45,7 +46,7 @@ export function testLeading(open: OpenCluster): void {
       [3, 'claimed', false],
       [4, 'open', false],
     ]);
-    await store.noteTaken(lead, (await readNews(store, lead, 1)).ended);
+    await noteTaken(store, lead, (await readNews(store, lead, 1)).ended);
     expect((await store.lead(lead, { ...NEW_LEAD, digest: 'of a new one' })).parts[1]).toMatchObject({
       request: 2,
       isTaken: true,
@@ -81,7 +82,7 @@ export function testLeading(open: OpenCluster): void {
     await worker.begin({ request: 1 });
     await worker.begin({ request: 2 });
     await worker.end(SETTLED, { request: 2 });
-    await store.noteTaken(lead, (await readNews(store, lead)).ended);
+    await noteTaken(store, lead, (await readNews(store, lead)).ended);
     await store.handOver(lead, [aPart(1), aPart(2), aPart(3)]);
     expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 0, underWay: 1, ended: [] });
   });
@@ -112,10 +113,10 @@ export function testLeading(open: OpenCluster): void {
     expect(ended[3]).toMatchObject({ result: SETTLED, isLate: false });
     expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
     expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
-    for (let repeat = 0; repeat < 2; repeat += 1) await store.noteTaken(lead, ended.slice(0, 3));
+    for (let repeat = 0; repeat < 2; repeat += 1) await noteTaken(store, lead, ended.slice(0, 3));
     expect((await readNews(store, lead)).ended).toEqual(ended.slice(3));
     const [last] = ended.slice(3);
-    await store.noteTaken(lead, [{ ...last!, version: last!.version + 1 }]);
+    await noteTaken(store, lead, [{ ...last!, version: last!.version + 1 }]);
     expect((await readNews(store, lead)).ended).toHaveLength(1);
   });
 
@@ -234,7 +235,6 @@ async function expectLeadLost(store: Store, lead: { run: string; epoch: number }
     () => openStep(store, lead, { onLost: 'again' }),
     () => store.handOver(lead, [aPart(9)]),
     () => readNews(store, lead, 1),
-    () => store.noteTaken(lead, []),
     () => store.closeStep(lead),
     () => store.keepLead(lead, { leaseMs: 30_000, seenAtMs: Date.now() }),
     () => store.withdraw(lead),

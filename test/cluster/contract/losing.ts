@@ -7,6 +7,7 @@ import {
   aRun,
   aWorker,
   LEASE_MS,
+  noteTaken,
   type OpenCluster,
   readNews,
   SETTLED,
@@ -99,11 +100,11 @@ export function testLosing(open: OpenCluster): void {
     await lost.end(SPLIT);
     expect((await readNews(store, lead)).ended).toEqual(before);
     for (let repeat = 0; repeat < 2; repeat += 1) await lost.end(SETTLED);
-    await store.noteTaken(lead, before);
+    await noteTaken(store, lead, before);
     const { ended, ...counts } = await readNews(store, lead);
     expect(ended).toMatchObject([{ attempt: 1, rows: [2, 2], result: SETTLED, isLate: true }]);
     expect(counts).toMatchObject({ open: 0, claimed: 0, underWay: 0 });
-    await store.noteTaken(lead, ended);
+    await noteTaken(store, lead, ended);
     await lost.end(SETTLED);
     expect((await readNews(store, lead)).ended).toEqual([]);
   });
@@ -116,7 +117,7 @@ export function testLosing(open: OpenCluster): void {
     await lost.begin();
     await cluster.passTime(LEASE_MS);
     await store.recover();
-    await store.noteTaken(lead, (await readNews(store, lead)).ended);
+    await noteTaken(store, lead, (await readNews(store, lead)).ended);
     await lost.end(SETTLED);
     expect((await readNews(store, lead)).ended).toMatchObject([{ result: SETTLED, isLate: true }]);
     const other = await aRun(cluster, { run: 'run-b', onLost: 'again' });

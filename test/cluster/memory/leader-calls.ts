@@ -89,8 +89,16 @@ function noteSentBefore(memory: MemoryState, run: Run, { step, request, part, at
   });
 }
 
-export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }: Parameters<Store['readNews']>[1]) {
+export function readNews(
+  memory: MemoryState,
+  key: LeadKey,
+  { limit, seenAtMs, taken = [] }: Parameters<Store['readNews']>[1],
+) {
   const run = memory.led(key);
+  for (const one of taken) {
+    const attempt = run.attempts.get(attemptName(one));
+    if (attempt?.version === one.version) attempt.untaken = false;
+  }
   const { leaseMs } = run.step ?? { leaseMs: 0 };
   const isOfAnotherClock = run.leaseUntil > memory.clock.now() + leaseMs;
   const leaseEnd = memory.leaseEnd({ leaseMs, seenAtMs });
@@ -116,18 +124,6 @@ export function readNews(memory: MemoryState, key: LeadKey, { limit, seenAtMs }:
     atMs: memory.clock.now(),
     isSynchronous: false,
   };
-}
-
-export function noteTaken(
-  memory: MemoryState,
-  key: LeadKey,
-  taken: readonly (AttemptKey & { version: number })[],
-): void {
-  const run = memory.led(key);
-  for (const one of taken) {
-    const attempt = run.attempts.get(attemptName(one));
-    if (attempt?.version === one.version) attempt.untaken = false;
-  }
 }
 
 export function withdraw(memory: MemoryState, key: LeadKey): readonly WithdrawnPart[] {

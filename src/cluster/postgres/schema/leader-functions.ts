@@ -140,7 +140,8 @@ end $$;
 
 -- Not each of these calls writes: the lease is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
 -- there is none. The figures first: what ends right after them is then still under way in them.
-create or replace function volley.read_news(of_run text, its_epoch bigint, seen_at_ms float8, at_most integer)
+create or replace function volley.read_news(of_run text, its_epoch bigint, seen_at_ms float8, at_most integer,
+  steps integer[], requests integer[], parts text[], attempts integer[], versions integer[])
 returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
   life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
   first_row integer, row_count integer, outcome text, result text, is_recovered boolean, is_late boolean, version integer, at float8)
@@ -150,7 +151,17 @@ declare
   led volley.run;
 begin
   life := volley.present_life();
+  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
   led := volley.check_lead(of_run, its_epoch);
+  for i in 1 .. cardinality(steps) loop
+    update volley.attempt a set is_untaken = false, result = null
+      where a.run = of_run and a.step = steps[i] and a.request = requests[i] and a.part = parts[i] and a.attempt = attempts[i]
+        and a.version = versions[i];
+    delete from volley.request r
+      where r.run = of_run and r.step = steps[i] and r.request = requests[i]
+        and not exists (select from volley.part p
+          where p.run = of_run and p.step = steps[i] and p.request = requests[i] and p.state <> 'done');
+  end loop;
   update volley.run r set lease_until = volley.lease_end(seen_at_ms, r.lease)
     where r.id = of_run and r.epoch = its_epoch
       and (r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6
@@ -176,23 +187,6 @@ begin
           where a.run = of_run and a.is_untaken order by a.ended limit at_most
       ) e on true
       order by e.ended;
-end $$;
-
-create or replace function volley.note_taken(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
-  attempts integer[], versions integer[])
-returns void language plpgsql as $$
-begin
-  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
-  perform volley.check_lead(of_run, its_epoch);
-  for i in 1 .. cardinality(steps) loop
-    update volley.attempt set is_untaken = false, result = null
-      where run = of_run and step = steps[i] and request = requests[i] and part = parts[i] and attempt = attempts[i]
-        and version = versions[i];
-    delete from volley.request r
-      where r.run = of_run and r.step = steps[i] and r.request = requests[i]
-        and not exists (select from volley.part p
-          where p.run = of_run and p.step = steps[i] and p.request = requests[i] and p.state <> 'done');
-  end loop;
 end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)
