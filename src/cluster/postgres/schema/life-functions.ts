@@ -45,15 +45,12 @@ create or replace function volley.gate(of_run text) returns bigint language sql 
   select hashtextextended('volley run ' || of_run, 0)
 $$;
 
-create or replace function volley.has_lease(of_worker text) returns boolean language sql as $$
-  select exists (
-    select from volley.worker where id = of_worker and gone_at is null and lease_until > clock_timestamp()
-  )
-$$;
-
 -- Only a worker that has checked in claims and begins: else it might send what it has sent in an earlier life.
-create or replace function volley.may_begin(of_worker text, present text) returns boolean language sql as $$
-  select volley.has_lease(of_worker) and exists (select from volley.worker where id = of_worker and life = present)
+create or replace function volley.has_lease(of_worker text, checked_in text default null) returns boolean language sql as $$
+  select exists (
+    select from volley.worker
+      where id = of_worker and gone_at is null and lease_until > clock_timestamp() and life = coalesce(checked_in, life)
+  )
 $$;
 
 -- One that this server does not know has checked in where it says so of this life; in a new life it may be one that the server has lost.

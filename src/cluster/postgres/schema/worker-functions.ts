@@ -47,7 +47,7 @@ begin
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
   select * into led from volley.run where id = of_run;
   is_open := volley.is_claimable(led, its_step, present) and led.epoch = coalesce(its_epoch, led.epoch)
-    and volley.may_begin(of_worker, present);
+    and volley.has_lease(of_worker, present);
   if is_open then
     -- First those of a claim whose reply was lost.
     claimed := array(
@@ -126,7 +126,7 @@ begin
     -- Repeated after a lost reply: it has begun, even where the step has closed since.
     return p.attempt = its_attempt and last.nonce = its_nonce;
   end if;
-  if not is_claimable or not volley.may_begin(of_worker, present) or p.attempt + 1 <> its_attempt or (p.attempt > 0 and last.outcome is distinct from 'again') then
+  if not is_claimable or not volley.has_lease(of_worker, present) or p.attempt + 1 <> its_attempt or (p.attempt > 0 and last.outcome is distinct from 'again') then
     return false;
   end if;
   insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
