@@ -25,7 +25,8 @@ const ABOUT = {
     'Let a plan, or a run that stopped, go for good: it never sends again; what it did not send is free for another plan',
   'prune <job>': 'Delete the rows of runs that ended long ago; what they sent stays known, and is not sent again',
   people: 'Take down who opted out, or in again; runs that are under way send nothing to them any more',
-  work: 'Send requests of runs that other processes lead over a database; as many workers as wanted, on any machine',
+  'work <job>':
+    'Send requests of a job that another process leads over a database; as many workers as wanted, on any machine',
   cluster: 'The database of jobs with `cluster`: make its schema, see who works, let a run go',
   verify: 'Send a verification code to one number, or check one',
   campaign: 'Show or set the status of a dialer campaign',

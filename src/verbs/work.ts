@@ -3,7 +3,7 @@ import { type WorkerService, workForRuns } from '../cluster/worker.js';
 import { digestJob, rowStepOf } from '../cluster/worker-job.js';
 import type { Context, Result } from '../command/context.js';
 import { describeStop } from '../command/failure.js';
-import { openCluster } from '../command/open-cluster.js';
+import { type OpenCluster, openCluster } from '../command/open-cluster.js';
 import { type OpenService, openService } from '../command/open-service.js';
 import { escapeText } from '../command/screen.js';
 import { drainOnSignal } from '../command/signals.js';
@@ -79,17 +79,19 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
   let run: string | undefined;
   const log = withFields(context.log, () => ({ run }));
   return drainOnSignal({ ...context, log }, async () => {
-    await using access = new Access(asked, { ...context, log });
-    await access.open();
-    const cluster = await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds);
+    const access = new Access(asked, { ...context, log });
+    let cluster: OpenCluster | undefined;
     const rows = new SentRows();
     let hasSeenRun = false;
     try {
+      await access.open();
+      cluster = await openCluster({ ...context, log }, settings, job.service.giveUpAfterSeconds);
+      const { store, name, laneFor } = cluster;
       const working = workForRuns(
         {
           runs: { job: job.name },
           leaseMs: Math.min(LEASE_SECONDS, settings.leaseSeconds) * 1000,
-          name: cluster.name,
+          name,
           isOver: ({ forMs, hasRuns }) => {
             hasSeenRun ||= hasRuns;
             if (flags.untilIdle !== undefined && forMs >= flags.untilIdle) return true;
@@ -97,7 +99,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           },
           openService: async (led) => {
             const service = await access.of(led);
-            return service && { ...service, createLane: cluster.laneFor(service.job.service) };
+            return service && { ...service, createLane: laneFor(service.job.service) };
           },
           emit,
           onWork: (led, { steps }) => {
@@ -111,7 +113,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
         },
         stop,
         {
-          ...{ store: cluster.store, clock: env.clock, random: env.random, onProgress: rows.note },
+          ...{ store, clock: env.clock, random: env.random, onProgress: rows.note },
           onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
           onNotice: (notice, fields) => log.warn(notice, fields),
         },
@@ -122,7 +124,8 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
       });
       return resultOf(stop.reason ?? end, rows.total);
     } finally {
-      await cluster.close();
+      await cluster?.close();
+      await access.close();
     }
   });
 }
@@ -175,14 +178,14 @@ class Access {
         this.#said = digest;
         return undefined;
       }
-      await this[Symbol.asyncDispose]();
+      await this.close();
       this.#job = job;
     }
     const { transport, authorize } = await this.open();
     return { job: this.#job, transport, authorize };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async close(): Promise<void> {
     await this.#service?.close();
     this.#service = undefined;
   }
