@@ -78,11 +78,11 @@ export async function takeOver(
   assertNotOlder(key.run, state, parts);
   for (const part of missing) {
     const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
-    await journal.append({ type: 'outcome', ...keyOf(part), at: clock.now(), result });
+    await journal.append({ type: 'outcome', ...toRequestKey(part), at: clock.now(), result });
   }
   // The last leader died while it wrote: its intent is missing, or that of a half.
   for (const part of open.filter((one) => !one.isInFlight && known.has(nameOf(one)))) {
-    await journal.append({ type: 'intent', ...keyOf(part), at: clock.now(), line: part.line, rows: part.rows });
+    await journal.append({ type: 'intent', ...toRequestKey(part), at: clock.now(), line: part.line, rows: part.rows });
   }
   return true;
 }
@@ -138,7 +138,7 @@ function isPartOf({ request, part }: RequestKey, isOne: (name: string) => boolea
   return lengths.some((length) => isOne(`${request}/${part.slice(0, length)}`));
 }
 
-function keyOf({ step, request, part }: RequestKey): RequestKey {
+export function toRequestKey({ step, request, part }: RequestKey): RequestKey {
   return { step, request, part };
 }
 

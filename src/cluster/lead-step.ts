@@ -8,7 +8,7 @@ import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';
 import { lateOutcome, readSettledRows } from './late-outcome.js';
-import { assertNothingLost, refuseLost } from './lead-run.js';
+import { assertNothingLost, refuseLost, toRequestKey } from './lead-run.js';
 import { ServiceJudge } from './service-judge.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
 import { WithheldParts } from './withheld-parts.js';
@@ -152,7 +152,8 @@ class StepLeader {
         this.#handed.delete(keyOf(part));
         this.#waiting.push({ ...open, isInFlight: part.isInFlight });
         const result = { kind: 'again', why } as const;
-        if (!part.isInFlight) await journal.append({ type: 'outcome', ...nameOf(part), at: deps.clock.now(), result });
+        if (!part.isInFlight)
+          await journal.append({ type: 'outcome', ...toRequestKey(part), at: deps.clock.now(), result });
       }
     }
     return isAll;
@@ -166,7 +167,7 @@ class StepLeader {
     const parts: HandedPart[] = [];
     for (const open of inFlight) {
       const { head, body } = await this.#reader.readAgain(open);
-      parts.push({ ...nameOf(open), rows: open.rows, head, body, isInFlight: true });
+      parts.push({ ...toRequestKey(open), rows: open.rows, head, body, isInFlight: true });
       this.#handed.set(keyOf(open), open);
     }
     this.#waiting = this.#waiting.filter((part) => !part.isInFlight);
@@ -220,9 +221,8 @@ class StepLeader {
     // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
     await this.#context.lock.assertHeld();
     await this.#store.recover();
-    const news = await this.#store.readNews(this.#key, {
-      ...{ limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs, taken: this.#taken },
-    });
+    const ask = { limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs, taken: this.#taken };
+    const news = await this.#store.readNews(this.#key, ask);
     this.#taken = [];
     this.#seenAtMs = Math.max(this.#seenAtMs, news.atMs);
     await this.#confirmLife(news);
@@ -281,7 +281,7 @@ class StepLeader {
     // Taken before: this process died before it could say so.
     if (open === undefined || result.kind === 'again') return [];
     this.#handed.delete(keyOf(ended));
-    const outcome = { type: 'outcome', ...nameOf(ended), at, result } as const;
+    const outcome = { type: 'outcome', ...toRequestKey(ended), at, result } as const;
     if (result.kind === 'split') {
       for (const half of halvesOf(open)) this.#handed.set(keyOf(half), { ...half, isInFlight: true });
       // In one line: its worker has both.
@@ -311,7 +311,7 @@ class StepLeader {
   #begin(open: OpenRequest, at: number): JournalEntry {
     this.#handed.set(keyOf(open), { ...open, isInFlight: true });
     const { line, rows } = open;
-    return { type: 'intent', ...nameOf(open), at, line, rows };
+    return { type: 'intent', ...toRequestKey(open), at, line, rows };
   }
 
   /** `all`: every request of the step was handed over; `enough`: what the limit sends in a lease; `some`: there is room for more. */
@@ -339,7 +339,7 @@ class StepLeader {
       const { open, head, body } = part;
       this.#costMs = this.#rate.costMs(costOf(part));
       intents.push(this.#begin(open, deps.clock.now()));
-      parts.push({ ...nameOf(open), rows: open.rows, head, body, isInFlight: false });
+      parts.push({ ...toRequestKey(open), rows: open.rows, head, body, isInFlight: false });
     }
     if (parts.length === 0) return handed;
     // Together: they stand in one write, and a disk that fails is noticed here.
@@ -347,8 +347,4 @@ class StepLeader {
     await this.#store.handOver(this.#key, parts);
     return handed;
   }
-}
-
-function nameOf({ step, request, part }: RequestKey): RequestKey {
-  return { step, request, part };
 }

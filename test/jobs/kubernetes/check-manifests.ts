@@ -132,7 +132,9 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
   const { args = [], env = [], command } = container;
   const policy = pod.restartPolicy ?? 'Always';
   const text = readJobFile(workload, manifests);
-  const named = [...(text ?? '').matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
+  // A worker does not say how its run ended.
+  const used = args[0] === 'work' ? text?.replace(/^(?:# )?notify:.*(?:\n +.*)*/m, '') : text;
+  const named = [...(used ?? '').matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => name);
   const secrets = [
     ...env.map(({ valueFrom }) => [valueFrom?.secretKeyRef?.name, valueFrom?.secretKeyRef?.key]),
     ...(pod.volumes ?? []).flatMap(({ secret }) =>

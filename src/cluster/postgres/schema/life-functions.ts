@@ -69,7 +69,7 @@ begin
   is_alive := found;
 end $$;
 
--- Commits are lost from the end: a server that has the last call of a worker has all that it was told of. What is missing is noted as
+-- Commits are lost from the end: a server that has the last call of a worker has every one before. What is missing is noted as
 -- known now, so that the same is found once. \`its_life\`: in which the process knew of no more.
 create or replace function volley.check_in(its_life text, workers text[], its_calls bigint[], births text[]) returns void
 language plpgsql as $$
