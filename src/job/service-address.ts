@@ -1,10 +1,5 @@
 import { isLoopback } from '../domain/loopback.js';
-import {
-  BELL_CANADA_BASE,
-  CAMPAIGN_BASE_FORM,
-  CAMPAIGN_PLATFORMS,
-  CC_PLATFORM,
-} from '../domain/service-facts.js';
+import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../domain/service-facts.js';
 import { trimEndOf } from '../domain/trim-end.js';
 
 /**
