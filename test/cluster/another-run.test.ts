@@ -6,16 +6,16 @@ import { aCluster, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
 
-test('a worker goes over to another run while the last request of its own is with someone else', async () => {
+test('a worker goes over to another run of its job while the last request of its own is with someone else', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));
   const steps = [anSmsStep({ batchSize: 1 })];
   const cluster = { ...CLUSTER, sendHere: false };
-  for (const name of ['first', 'second'])
-    workspace.writeJob({ ...aJob(workspace, { cluster, steps, sameText: 'send' }), name }, name);
+  for (const output of ['first', 'second'])
+    workspace.writeJob(aJob(workspace, { cluster, steps, sameText: 'send', output }), `${output}.yaml`);
   const memory = new MemoryCluster(systemClock);
   const loadStore = async () => memory.connect();
-  const [first, second] = ['first', 'second'].map((file) => aCluster(workspace, undefined, file));
+  const [first, second] = ['first.yaml', 'second.yaml'].map((file) => aCluster(workspace, undefined, file));
   const [store, leading] = [memory.connect(), first?.lead({ loadStore })];
   const hand = await aHand(store, 1);
   await hand.begin();
