@@ -8,11 +8,12 @@ import { MemoryCluster } from './memory-store.js';
 
 test('a worker goes over to another run of its job while the last request of its own is with someone else', async () => {
   const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  const steps = [anSmsStep({ batchSize: 1 })];
   const cluster = { ...CLUSTER, sendHere: false };
-  for (const output of ['first', 'second'])
+  for (const [index, output] of ['first', 'second'].entries()) {
+    workspace.write(`${output}.csv`, people(2 + index));
+    const steps = [anSmsStep({ batchSize: 1, input: { files: `${output}.csv` } })];
     workspace.writeJob(aJob(workspace, { cluster, steps, sameText: 'send', output }), `${output}.yaml`);
+  }
   const memory = new MemoryCluster(systemClock);
   const loadStore = async () => memory.connect();
   const [first, second] = ['first.yaml', 'second.yaml'].map((file) => aCluster(workspace, undefined, file));
