@@ -15,6 +15,8 @@ export interface ColumnProblem {
 export class Columns {
   readonly names: readonly string[];
   readonly problems: ColumnProblem[] = [];
+  /** Names that match a column only without case and punctuation, to report it: a sentence for each. */
+  readonly folded = new Map<string, string>();
   readonly #findColumn: FindColumn;
 
   constructor(names: readonly string[], findColumn: FindColumn) {
@@ -48,7 +50,10 @@ export class Columns {
 
   /** The same without a problem. */
   look(wanted: string | undefined): number | undefined {
-    return wanted === undefined ? undefined : this.#findColumn(this.names, wanted)?.index;
+    const found = wanted === undefined ? undefined : this.#findColumn(this.names, wanted);
+    if (wanted !== undefined && found?.how === 'folded')
+      this.folded.set(wanted, `its column "${this.names[found.index]}" is taken for "${wanted}"`);
+    return found?.index;
   }
 }
 

@@ -9,7 +9,7 @@ import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
 import { actionKindOf } from '../kinds/kinds.js';
 import type { DraftRow, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
-import { ColumnBinding, FoldedNames } from './columns/bind-columns.js';
+import { ColumnBinding } from './columns/bind-columns.js';
 import { joinColumns } from './columns/join-columns.js';
 import { DraftedRows, judgeRow } from './format/drafted-row.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
@@ -59,7 +59,6 @@ interface StepPlanning {
   readonly replayed: DraftRow | undefined;
   readonly writer: StepWriter;
   readonly rows: RowOrdinals;
-  readonly names: FoldedNames;
   readonly reimported: ReimportedRows | undefined;
   readonly costs: CostTally | undefined;
   readonly tally: Tally;
@@ -73,7 +72,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const suppression =
     step.suppress !== undefined ? await loadSuppression(selection.suppression, step.input, context) : undefined;
   const rows = new RowOrdinals();
-  const names = new FoldedNames(deps.reader.findColumn);
+  const { findColumn } = deps.reader;
   const describeRow = (row: number) => rows.describe(row);
   const created = createRowPlanner(step, {
     planId,
@@ -97,10 +96,9 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     replayed,
     writer,
     rows,
-    names,
     reimported: context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow }),
     costs: context.prices && createCostTally(step, context.prices.list),
-    tally: new Tally(where && new FilterTally(where, { findColumn: names.find, numbers: numbersOf(step) })),
+    tally: new Tally(where && new FilterTally(where, { findColumn, numbers: numbersOf(step) })),
   };
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   try {
@@ -123,7 +121,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   }
   const { columns, maps } = joinColumns(
     files.map((file) => file.columns),
-    deps.reader.findColumn,
+    findColumn,
   );
   const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
   const figures = figuresOf(planning);
@@ -163,12 +161,12 @@ async function planFile(
   index: number,
   input: DigestedInput,
 ): Promise<Omit<PlannedInput, 'columnMap'>> {
-  const { step, context, rows, names, writer, tally, replayed } = planning;
+  const { step, context, rows, writer, tally, replayed } = planning;
   const { deps, problems } = context;
   const { shown: file, path, format } = input.file;
   const reader = deps.reader.readRecords(input.file, step.input);
   const binding = new ColumnBinding(planning, reader, {
-    findColumn: names.find,
+    findColumn: deps.reader.findColumn,
     mayGrow: format === 'ndjson',
     replayed,
   });
@@ -219,7 +217,7 @@ async function planFile(
     bytes,
     columns: [...columns],
     rows: rows.next - from,
-    notices: [...notices, ...names.takeNotices()],
+    notices: [...notices, ...binding.notices],
     ...(fedFrom.length === 0 ? {} : { fedFrom }),
   };
 }

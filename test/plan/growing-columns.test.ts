@@ -17,6 +17,18 @@ describe('columns of an NDJSON file', () => {
     expect(step.columns).toEqual(['mobile', 'name']);
   });
 
+  it('are reported where their name matches only without case and punctuation', async () => {
+    const steps = [anSmsStep({ input, destination: 'Mo-bile', text: "Hi {{ first_name | default: 'you' }}" })];
+    const { step } = await aPlan({
+      job: { steps },
+      files: ndjson({ mobile: aNumber(0), id: 1 }, { 'First Name': 'Ann' }),
+    });
+    expect(step.inputs[0]?.notices).toEqual([
+      'its column "mobile" is taken for "Mo-bile"',
+      'its column "First Name" is taken for "first_name"',
+    ]);
+  });
+
   it('may come thousands of rows later, in whatever place the key then has', async () => {
     const steps = [anSmsStep({ input, text: "Hi {{ name | default: 'you' }}" })];
     const many = Array.from({ length: 2500 }, (_, index) => ({ mobile: aNumber(index) }));

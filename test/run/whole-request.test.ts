@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../src/job/job.js';
-import { SMS_WHOLE_REQUEST } from '../../src/kinds/whole-request.js';
+import { SMS_WHOLE_REQUEST } from '../../src/kinds/sms/sms.js';
 import { assertNotRefused } from '../../src/run/checks-before.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, aTemplate, refusalOf, someLimits } from '../plan/a-plan.js';
 import { applyRetry, retriedPlan } from '../retry/a-retry.js';

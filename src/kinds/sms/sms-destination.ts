@@ -6,14 +6,8 @@ import { explainOwnCountry } from '../../normalize/number/explain-number.js';
 import { normalizeCell } from '../../normalize/number/number.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 
-/** Reads the number that a row is sent to. */
-export type ReadDestination = (cells: RowCells) => NumberDigits | RefusedDestination;
-
-/** Without a number a row has no message: report first why the number is refused, then any fault of its country. */
-export interface RefusedDestination {
-  readonly fault: Rejection;
-  readonly others: readonly Rejection[];
-}
+/** Reads the number that a row is sent to; or why it has none: first of the number, then of its country. */
+export type ReadDestination = (cells: RowCells) => NumberDigits | readonly [Rejection, ...Rejection[]];
 
 /** What a message begins with: its brace is open. */
 export function appendDestination(fragment: TextBuffer, digits: number): void {
@@ -50,6 +44,6 @@ export function bindDestination(
     const field = isOfCountry ? (countryColumn ?? destination) : destination;
     const fault = { stage: 'normalize', field, code, reason } as const;
     const country = code === 'bad-country' ? undefined : explainCountryOf(cells);
-    return { fault, others: country === undefined ? [] : [country] };
+    return country === undefined ? [fault] : [fault, country];
   };
 }

@@ -9,13 +9,7 @@ import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import { type DraftRow, type DraftText, type RowDraft, reject } from '../step-kind.js';
-import {
-  appendDestination,
-  appendNumber,
-  bindDestination,
-  type ReadDestination,
-  type RefusedDestination,
-} from './sms-destination.js';
+import { appendDestination, appendNumber, bindDestination, type ReadDestination } from './sms-destination.js';
 
 /** The text of a template without variables, which the rows share; undefined where each has its own. Throws UserError 'bad-job' for an invalid template. */
 export function findSharedText({ template: { text, smartReplace } }: SmsStep): string | undefined {
@@ -142,6 +136,9 @@ function rejectMessage({ digits, country }: NumberDigits, rejection: Rejection):
 }
 
 /** With the faults of the text as well. */
-function rejectNumber({ fault, others }: RefusedDestination, ofText: readonly Rejection[]): RowDraft {
+function rejectNumber(
+  [fault, ...others]: readonly [Rejection, ...Rejection[]],
+  ofText: readonly Rejection[],
+): RowDraft {
   return { refusal: reject(joinFaults(fault, [...others, ...ofText])) };
 }

@@ -9,10 +9,25 @@ import { clientBatchIdOf, messageIdPrefix, readMessageIndex } from '../ids.js';
 import { ANOTHER_NUMBER, inDoubt, OutcomeBuilder, sameVerdictForAll } from '../outcomes.js';
 import { findTimeFault } from '../schedule.js';
 import type { RequestPart, StepKind } from '../step-kind.js';
-import { SMS_WHOLE_REQUEST } from '../whole-request.js';
 import { bindSms } from './sms-drafter.js';
 import { createSmsPlanner } from './sms-planner.js';
 import { listTexts, readSentNumbers } from './sms-texts.js';
+
+/**
+ * Refusal codes that concern every row of a step alike, and what in the job or the account they are about: splitting
+ * the request would not help. Documented, "Error codes". 1005 is among them, as no row has a source of its own.
+ */
+export const SMS_WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
+  ['1001', 'service.subAccountId'],
+  ['1003', 'template.encoding'],
+  ['1005', 'template.source'],
+  ['1006', 'template.expiry'],
+  ['1007', 'template.text'],
+  ['1011', 'template.scheduled'],
+  ['3013', 'batchSize'],
+  ['3014', 'batchSize'],
+  ['3020', 'template.dlrCallbackUrl'],
+]);
 
 /** Rows become batches that share a template. A batch is not idempotent. */
 export const smsKind: StepKind<SmsStep> = {

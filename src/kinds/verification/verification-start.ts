@@ -21,7 +21,13 @@ import {
   reject,
   skipDuplicate,
 } from '../step-kind.js';
-import { SESSION_WHOLE_REQUEST } from '../whole-request.js';
+
+/** Refusals that concern every row of a step alike, as those of sms.ts. */
+const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
+  ['1001', 'service.subAccountId'],
+  ['1005', 'source'],
+  ['1007', 'template'],
+]);
 
 /** A session, and so an SMS with a code, for each row. Not idempotent. */
 export const verificationStartKind = oneRowKind<VerificationStartStep>({
@@ -41,7 +47,7 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   call: (service, body) => buildRequest(service, ENDPOINTS.createSession, { body }),
   recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).destination)],
-  wholeRequestCodes: SESSION_WHOLE_REQUEST,
+  wholeRequestCodes: WHOLE_REQUEST,
   answersWith: 'a session for the number',
   readAnswer,
   readRefusal,
@@ -73,7 +79,10 @@ function bind(step: VerificationStartStep, columns: Columns): DraftRow {
   const read = bindDestination(step, columns);
   return (cells, { fragment, facts }) => {
     const number = read(cells);
-    if (!('digits' in number)) return { refusal: reject(joinFaults(number.fault, number.others)) };
+    if (!('digits' in number)) {
+      const [fault, ...others] = number;
+      return { refusal: reject(joinFaults(fault, others)) };
+    }
     const { digits, country } = number;
     appendDestination(fragment, digits);
     fragment.append(`,${shared.slice(1)}`);

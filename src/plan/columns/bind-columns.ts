@@ -47,6 +47,11 @@ export class ColumnBinding {
     }
   }
 
+  /** A sentence for each name that matches a column only without case and punctuation. */
+  get notices(): readonly string[] {
+    return [...(this.#columns?.folded.values() ?? [])];
+  }
+
   #bound(): Columns {
     const names = this.#reader.columns;
     if (this.#columns?.names.length !== names.length) {
@@ -54,26 +59,5 @@ export class ColumnBinding {
       this.#draftRow = this.#bind(this.#columns);
     }
     return this.#columns;
-  }
-}
-
-/** Finds columns, and remembers which were matched only without case and punctuation, to report it. */
-export class FoldedNames {
-  readonly find: FindColumn;
-  readonly #folded = new Map<string, string>();
-
-  constructor(findColumn: FindColumn) {
-    this.find = (columns, wanted) => {
-      const found = findColumn(columns, wanted);
-      if (found?.how === 'folded') this.#folded.set(wanted, columns[found.index] ?? '');
-      return found;
-    };
-  }
-
-  /** A sentence for each since the last call. */
-  takeNotices(): string[] {
-    const notices = [...this.#folded].map(([wanted, column]) => `its column "${column}" is taken for "${wanted}"`);
-    this.#folded.clear();
-    return notices;
   }
 }

@@ -142,7 +142,8 @@ export function keepRow(row: RowBytes): RowBytes {
 }
 
 function nameAt({ names, of }: Names, index: number): string | undefined {
-  return names[(of[index] as number) - 1];
+  const number = of[index] as number;
+  return number === 0 ? undefined : names[number - 1];
 }
 
 function bytesOf({ bytes, ends }: Texts, index: number): Buffer {
