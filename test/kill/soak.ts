@@ -158,12 +158,12 @@ class Soak {
     const chance = random();
     if (this.#kills >= kills - Math.ceil(kills * 0.15)) {
       await waitFor(life, () => this.#isReporting(life), { timeoutMs: 120_000 });
-      await sleep(pick(random, 25));
-    } else if (chance < 0.2) {
+      await sleep(pick(random, 15));
+    } else if (chance < 0.1) {
       await sleep(pick(random, 700));
     } else if (chance < 0.6 && !hasPlan && this.#kills < kills * 0.3) {
       await waitFor(life, () => this.#isPlanning(life), { timeoutMs: 10_000 });
-      await sleep(pick(random, 40));
+      await sleep(pick(random, 20));
     } else if (chance < 0.35 && hasPlan && hasChannel) {
       await waitFor(life, () => this.#readFacts().isPreparing, { timeoutMs: 3000 });
       await sleep(pick(random, 2 * ANSWER_MS));
@@ -178,8 +178,7 @@ class Soak {
   }
 
   #isReporting({ pid }: Life): boolean {
-    const run = findRun(this.#jobDirectory);
-    return run !== undefined && listNames(run).some((name) => name.endsWith(`.${pid}.part`));
+    return this.#readLock()?.pid === pid && this.#readFacts().isFinished;
   }
 
   #journalBytes(): number {
@@ -204,12 +203,9 @@ class Soak {
       .filter((each) => /^lock-\d+\.json$/.test(each))
       .at(-1);
     if (name === undefined) return undefined;
-    try {
-      return JSON.parse(readFileSync(join(this.#jobDirectory, name), 'utf8'));
-    } catch {
-      // Its process was killed between making it and writing it.
-      return undefined;
-    }
+    const [owner = ''] = readFileSync(join(this.#jobDirectory, name), 'utf8').split('\n');
+    // '' where its process was killed between making it and writing it.
+    return owner === '' ? undefined : JSON.parse(owner);
   }
 
   #addGarbage(random: Random): void {
