@@ -58,6 +58,8 @@ export interface CommandToStart {
  * of their own, which go on when the console ends, and whose output is in files.
  */
 export class Commands {
+  /** What `volley check` prints, found out in this process: pages ask often, and a start takes longer than the check. */
+  readonly check: (job: string) => Promise<Printed>;
   /** The program, `dist/cli.js`. */
   readonly #cli: string;
   readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
@@ -66,8 +68,12 @@ export class Commands {
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
-  constructor(cli: string, env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>) {
-    this.#cli = cli;
+  constructor(
+    given: Pick<Commands, 'check'> & { readonly cli: string },
+    env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>,
+  ) {
+    this.#cli = given.cli;
+    this.check = given.check;
     this.#env = env;
   }
 

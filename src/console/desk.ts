@@ -83,8 +83,8 @@ export class Desk {
   }
 
   /** What `volley check` says of the job as it stands. */
-  protected checkJob(asked: CampaignRequest): Promise<Printed> {
-    return this.run(asked, 'check', jobFileOf(asked.campaign));
+  protected checkJob({ campaign }: CampaignRequest): Promise<Printed> {
+    return this.commands.check(jobFileOf(campaign));
   }
 
   /** What the history of a campaign says of this form. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
+import { isObject } from '../domain/is-object.js';
 import { PAGE_FILE } from '../report/write-report.js';
 import {
   Access,
@@ -45,6 +46,7 @@ export interface ConsoleOptions {
   readonly port: number;
   /** The program, which does the work. */
   readonly cli: string;
+  readonly check: Commands['check'];
   readonly host: string;
   /** As browsers see it, where a proxy is in front; else that of the port. */
   readonly origin: string | undefined;
@@ -61,12 +63,11 @@ export interface RunningConsole {
 
 /** Serves the pages. Every request is checked before it is routed; one without a session gets no page. */
 export async function startConsole(
-  { directory, port, cli, host, team, ...given }: ConsoleOptions,
+  { directory, port, host, team, ...given }: ConsoleOptions,
   context: Context,
 ): Promise<RunningConsole> {
-  const { env } = context;
-  const access = new Access(join(directory, '.console'), { ...env, team });
-  const commands = new Commands(cli, env);
+  const access = new Access(join(directory, '.console'), { ...context.env, team });
+  const commands = new Commands(given, context.env);
   const desks = { directory, commands };
   const home = new HomeDesk(desks, context);
   const desk = new CampaignDesk(desks, context);
@@ -222,8 +223,7 @@ export async function startConsole(
 
   await app.listen({ host, port });
   const address = app.server.address();
-  const bound = typeof address === 'object' && address !== null ? address.port : port;
-  origin = given.origin ?? `http://127.0.0.1:${bound}`;
+  origin = given.origin ?? `http://127.0.0.1:${isObject(address) ? address.port : port}`;
   const close = async () => {
     await app.close();
     if (process.pid === 1) await commands.stopAll();
@@ -280,14 +280,10 @@ async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> 
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function sendPage(reply: FastifyReply, { status = 200, page, json, to, file }: PageAnswer) {
+async function sendPage(reply: FastifyReply, { status = 200, page = '', json, to, file }: PageAnswer) {
   if (to !== undefined) return reply.redirect(to, 303);
   if (json !== undefined) return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
-  if (file === undefined)
-    return reply
-      .code(status)
-      .type('text/html; charset=utf-8')
-      .send(page ?? '');
+  if (file === undefined) return reply.code(status).type('text/html; charset=utf-8').send(page);
   const { path, name } = file;
   if (name === PAGE_FILE) {
     // It has its style in itself, and no script.

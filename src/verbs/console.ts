@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import type { Context } from '../command/context.js';
 import { placeDiskErrors } from '../command/disk-error.js';
+import { describeFailure } from '../command/failure.js';
 import { endOnSignal } from '../command/signals.js';
 import { Access } from '../console/access.js';
+import type { Printed } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
 import { ROLES, Team, type User } from '../console/team.js';
 import { UserError } from '../domain/errors.js';
+import { EXIT } from '../report/exit-code.js';
+import { check } from './check.js';
 import { defineVerb, json, port, readAs, text, yes } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -76,13 +81,16 @@ export const console = defineVerb({
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
         const cli = process.argv[1] ?? '';
-        const { origin, close } = await startConsole({ ...flags, directory, cli, team }, context).catch((error) => {
-          throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-            ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
-                hint: 'Is one running? volley console --link opens it. Else give another --port.',
-              })
-            : error;
-        });
+        const check = (file: string) => checkHere(file, context);
+        const { origin, close } = await startConsole({ ...flags, directory, cli, check, team }, context).catch(
+          (error) => {
+            throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+              ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
+                  hint: 'Is one running? volley console --link opens it. Else give another --port.',
+                })
+              : error;
+          },
+        );
         try {
           await env.files.makeDirectory(own);
           if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);
@@ -110,6 +118,16 @@ export const console = defineVerb({
     );
   },
 });
+
+async function checkHere(job: string, context: Context): Promise<Printed> {
+  const screen = { ...context.screen, directory: dirname(job) };
+  try {
+    const { json } = await check.run({ job, online: false, json: true }, { ...context, screen });
+    return { exitCode: EXIT.ok, error: null, ...json };
+  } catch (error) {
+    return { ...describeFailure(error) };
+  }
+}
 
 async function addToTeam(team: Team, user: User) {
   const password = await placeDiskErrors('.', () => team.add(user));

@@ -19,7 +19,10 @@ test('as the first process of a container the console asks each command once to 
   const cli = join(directory, 'cli.cjs');
   writeFileSync(cli, PROGRAM);
   const isProcessAlive = () => true;
-  const commands = new Commands(cli, { files: nodeFiles, owner: { host: 'h', pid: 1, instance: 'i' }, isProcessAlive });
+  const commands = new Commands(
+    { cli, check: async () => ({ exitCode: 0, error: null }) },
+    { files: nodeFiles, owner: { host: 'h', pid: 1, instance: 'i' }, isProcessAlive },
+  );
   const names = ['one', 'two'];
   const read = (name: string) => {
     try {
