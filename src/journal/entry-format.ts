@@ -21,8 +21,6 @@ export const JOURNAL_VERSION: number = PROGRAM.formats.journal;
 export type JournalEntry =
   | OpenEntry
   | ProvisioningEntry
-  | ProvisionedEntry
-  | ProvisionFailedEntry
   | IntentEntry
   | OutcomeEntry
   | StageEntry
@@ -47,33 +45,24 @@ export interface OpenEntry {
   readonly lead?: string;
 }
 
-/** Provisioning of something that a step needs begins. Durable before the first byte of the call leaves. */
-interface ProvisioningEntry {
-  readonly type: 'preparing';
+interface OfStep {
   readonly step: number;
   readonly at: number;
-  /** Completes "the call to …", such as `create a webhook "events"`. */
-  readonly what: string;
 }
 
-/** What the step has provisioned at the service so far; ids as the step's kind returned them. */
-interface ProvisionedEntry {
-  readonly type: 'prepared';
-  readonly step: number;
-  readonly at: number;
-  readonly ids: readonly string[];
-}
+/** Something that a step needs is made at the service, before its first request. */
+type ProvisioningEntry = OfStep & Provisioned;
 
-/**
- * Provisioning ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once
- * its close follows this entry, it was reported, and the next run provisions again.
- */
-interface ProvisionFailedEntry {
-  readonly type: 'unprepared';
-  readonly step: number;
-  readonly at: number;
-  readonly why: 'not-made' | 'unknown';
-}
+type Provisioned =
+  /** Durable before the first byte of the call leaves. `what` completes "the call to …", such as `create a webhook "events"`. */
+  | { readonly type: 'preparing'; readonly what: string }
+  /** What the step has provisioned so far; ids as the step's kind returned them. */
+  | { readonly type: 'prepared'; readonly ids: readonly string[] }
+  /**
+   * It ended without an id: `not-made`, for certain, or `unknown`. The run stops to report the latter; once its close follows this
+   * entry, it was reported, and the next run provisions again.
+   */
+  | { readonly type: 'unprepared'; readonly why: 'not-made' | 'unknown' };
 
 /** Names a request of a step, or the part of one that was split: halves are named by a path of `0` and `1`. */
 export interface RequestKey {
@@ -139,17 +128,13 @@ export interface StageEntry {
 export type RowCounts = Record<RowStatus | NotSent['status'], number>;
 
 /** A step without rows is about to change something. Durable before the first byte of it leaves. */
-interface ActionEntry {
+interface ActionEntry extends OfStep {
   readonly type: 'action';
-  readonly step: number;
-  readonly at: number;
 }
 
 /** The outcome of a step without rows; has no action entry before it if nothing had to be changed. */
-export interface ActedEntry {
+export interface ActedEntry extends OfStep {
   readonly type: 'acted';
-  readonly step: number;
-  readonly at: number;
   readonly verdict: Verdict;
 }
 

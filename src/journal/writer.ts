@@ -2,7 +2,7 @@ import { InternalError } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import type { Lock } from '../storage/lock.js';
-import { noteOf } from '../storage/lock-note.js';
+import { noteOf } from '../storage/lock-file.js';
 import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
@@ -109,6 +109,12 @@ export function journalKeyOf(plan: string): string {
   return `${plan}/journal.ndjson`;
 }
 
+interface ContinuedJournal extends Pick<WriterStart, 'state' | 'snapshotEveryBytes'> {
+  readonly end: JournalEnd;
+  readonly plan: string;
+  readonly lock: Pick<Lock, 'epoch' | 'known' | 'note'>;
+}
+
 /**
  * Continues a journal that was read to `end`; the caller holds the job's lock, and checked that after it had read. A
  * torn line stays, and gets a newline: cutting it off might remove lines of another runner.
@@ -116,15 +122,7 @@ export function journalKeyOf(plan: string): string {
 export async function continueJournal(
   files: Files,
   path: string,
-  {
-    end,
-    plan,
-    lock,
-    ...snapshots
-  }: { end: JournalEnd; plan: string; lock: Pick<Lock, 'epoch' | 'known' | 'note'> } & Pick<
-    WriterStart,
-    'state' | 'snapshotEveryBytes'
-  >,
+  { end, plan, lock, ...snapshots }: ContinuedJournal,
 ): Promise<JournalWriter> {
   const key = journalKeyOf(plan);
   const known = lock.known(key)?.bytes ?? 0;

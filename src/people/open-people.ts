@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
 import type { FindHad, HadSkip } from '../kinds/step-kind.js';
@@ -174,16 +175,9 @@ export function createHadLookup(
   // What a run that is not over has yet to send will be, however long ago it last sent.
   const isWithin = (run: PeopleRun | undefined, spanMs: number) =>
     run !== undefined && (run.state === 'to-send' || nowMs - run.sentAt <= spanMs);
-  const skipAsHad = (run: number): HadSkip => {
-    const known: HadSkip = skips.get(run) ?? { code: 'had-it-already', reason: describeHad(runs[run], plan.id) };
-    skips.set(run, known);
-    return known;
-  };
-  const countOf = (found: Omit<Found, 'rows'>): Found => {
-    const known = counts.get(found.run) ?? { ...found, rows: 0 };
-    counts.set(found.run, known);
-    return known;
-  };
+  const skipAsHad = (run: number) =>
+    remember(skips, run, (): HadSkip => ({ code: 'had-it-already', reason: describeHad(runs[run], plan.id) }));
+  const countIn = (found: Omit<Found, 'rows'>) => remember(counts, found.run, () => ({ ...found, rows: 0 }));
   const takeAsHad = (skip: HadSkip): HadSkip => {
     if (from !== undefined) from.rows += 1;
     return skip;
@@ -208,12 +202,12 @@ export function createHadLookup(
     find: (number, textOf) => {
       from = undefined;
       if (texts?.isOfStepBefore(number, textOf, step) === true) {
-        from = countOf({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
+        from = countIn({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
         if (sameText !== 'send') return takeAsHad(HAD_FROM_STEP);
       }
       if (!table.has(number)) return undefined;
       const had = findSame(number, textOf());
-      if (had !== undefined) from = countOf(nameRun(runs[had]));
+      if (had !== undefined) from = countIn(nameRun(runs[had]));
       return had !== undefined && sameText !== 'send' ? takeAsHad(skipAsHad(had)) : refuseOften(number);
     },
     note: (number, textOf) => {

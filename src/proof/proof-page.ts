@@ -5,7 +5,7 @@ import { formatPage } from '../report/page/report-page.js';
 import { describeRun } from '../report/page/sentence.js';
 import type { Summary } from '../report/summary.js';
 import type { ProofEntry } from './proof-chain.js';
-import type { ProvenBalance } from './row-proof.js';
+import type { ProvenBalance } from './prove-run.js';
 
 // As the report, whatever a run holds.
 const MOST_ROWS = 25;

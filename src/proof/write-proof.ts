@@ -12,10 +12,9 @@ import { readRegistry } from '../registry/open-registry.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import type { Summary } from '../report/summary.js';
 import type { Files } from '../storage/files.js';
-import { proveJournal } from './journal-proof.js';
 import { PROOF_FILE, ProofChain, type ProofEntry, type ProofSource } from './proof-chain.js';
 import { formatProofPage, type MadeProof } from './proof-page.js';
-import { type ProvenBalance, proveRows } from './row-proof.js';
+import { type ProvenBalance, proveJournal, proveRows } from './prove-run.js';
 
 /** Beside the run's other files, never beside a proof that is handed on: with it one can try numbers. */
 export const SALT_FILE = 'proof.salt';

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { RetryEntry, RowRange } from '../journal/entry-format.js';
 import { readJournal } from '../journal/reader.js';
@@ -116,9 +117,7 @@ export async function noteClaims(run: RunRows, claims: Claims, lock: Lock, deps:
         if (status !== 'rejected' && status !== 'not-sent') continue;
         const key = `${by} ${status}`;
         const entry = { type: 'retry', at: deps.clock.now(), by: who, plan: by, status } as const;
-        const noted = ranges.get(key) ?? { entry, rows: [] };
-        ranges.set(key, noted);
-        addRow(noted.rows, step, row);
+        addRow(remember(ranges, key, () => ({ entry, rows: [] })).rows, step, row);
       }
     }
   }

@@ -8,7 +8,7 @@ import type { FileFacts, Files } from '../storage/files.js';
 import { coalesce } from '../storage/group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
-import { type Known, type Noted, noteOf } from '../storage/lock-note.js';
+import { type Known, type Noted, noteOf } from '../storage/lock-file.js';
 import { type Fault, MEMORY_KEY, type MemoryDocument, memoryPath } from './memory-file.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
@@ -19,36 +19,29 @@ export async function findMemoryFaults(
 ): Promise<Fault[]> {
   const noted = lock.known(MEMORY_KEY);
   if (document === undefined) {
-    return noted === undefined
-      ? []
-      : [{ where: jobDirectory, message: 'its memory is gone: no memory-….json is in it' }];
+    const message = 'its memory is gone: no memory-….json is in it';
+    return noted === undefined ? [] : [{ where: jobDirectory, message }];
   }
   const path = memoryPath(jobDirectory, document.epoch);
   const [own, directory] = [await files.stat(path), await files.stat(jobDirectory)];
   const faults: Fault[] = [];
   if (lock.isReplaced) {
-    faults.push({
-      where: jobDirectory,
-      message: 'its lock file is not the one that was written last: it was put back, copied, damaged or removed',
-    });
+    const message = 'its lock file is not the one that was written last: it was put back, copied, damaged or removed';
+    faults.push({ where: jobDirectory, message });
   }
   if (own === undefined || directory === undefined) return faults;
   const { directory: known, revision } = document;
   if (!isSameIdentity(known, identityOf(jobDirectory, directory))) {
-    const where = known.path === jobDirectory ? 'that stood here' : `in ${known.path}`;
-    faults.push({
-      where: jobDirectory,
-      message: `it is a copy of the directory ${where}, to which its memory belongs`,
-    });
+    const which = known.path === jobDirectory ? 'that stood here' : `in ${known.path}`;
+    const message = `it is a copy of the directory ${which}, to which its memory belongs`;
+    faults.push({ where: jobDirectory, message });
   }
   if (!isSameIdentity({ ...document.own, path }, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
   if (revision < (noted?.bytes ?? 0)) {
-    faults.push({
-      where: path,
-      message: `it has change ${revision}, and change ${noted?.bytes} was written: an older copy was put in its place`,
-    });
+    const message = `it has change ${revision}, and change ${noted?.bytes} was written: an older copy was put in its place`;
+    faults.push({ where: path, message });
   }
   return [...faults, ...findChange(path, { own: { ...own, bytes: revision }, noted, lock })];
 }
@@ -92,26 +85,18 @@ export async function findRunFaults(
 
 /**
  * Nothing can set the time of a file's last change. Where the last owner came to its end, its lock and the lengths say that the file is the last one,
- * and its lines have checksums: what chmod, chown and links did to it is no fault. What followed the last note of one that was killed no one
- * knows, so the time must be that of the note; after a power cut it may be of a line that was lost.
+ * and its lines have checksums. What followed the last note of one that was killed no one knows, so the time must be that of the note; after a
+ * power cut it may be of a line that was lost.
  */
 function findChange(
   path: string,
   { own, noted, lock }: { own: FileFacts; noted: Noted | undefined; lock: Lock },
 ): Fault[] {
-  if (noted?.changedMs === undefined || own.bytes !== noted.bytes || own.changedMs === noted.changedMs) return [];
+  const isAsNoted = noted?.changedMs === undefined || own.bytes !== noted.bytes || own.changedMs === noted.changedMs;
+  if (isAsNoted || !lock.wasKilledHere) return [];
   const when = timeOf(own.changedMs);
-  if (lock.wasKilledHere) {
-    const message = `its process was killed, and something else than volley changed it since, ${when}`;
-    return [{ where: path, message }];
-  }
-  // On a volume of a group (`fsGroup`) Kubernetes changes them at each mount.
-  if ((own.mode & (noted.mode ?? 0) & GROUP_BITS) !== 0) return [];
-  const message = `something else than volley changed its rights, owner, times or links ${when}, and not its lines`;
-  return [{ where: path, message, isHarmless: true }];
+  return [{ where: path, message: `its process was killed, and something else than volley changed it since, ${when}` }];
 }
-
-const GROUP_BITS = 0o070;
 
 function timeOf(ms: number): string {
   return new Date(ms).toISOString();

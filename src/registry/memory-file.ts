@@ -7,7 +7,7 @@ import type { FileFacts, Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
 import type { LockPorts, OwnerWatch } from '../storage/lock-file.js';
-import { type Noted, noteOf } from '../storage/lock-note.js';
+import { type Noted, noteOf } from '../storage/lock-file.js';
 import type { PlanClaims } from './claims.js';
 
 /**
@@ -43,8 +43,6 @@ export interface Adoption {
 export interface Fault {
   readonly where: string;
   readonly message: string;
-  /** Nothing of what volley wrote: a person should know, and nothing stops. */
-  readonly isHarmless?: true;
 }
 
 /** By the name of the file in `claims/`: the SHA-256 of its text. */

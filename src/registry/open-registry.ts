@@ -26,10 +26,9 @@ export async function openRegistry(deps: Ports, options: OpenOptions): Promise<R
   const state = stateOf(document?.runs ?? (await readKeptRecords(files, jobDirectory)), read.claims);
   await lock.assertHeld();
   const directories = await readRunDirectories(files, jobDirectory, state);
-  const found = [...(await findMemoryFaults(files, { jobDirectory, document, lock })), ...read.faults];
+  const faults = [...(await findMemoryFaults(files, { jobDirectory, document, lock })), ...read.faults];
   const unfinished = document === undefined ? [] : state.listUnfinished();
-  for (const run of unfinished) found.push(...(await findRunFaults(files, { run, directories, lock })));
-  const faults = found.filter(({ isHarmless }) => isHarmless !== true);
+  for (const run of unfinished) faults.push(...(await findRunFaults(files, { run, directories, lock })));
   // What the next owner of the lock has written since is no fault.
   if (faults.length > 0) await lock.assertHeld();
   if (faults.length > 0 && adoptedBy === undefined) throw refuseDirectory(jobDirectory, faults);
@@ -43,7 +42,6 @@ export async function openRegistry(deps: Ports, options: OpenOptions): Promise<R
   if (document === undefined) await makeMemory(registry, deps, options);
   if (faults.length > 0) await adoptAll(registry, files, faults);
   await registry.attest({ isAdopted: faults.length > 0, unknown: read.unknown });
-  for (const { where, message, isHarmless } of found) if (isHarmless) options.onNotice(`${where}: ${message}`);
   return registry;
 }
 
@@ -145,5 +143,5 @@ async function adoptAll(registry: Registry, files: Files, faults: readonly Fault
     const lost = run.ended?.state === 'finished' ? run.journal : undefined;
     records.push({ ...run, ...found, journal: found.journal ?? lost });
   }
-  await registry.adopt(faults, { records });
+  await registry.adopt(faults, records);
 }

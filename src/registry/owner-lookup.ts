@@ -1,3 +1,4 @@
+import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
@@ -119,22 +120,19 @@ export class OwnerLookup implements RowOwners {
 
   /** Other runs than one that took a file: those that are there, and one that is gone. The same for all rows of the file. */
   #findTakers(kind: string, content: string, run: string): Takers {
-    const key = JSON.stringify([kind, content, run]);
-    const known = this.#takers.get(key);
-    if (known !== undefined) return known;
-    const scope = this.#scopeOf(kind);
-    const givers = this.#listGivers(run);
-    const readers = this.#refused.readersOf(content).flatMap((id): Plan[] => {
-      const { plan, state } = this.#runs.get(id) ?? {};
-      if (plan === undefined || state === 'planned' || id === run || givers.has(id)) return [];
-      if (plan.retryOf !== undefined || !this.#isOfAccount(plan, kind)) return [];
-      const isOfTime = scope.occurrence === '' || isSameOccurrence(plan.occurrence, scope.occurrence);
-      return isOfTime ? [plan] : [];
+    return remember(this.#takers, JSON.stringify([kind, content, run]), () => {
+      const scope = this.#scopeOf(kind);
+      const givers = this.#listGivers(run);
+      const readers = this.#refused.readersOf(content).flatMap((id): Plan[] => {
+        const { plan, state } = this.#runs.get(id) ?? {};
+        if (plan === undefined || state === 'planned' || id === run || givers.has(id)) return [];
+        if (plan.retryOf !== undefined || !this.#isOfAccount(plan, kind)) return [];
+        const isOfTime = scope.occurrence === '' || isSameOccurrence(plan.occurrence, scope.occurrence);
+        return isOfTime ? [plan] : [];
+      });
+      const takers = this.#sources.registry.listTakers(kind, [content], scope);
+      return { readers, gone: takers.find((each) => each !== run && !this.#known.has(each)) };
     });
-    const takers = this.#sources.registry.listTakers(kind, [content], scope);
-    const found = { readers, gone: takers.find((each) => each !== run && !this.#known.has(each)) };
-    this.#takers.set(key, found);
-    return found;
   }
 
   /** The runs from which a plan that retries rows has them: they gave them up, so that what it refused is its own. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { remember } from '../domain/is-object.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
@@ -67,10 +68,7 @@ export class ReceivedRows {
   async #readRun(directory: string, plan: Plan): Promise<RunReceipts> {
     const ids = new Map<string, string[]>();
     for await (const { step, isPlanned, index, id } of readRowsOfOthers(this.#files, { directory, plan })) {
-      const key = keyOf(step, !isPlanned);
-      const of = ids.get(key) ?? [];
-      ids.set(key, of);
-      of[index] = id;
+      remember(ids, keyOf(step, !isPlanned), (): string[] => [])[index] = id;
     }
     let rows: Promise<RowStatusView> | undefined;
     const readRows = () => {

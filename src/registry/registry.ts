@@ -51,7 +51,7 @@ export interface OwnedRun {
 }
 
 /** What is on disk of the memory. */
-export type Stored = Pick<MemoryDocument, 'epoch' | 'revision' | 'adopted' | 'claims'>;
+type Stored = Pick<MemoryDocument, 'epoch' | 'revision' | 'adopted' | 'claims'>;
 
 /** What is to be remembered from now on. */
 interface News {
@@ -125,22 +125,21 @@ export class Registry {
     const left = await this.#findFaults({ ...run, ...found, journal: found.journal ?? run.journal });
     if (left.length > 0) throw refuseRun(this.directories.of(plan), left);
     if (this.#options.adoptedBy === undefined) throw refuseDirectory(this.directories.jobDirectory, faults);
-    await this.adopt(faults, { records: [{ ...run, ...found }] });
+    await this.adopt(faults, [{ ...run, ...found }]);
   }
 
   /** A person has said that the directory is the job's from now on. `records`: of runs that are as they are now. */
-  async adopt(faults: readonly Fault[], news: Omit<News, 'adopted'>): Promise<void> {
+  async adopt(faults: readonly Fault[], records: readonly RunRecord[]): Promise<void> {
     const by = this.#options.adoptedBy ?? '';
     const why = faults.map(({ where, message }) => `${where}: ${message}`);
     const adoption = { at: this.#deps.clock.now(), by, why };
-    await this.write({ ...news, adopted: [...this.#stored.adopted, adoption] });
+    await this.write({ records, adopted: [...this.#stored.adopted, adoption] });
     const what = faults.map(({ message }) => message).join('; ');
     this.#options.onNotice(`${this.directories.jobDirectory} is adopted by ${by}: ${what}`);
   }
 
-  async #findFaults(run: BegunRun): Promise<Fault[]> {
-    const of = { run, directories: this.directories, lock: this.#options.lock };
-    return (await findRunFaults(this.#deps.files, of)).filter(({ isHarmless }) => isHarmless !== true);
+  #findFaults(run: BegunRun): Promise<Fault[]> {
+    return findRunFaults(this.#deps.files, { run, directories: this.directories, lock: this.#options.lock });
   }
 
   /** A plan of a retry has its rows from now on, for good. */

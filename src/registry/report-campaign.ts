@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -125,8 +126,7 @@ async function addRun(
   for (const planned of run.plan.steps) {
     const step = run.plan.job.steps[planned.number - 1];
     if (step === undefined || !isRowStep(step)) continue;
-    const tally = steps.get(nameStep(planned)) ?? createTally();
-    steps.set(nameStep(planned), tally);
+    const tally = remember(steps, nameStep(planned), createTally);
     const isRepeatable = kindOf(step).isRepeatable(step);
     const ordinalOf = createOrdinals();
     for await (const row of readRows(files, run.directory, planned)) {

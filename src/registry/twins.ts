@@ -1,3 +1,4 @@
+import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep } from '../job/job.js';
 import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js';
@@ -124,15 +125,13 @@ export class Twins {
 
   /** The run that has the files of a plan: itself, or where it was never begun, another that read one of them. */
   #readerOf(plan: string): string {
-    const known = this.#readers.get(plan);
-    if (known !== undefined) return known;
-    const draft = this.#history.get(plan);
-    const files = new Set(draft?.state === 'planned' ? filesOf(draft.plan) : []);
-    const isReader = ({ plan: of, state }: PastRun) =>
-      state !== 'planned' && of.retryOf === undefined && filesOf(of).some((file) => files.has(file));
-    const reader = this.#runs.find(isReader)?.plan.id ?? plan;
-    this.#readers.set(plan, reader);
-    return reader;
+    return remember(this.#readers, plan, () => {
+      const draft = this.#history.get(plan);
+      const files = new Set(draft?.state === 'planned' ? filesOf(draft.plan) : []);
+      const isReader = ({ plan: of, state }: PastRun) =>
+        state !== 'planned' && of.retryOf === undefined && filesOf(of).some((file) => files.has(file));
+      return this.#runs.find(isReader)?.plan.id ?? plan;
+    });
   }
 
   #listReadersBefore(plan: Plan): string[] {
@@ -141,10 +140,8 @@ export class Twins {
 
   /** Whether no other plan has rows of a run. */
   #isAlone(origin: string): boolean {
-    const isAlone =
-      this.#alone.get(origin) ?? !this.#runs.some(({ plan }) => this.#listReadersBefore(plan).includes(origin));
-    this.#alone.set(origin, isAlone);
-    return isAlone;
+    const isBefore = ({ plan }: PastRun) => this.#listReadersBefore(plan).includes(origin);
+    return remember(this.#alone, origin, () => !this.#runs.some(isBefore));
   }
 
   async #readIdsBefore(id: string): Promise<ReadonlyMap<string, string>> {
@@ -170,8 +167,7 @@ export class Twins {
     let next = 0;
     const addRows = async (run: PastRun, step: PlannedStep): Promise<void> => {
       const name = nameStep(run.plan.steps, step.number);
-      const own = keys.get(name) ?? createKeys(this.#compared.get(name));
-      keys.set(name, own);
+      const own = remember(keys, name, () => createKeys(this.#compared.get(name)));
       const mayBeSent = await this.#judge(run, step);
       spans.push({ first: next, run: run.plan.id, step: step.number });
       for await (const { index, row } of this.#readRowsOf(origin, run, step)) {

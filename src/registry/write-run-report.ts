@@ -26,23 +26,11 @@ export async function writeRunReport(
 async function readTests(files: Files, directory: string, plan: Plan): Promise<SentTest[]> {
   try {
     const state = await readRegistry(files, dirname(directory));
-    return (await listTestsOf(files, { directory, plan }, state)).map(describeTest);
+    return await listTestsOf(files, { directory, plan }, state);
   } catch (error) {
     if (error instanceof UserError) return [];
     throw error;
   }
-}
-
-function describeTest({ run, begun, counts }: KnownTest): SentTest {
-  return { run, sentAtMs: begun.at, numbers: begun.testOf?.numbers ?? 0, counts };
-}
-
-/** A test of a plan. */
-export interface KnownTest {
-  readonly run: string;
-  readonly begun: BegunRun['begun'];
-  /** Undefined for one that has not come to its end. */
-  readonly counts: Pick<Balance, 'read' | 'accepted'> | undefined;
 }
 
 /** Tests of this very plan.json, in the order in which they began: one that was made again under other settings is another plan. */
@@ -50,22 +38,23 @@ export async function listTestsOf(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
   registry: RegistryState,
-): Promise<KnownTest[]> {
+): Promise<SentTest[]> {
   const tests = registry.listTests(plan.id);
   if (tests.length === 0) return [];
   const planSha256 = await digestPlanOf(files, directory);
   const directories = await RunDirectories.read(files, dirname(directory));
-  const found: KnownTest[] = [];
+  const found: SentTest[] = [];
   for (const test of tests) {
-    if (test.begun.testOf?.planSha256 !== planSha256) continue;
     const { plan: run, begun } = test;
-    found.push({ run, begun, counts: await countTest(files, directories.of(run), test) });
+    if (begun.testOf?.planSha256 !== planSha256) continue;
+    const { numbers } = begun.testOf;
+    found.push({ run, sentAtMs: begun.at, numbers, counts: await countTest(files, directories.of(run), test) });
   }
   return found;
 }
 
 /** As its journal has it where the memory knows rows that were not accepted: receipts may have settled them since. */
-async function countTest(files: Files, directory: string, { ended }: BegunRun): Promise<KnownTest['counts']> {
+async function countTest(files: Files, directory: string, { ended }: BegunRun): Promise<SentTest['counts']> {
   if (ended?.state !== 'finished') return undefined;
   const { read = 0, accepted = 0 } = ended.counts;
   return accepted === read ? { read, accepted } : ((await readBalance(files, directory)) ?? { read, accepted });

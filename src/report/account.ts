@@ -12,7 +12,7 @@ import { countTakenBack, countWithheld, type StepSummary, type Summary } from '.
  */
 
 /** Rows of a step that stand in one output, by why they do. */
-export interface ExplainedRows {
+interface ExplainedRows {
   readonly output: (typeof OUTPUTS)[number][0];
   /** `rejected`. */
   readonly title: string;

@@ -15,11 +15,9 @@ import type { Receipts } from './receipt-index.js';
 /** Rows gathered before their receipts are read, in the order of the file. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Messages by the state of their newest receipt. */
-export type DeliveryCounts = Record<string, number>;
-
 export interface Deliveries {
-  readonly counts: DeliveryCounts;
+  /** Messages by the state of their newest receipt. */
+  readonly counts: Record<string, number>;
   /** By the number of the step. */
   readonly billed: ReadonlyMap<number, Billed>;
 }
@@ -42,7 +40,7 @@ export async function writeDeliveries(
   const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);
   const file = await createOutputFile(files, join(directory, `deliveries.${plan.job.output.format}`), plan.job.output);
   const text = new TextBuffer();
-  const counts: DeliveryCounts = {};
+  const counts: Deliveries['counts'] = {};
   /** `columnMap`: where the columns of the step stand among those of the output. */
   const writeRows = async (
     step: PlannedStep,

@@ -1,6 +1,6 @@
 import { InternalError } from '../domain/errors.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
-import { JournalWindow } from '../journal/journal-window.js';
+import { JournalWindow } from '../journal/reader.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { Files } from '../storage/files.js';
 

@@ -30,7 +30,7 @@ export function balanceAtRest(planned: PlannedStep, state: RunState, { steps }: 
 }
 
 /** Rows of requests without an outcome that may have been processed. */
-export interface UnderWay {
+interface UnderWay {
   readonly rows: number;
   /** Of these, rows that were handed over to a database: the same command finds out what came of them. */
   readonly withWorkers: number;

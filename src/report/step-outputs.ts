@@ -7,11 +7,11 @@ import { maskNumbers } from '../normalize/mask.js';
 import { spreadCells } from '../plan/columns/join-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { describeExample, describeExpected, type Reason, ReasonTally } from '../plan/reasons.js';
+import { describeExample, describeExpected, ReasonTally } from '../plan/reasons.js';
 import type { Files, WholeFile } from '../storage/files.js';
 import { createLineFormat, createOutputFile, type LineFormat } from './output-format.js';
 import { OUTPUTS, type Output, outputCells, outputColumns } from './rows.js';
-import { emptyBalance } from './summary.js';
+import { emptyBalance, type StepSummary } from './summary.js';
 
 const FLUSH_BYTES = 1 << 18;
 /** Skipped rows have only a code. */
@@ -23,13 +23,9 @@ export interface StepReport {
   /** Of the unprocessed rows those that were withheld, by code. */
   readonly withheld: Record<string, number>;
   /** Why rows were not accepted, by output: the commonest reasons. */
-  readonly reasons: readonly OutputReason[];
+  readonly reasons: StepSummary['reasons'];
   /** Output → name of its file in the run directory. */
   readonly files: Partial<Record<Output, string>>;
-}
-
-export interface OutputReason extends Reason {
-  readonly output: (typeof EXPLAINED)[number];
 }
 
 interface OutputWriter {
@@ -44,9 +40,6 @@ interface OutputWriter {
 /** The five output files of a step, written under temporary names until complete. */
 export class StepOutputs {
   readonly #planned: PlannedStep;
-  readonly #columns: readonly string[];
-  /** For each input, where its columns stand among those of the step. */
-  readonly #columnMaps: readonly (readonly number[])[];
   readonly #writers: ReadonlyMap<Output, OutputWriter>;
   readonly #balance = emptyBalance();
   readonly #rejections = new Map<string, number>();
@@ -71,7 +64,7 @@ export class StepOutputs {
       return { file, name, format: lines, text, kept: own };
     };
     const writers = new Map<Output, OutputWriter>();
-    const outputs = new StepOutputs(planned, columns, writers);
+    const outputs = new StepOutputs(planned, writers);
     try {
       for (const output of OUTPUTS) writers.set(output, await open(output));
     } catch (error) {
@@ -81,11 +74,9 @@ export class StepOutputs {
     return outputs;
   }
 
-  private constructor(planned: PlannedStep, columns: readonly string[], writers: ReadonlyMap<Output, OutputWriter>) {
+  private constructor(planned: PlannedStep, writers: ReadonlyMap<Output, OutputWriter>) {
     this.#planned = planned;
-    this.#columns = columns;
     this.#writers = writers;
-    this.#columnMaps = planned.inputs.map((input) => input.columnMap);
   }
 
   get isFull(): boolean {
@@ -152,9 +143,10 @@ export class StepOutputs {
 
   /** The row's cells in the order of the step's columns: the files of a step may have different ones. */
   #spread(row: RowLine): RowLine['cells'] {
-    const map = this.#columnMaps[row.file] ?? [];
-    if (row.cells.length === this.#columns.length && map.every((column, index) => column === index)) return row.cells;
-    return spreadCells(row.cells, map, this.#columns.length);
+    const { columns, inputs } = this.#planned;
+    const map = inputs[row.file]?.columnMap ?? [];
+    if (row.cells.length === columns.length && map.every((column, index) => column === index)) return row.cells;
+    return spreadCells(row.cells, map, columns.length);
   }
 }
 

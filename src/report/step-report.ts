@@ -117,7 +117,7 @@ export interface ReportedRow {
   readonly about: readonly string[];
 }
 
-export interface ReportedStep {
+interface ReportedStep {
   readonly plan: Plan;
   readonly planned: PlannedStep;
   readonly directory: string;

@@ -1,6 +1,6 @@
 import { quoteWord } from '../domain/errors.js';
 
-export interface StopWords {
+interface StopWords {
   /** A sentence without its end. */
   readonly is: string;
   /** '' where there is nothing to fix first. */

@@ -1,184 +1,94 @@
-import { z } from 'zod';
 import { countOf, format } from '../domain/count-of.js';
-import type { Balance } from '../domain/row.js';
+import type { PROGRAM } from '../domain/program.js';
+import type { Balance, Verdict } from '../domain/row.js';
 import { NUMBER_CODES } from '../domain/row-codes.js';
+import type { StatedTime } from '../domain/stated-time.js';
+import type { RunStatus } from '../journal/replay.js';
+import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
+import type { Reason } from '../plan/reasons.js';
 import type { StepCostSummary } from '../prices/accepted-cost.js';
 import type { Billed } from '../prices/billed-tally.js';
+import type { Output } from './rows.js';
 
-const count = z.number().int().nonnegative();
-
-const balance = z.strictObject({
-  read: count,
-  accepted: count,
-  rejected: count,
-  skipped: count,
-  inDoubt: count,
-  unprocessed: count,
-}) satisfies z.ZodType<Balance>;
-
-const counts = z.record(z.string(), count);
-
-const stepCost = z.strictObject({
-  planned: z.string(),
-  accepted: z.string(),
-  /** Accepted rows without a price. */
-  withoutPrice: count,
-}) satisfies z.ZodType<StepCostSummary>;
-
-/** By receipts: what messages cost, against what the plan said of the same messages. */
-const billed = z.strictObject({
-  /** With a receipt. */
-  messages: count,
-  /** With a receipt that names a price. */
-  priced: count,
-  /** By currency. */
-  amounts: z.record(z.string(), z.string()),
-  /** By the price list; null without one. */
-  forecast: z.string().nullable(),
-  /** Of the messages whose receipt names its parts. */
-  parts: count,
-  plannedParts: count,
-}) satisfies z.ZodType<Billed>;
+type Counts = Record<string, number>;
 
 /** The figures of a run: `summary.json`, and what `run` and `apply` print on stdout. */
-export const summarySchema = z.strictObject({
-  format: z.literal(1),
-  /** The build that wrote it; absent in those of earlier ones. */
-  program: z
-    .strictObject({
-      version: z.string(),
-      revision: z.string(),
-      formats: z.strictObject({ plan: count, packed: count.optional(), journal: count, memory: count }),
-    })
-    .optional(),
-  job: z.string(),
-  plan: z.string(),
+export interface Summary {
+  readonly format: 1;
+  /** The build that wrote it. */
+  readonly program?: typeof PROGRAM | undefined;
+  readonly job: string;
+  readonly plan: string;
   /** Id of the run whose rows it retries; null where it has rows of its own. */
-  retryOf: z.string().nullable(),
+  readonly retryOf: string | null;
   /** Of a test: id of the plan that it tested, null where it tested the job file; and how many numbers it went to. Absent for a run. */
-  testOf: z.strictObject({ plan: z.string().nullable(), numbers: count }).optional(),
+  readonly testOf?: Pick<TestOf, 'plan' | 'numbers'> | undefined;
   /** Absolute path of the run directory. */
-  directory: z.string(),
+  readonly directory: string;
   /** Absolute path of the `memory` of its job; absent where the job names none. */
-  memory: z.string().optional(),
-  state: z.enum(['planned', 'unfinished', 'stopped', 'finished']),
+  readonly memory?: string | undefined;
+  readonly state: RunStatus;
   /** Why it stopped early; null unless `stopped`. */
-  stop: z.strictObject({ reason: z.string(), detail: z.string() }).nullable(),
-  startedAt: z.iso.datetime().nullable(),
-  endedAt: z.iso.datetime().nullable(),
+  readonly stop: { readonly reason: string; readonly detail: string } | null;
+  /** ISO 8601, as are all times here. */
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
   /** When a cancel last took messages back; absent where none did. */
-  takenBackAt: z.iso.datetime().optional(),
-  exitCode: count,
-  balance,
+  readonly takenBackAt?: string | undefined;
+  readonly exitCode: number;
+  readonly balance: Balance;
   /** Of `balance.inDoubt`: rows that are with workers of a database, until the same command finds out what came of them. Absent without any. */
-  withWorkers: count.optional(),
+  readonly withWorkers?: number | undefined;
   /** Of those it was sent to, how many opted out since, by the job's lists that Volley writes; absent without any. */
-  optedOutSince: count.optional(),
+  readonly optedOutSince?: number | undefined;
   /** Messages by the state of their newest delivery receipt; null for a run without a receipts file. */
-  deliveries: counts.nullable(),
+  readonly deliveries: Readonly<Counts> | null;
   /** Absent for a job without prices. */
-  cost: z
-    .strictObject({
-      currency: z.string(),
-      file: z.string(),
-      sha256: z.string(),
-      planned: z.string(),
-      accepted: z.string(),
-    })
-    .optional(),
+  readonly cost?: Readonly<Record<'currency' | 'file' | 'sha256' | 'planned' | 'accepted', string>> | undefined;
   /** Absent where no receipt names a price or parts. */
-  billed: billed.optional(),
-  steps: z.array(
-    z.strictObject({
-      number: count,
-      kind: z.string(),
-      balance,
-      inputs: z.array(z.strictObject({ file: z.string(), rows: count, sha256: z.string() })),
-      requests: z.strictObject({ planned: count, settled: count }),
-      messages: count,
-      segments: count,
-      /** When the service is to send its messages; absent where it sends them at once. */
-      scheduled: z.strictObject({ at: z.string(), timeZone: z.string().optional() }).optional(),
-      /** Rows of each stage, how many stages have passed, and which waits for a person; absent where it sends all at once. */
-      stages: z
-        .strictObject({
-          rows: z.array(count),
-          passed: count,
-          waiting: z.strictObject({ number: count, why: z.string() }).nullable(),
-        })
-        .optional(),
-      /** By the price list; absent where its rows have no prices. */
-      cost: stepCost.optional(),
-      billed: billed.optional(),
-      /** Rows by code, of the plan and of the service together. */
-      rejections: counts,
-      skips: counts,
-      /** Of the unprocessed rows those that were withheld right before they would have been sent, by code; absent where none was. */
-      withheld: counts.optional(),
-      /** Rows whose number had their text already, by the run that they had it from; see `HadFigures` of a plan. Absent where there is none. */
-      had: z
-        .strictObject({
-          rule: z.enum(['hold', 'skip', 'send']),
-          runs: z.array(z.strictObject({ run: z.string(), job: z.string(), at: z.iso.datetime(), rows: count })),
-        })
-        .optional(),
-      /** As in the plan: how many rows were left after each condition of `where`, and after all that it skipped or rejected for another reason. Absent for a step without rows. */
-      funnel: z
-        .array(
-          z.strictObject({
-            filter: z.string().optional(),
-            code: z.string(),
-            omitted: count,
-            left: count,
-            values: z.array(z.strictObject({ value: z.string(), rows: count })).optional(),
-            warning: z.string().optional(),
-          }),
-        )
-        .optional(),
-      /** What each suppression list did, in its numbers; see `SuppressionInput` of a plan. Absent for a step without lists. */
-      suppression: z
-        .array(
-          z.strictObject({
-            file: z.string(),
-            columns: z.array(z.string()),
-            read: count,
-            found: count,
-            notFound: count,
-            withoutPlus: count,
-            readAs: z.string().nullable(),
-            ambiguous: count,
-          }),
-        )
-        .optional(),
-      /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
-      reasons: z.array(
-        z.strictObject({
-          output: z.enum(['rejections', 'in-doubt', 'unprocessed']),
-          code: z.string(),
-          rows: count,
-          said: z.string(),
-          example: z.strictObject({
-            file: z.string(),
-            path: z.string(),
-            line: count,
-            row: count,
-            field: z.string(),
-            value: z.string(),
-          }),
-        }),
-      ),
-      /** Names of the step's output files in the run directory. */
-      files: z.partialRecord(z.enum(['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed']), z.string()),
-      /** The outcome of a step without rows; null if it has rows, or has not run. */
-      action: z
-        .strictObject({ status: z.enum(['accepted', 'rejected', 'in-doubt']), code: z.string(), reason: z.string() })
-        .nullable(),
-    }),
-  ),
-});
+  readonly billed?: Billed | undefined;
+  readonly steps: StepSummary[];
+}
 
-export type Summary = z.infer<typeof summarySchema>;
-export type StepSummary = Summary['steps'][number];
+export interface StepSummary {
+  readonly number: number;
+  readonly kind: string;
+  readonly balance: Balance;
+  readonly inputs: readonly { readonly file: string; readonly rows: number; readonly sha256: string }[];
+  readonly requests: { readonly planned: number; readonly settled: number };
+  readonly messages: number;
+  readonly segments: number;
+  /** When the service is to send its messages; absent where it sends them at once. */
+  readonly scheduled?: StatedTime | undefined;
+  /** Rows of each stage, how many stages have passed, and which waits for a person; absent where it sends all at once. */
+  readonly stages?:
+    | {
+        readonly rows: readonly number[];
+        readonly passed: number;
+        readonly waiting: { readonly number: number; readonly why: string } | null;
+      }
+    | undefined;
+  /** By the price list; absent where its rows have no prices. */
+  readonly cost?: StepCostSummary | undefined;
+  readonly billed?: Billed | undefined;
+  /** Rows by code, of the plan and of the service together. */
+  readonly rejections: Readonly<Counts>;
+  readonly skips: Readonly<Counts>;
+  /** Of the unprocessed rows those that were withheld right before they would have been sent, by code; absent where none was. */
+  readonly withheld?: Readonly<Counts> | undefined;
+  /** Rows whose number had their text already, by the run that they had it from. Absent where there is none. */
+  readonly had?: HadFigures | undefined;
+  /** As in the plan. Absent for a step without rows. */
+  readonly funnel?: readonly FunnelStage[] | undefined;
+  /** What each suppression list did, in its numbers. Absent for a step without lists. */
+  readonly suppression?: readonly Omit<SuppressionInput, 'path' | 'sha256'>[] | undefined;
+  /** The three commonest reasons of each output, with the first row of each; numbers are masked. */
+  readonly reasons: readonly (Reason & { readonly output: 'rejections' | 'in-doubt' | 'unprocessed' })[];
+  /** Names of the step's output files in the run directory. */
+  readonly files: Partial<Record<Output, string>>;
+  /** The outcome of a step without rows; null if it has rows, or has not run. */
+  readonly action: { readonly status: Verdict['status']; readonly code: string; readonly reason: string } | null;
+}
 
 /** A run of a job that has rows in doubt. */
 export interface RunInDoubt {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
+import { omitUndefined } from '../domain/is-object.js';
 import { PROGRAM } from '../domain/program.js';
 import { isRowStep, type Step } from '../job/job.js';
 import { type ActionProgress, countSettledRequests, type RunState, type StepProgress } from '../journal/replay.js';
@@ -23,7 +24,7 @@ import type { SentTest } from './page/other-runs.js';
 import { formatReportPage } from './page/report-page.js';
 import { readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
-import { countRetried, countUnderWay } from './row-balance.js';
+import { balanceOf, countRetried, countUnderWay } from './row-balance.js';
 import { StepReportWriter } from './step-report.js';
 import { addBalances, countWithheld, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
@@ -102,24 +103,30 @@ async function writeOutputs(
   try {
     // After a power cut an output must not say more than the journal: re-imported rejections would be in doubt again.
     if ((await files.stat(path)) !== undefined) await syncFile(files, path);
-    const steps: StepSummary[] = [];
-    for (const [at, planned] of plan.steps.entries()) {
-      const step = plan.job.steps[at];
-      if (step !== undefined && !isRowStep(step)) {
-        steps.push(summarizeAction(planned, state));
-        continue;
-      }
+    const reports = new Map<PlannedStep, FinishedStep>();
+    for (const planned of plan.steps) {
+      const step = plan.job.steps[planned.number - 1];
+      if (step !== undefined && !isRowStep(step)) continue;
       const source = { plan, planned, directory, rows, reader };
       const report = await (begun?.writers.get(planned) ?? (await StepReportWriter.open(files, source))).finish();
       assertBalanced(planned, report.balance, state);
-      steps.push(summarizeStep(planned, report, { state, step: plan.job.steps[planned.number - 1] }));
+      reports.set(planned, report);
     }
     await onRows?.(rows);
     const delivered = await reportDeliveries(files, directory, plan);
-    const figures = addBilled(summarizeRun(plan, directory, steps, state), delivered);
-    const optedOutSince = await countOptedOutSince(files, { directory, plan, rows });
-    const since = optedOutSince === undefined ? {} : { optedOutSince };
-    const summary = { ...figures, ...since, deliveries: delivered?.counts ?? null };
+    const steps = plan.steps.map((planned) => {
+      const step = plan.job.steps[planned.number - 1];
+      const billed = delivered?.billed.get(planned.number);
+      return summarizeStep(planned, reports.get(planned) ?? NO_ROWS, { state, step, billed });
+    });
+    const summary = summarizeRun(
+      { directory, plan, state, steps },
+      {
+        optedOutSince: await countOptedOutSince(files, { directory, plan, rows }),
+        deliveries: delivered?.counts ?? null,
+        billed: sumBilled([...(delivered?.billed.values() ?? [])]),
+      },
+    );
     const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
     await files.writeWhole(join(directory, PAGE_FILE), page);
     await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
@@ -143,129 +150,103 @@ async function writeReceived(files: Files, directory: string, plan: Plan): Promi
   }
 }
 
-function addBilled<Figures extends { steps: StepSummary[] }>(figures: Figures, delivered: Deliveries | null) {
-  const steps = figures.steps.map((step) => {
-    const billed = delivered?.billed.get(step.number);
-    return billed === undefined ? step : { ...step, billed };
-  });
-  const billed = sumBilled([...(delivered?.billed.values() ?? [])]);
-  return { ...figures, ...(billed === undefined ? {} : { billed }), steps };
-}
-
 function summarizeRun(
-  plan: Plan,
-  directory: string,
-  steps: StepSummary[],
-  state: RunState,
-): Omit<Summary, 'deliveries'> {
-  const { firstOpen, lastClose } = state;
+  { directory, plan, state, steps }: { directory: string; plan: Plan; state: RunState; steps: StepSummary[] },
+  about: Pick<Summary, 'optedOutSince' | 'deliveries' | 'billed'>,
+): Summary {
+  const { firstOpen, lastClose, takenBackAt } = state;
+  const { job, testOf } = plan;
   const balance = addBalances(steps.map((step) => step.balance));
-  const actions = plan.steps.map(({ number }) => state.step(number).action?.verdict);
-  const { withWorkers } = countUnderWay(state, plan);
-  return {
-    format: 1,
+  const end = {
+    reason: lastClose?.reason,
+    balance,
+    optedOut: countWithheld({ steps }, 'opted-out'),
+    tooLate: countWithheld({ steps }, 'too-late'),
+    held: sumHeld(plan),
+    actions: plan.steps.map(({ number }) => state.step(number).action?.verdict),
+  };
+  const isStopped = lastClose !== undefined && !state.isFinished;
+  return omitUndefined({
+    format: 1 as const,
     program: PROGRAM,
-    job: plan.job.name,
+    job: job.name,
     plan: plan.id,
     retryOf: plan.retryOf?.run ?? null,
-    ...(plan.testOf === undefined ? {} : { testOf: { plan: plan.testOf.plan, numbers: plan.testOf.numbers } }),
+    testOf: testOf && { plan: testOf.plan, numbers: testOf.numbers },
     directory,
-    ...(plan.job.memory === undefined ? {} : { memory: plan.job.memory }),
+    memory: job.memory,
     state: state.status,
-    stop:
-      lastClose === undefined || state.isFinished
-        ? null
-        : { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) },
-    startedAt: firstOpen === undefined ? null : new Date(firstOpen.at).toISOString(),
-    endedAt: lastClose === undefined ? null : new Date(lastClose.at).toISOString(),
-    ...(state.takenBackAt === undefined ? {} : { takenBackAt: new Date(state.takenBackAt).toISOString() }),
-    exitCode: exitCodeOf(
-      {
-        reason: lastClose?.reason,
-        balance,
-        optedOut: countWithheld({ steps }, 'opted-out'),
-        tooLate: countWithheld({ steps }, 'too-late'),
-        held: sumHeld(plan),
-        actions,
-      },
-      plan.job.failOn,
-    ),
+    stop: isStopped ? { reason: lastClose.reason, detail: maskNumbers(lastClose.detail) } : null,
+    startedAt: formatMoment(firstOpen?.at) ?? null,
+    endedAt: formatMoment(lastClose?.at) ?? null,
+    takenBackAt: formatMoment(takenBackAt),
+    exitCode: exitCodeOf(end, job.failOn),
     balance,
-    ...(withWorkers === 0 ? {} : { withWorkers }),
-    ...summarizeCost(plan, steps),
+    withWorkers: countUnderWay(state, plan).withWorkers || undefined,
+    cost: summarizeCost(plan, steps),
+    ...about,
     steps,
-  };
+  });
 }
 
-function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Pick<Summary, 'cost'> {
-  if (prices === undefined) return {};
-  const { currency, file, sha256 } = prices;
-  const costs = steps.map(({ cost }) => cost);
-  const sum = (key: 'planned' | 'accepted') =>
-    sumCost(costs.map((cost) => (cost === undefined ? {} : { cost: { total: cost[key] } })));
-  return { cost: { currency, file, sha256, planned: sum('planned'), accepted: sum('accepted') } };
+function formatMoment(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
 }
+
+function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Summary['cost'] {
+  if (prices === undefined) return undefined;
+  const { currency, file, sha256 } = prices;
+  const sum = (key: 'planned' | 'accepted') =>
+    sumCost(steps.map(({ cost }) => (cost ? { cost: { total: cost[key] } } : {})));
+  return { currency, file, sha256, planned: sum('planned'), accepted: sum('accepted') };
+}
+
+type FinishedStep = Awaited<ReturnType<StepReportWriter['finish']>>;
+
+/** Of a step without rows. */
+const NO_ROWS: FinishedStep = {
+  balance: emptyBalance(),
+  rejections: {},
+  withheld: {},
+  reasons: [],
+  files: {},
+  cost: undefined,
+};
 
 function summarizeStep(
-  planned: PlannedStep,
-  report: Awaited<ReturnType<StepReportWriter['finish']>>,
-  { state, step }: { state: RunState; step: Step | undefined },
+  { number, kind, counts, skips, ...planned }: PlannedStep,
+  { balance, rejections, withheld, reasons, files, cost }: FinishedStep,
+  { state, step, billed }: { state: RunState; step: Step | undefined; billed: StepSummary['billed'] },
 ): StepSummary {
-  const { number, kind, counts, skips, funnel } = planned;
-  const retried = countRetried(state.step(number));
-  const scheduled = step?.kind === 'sms' ? step.template.scheduled : undefined;
-  const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => ({
-    ...figures,
-    columns: [...figures.columns],
-  }));
-  return {
+  const progress = state.step(number);
+  const retried = countRetried(progress);
+  const lists = planned.suppression.map(({ path: _path, sha256: _sha256, ...figures }) => figures);
+  return omitUndefined({
     number,
     kind,
-    balance: report.balance,
+    balance,
     inputs: planned.inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
-    requests: { planned: counts.requests, settled: countSettledRequests(state.step(number)) },
+    requests: { planned: counts.requests, settled: countSettledRequests(progress) },
     messages: counts.messages,
     segments: counts.segments,
-    ...(scheduled === undefined ? {} : { scheduled }),
-    ...(planned.stages === undefined ? {} : { stages: summarizeStages(planned.stages, state.step(number)) }),
-    ...(report.cost === undefined ? {} : { cost: report.cost }),
-    rejections: report.rejections,
-    ...(planned.had === undefined ? {} : { had: { rule: planned.had.rule, runs: [...planned.had.runs] } }),
-    skips: retried === 0 ? { ...skips } : { ...skips, retried },
-    ...(Object.keys(report.withheld).length === 0 ? {} : { withheld: report.withheld }),
-    ...(funnel === undefined ? {} : { funnel: funnel.map((stage) => ({ ...stage, values: stage.values?.slice() })) }),
-    ...(lists.length === 0 ? {} : { suppression: lists }),
-    reasons: [...report.reasons],
-    files: report.files,
-    action: null,
-  };
+    scheduled: step?.kind === 'sms' ? step.template.scheduled : undefined,
+    stages: planned.stages && summarizeStages(planned.stages, progress),
+    cost,
+    billed,
+    rejections,
+    had: planned.had,
+    skips: retried === 0 ? skips : { ...skips, retried },
+    withheld: Object.keys(withheld).length === 0 ? undefined : withheld,
+    funnel: planned.funnel,
+    suppression: lists.length === 0 ? undefined : lists,
+    reasons,
+    files,
+    action: progress.action === undefined ? null : describeAction(progress.action),
+  });
 }
 
-function summarizeStages(rows: readonly number[], { stage }: StepProgress): StepSummary['stages'] {
-  const { passed, waiting } = stage;
-  return {
-    rows: [...rows],
-    passed,
-    waiting: waiting && { number: waiting.number, why: waiting.why },
-  };
-}
-
-function summarizeAction({ number, kind }: PlannedStep, state: RunState): StepSummary {
-  const { action } = state.step(number);
-  return {
-    number,
-    kind,
-    balance: emptyBalance(),
-    inputs: [],
-    requests: { planned: 0, settled: 0 },
-    messages: 0,
-    segments: 0,
-    rejections: {},
-    skips: {},
-    reasons: [],
-    files: {},
-    action: action === undefined ? null : describeAction(action),
-  };
+function summarizeStages(rows: readonly number[], { stage: { passed, waiting } }: StepProgress): StepSummary['stages'] {
+  return { rows, passed, waiting: waiting && { number: waiting.number, why: waiting.why } };
 }
 
 function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['action'] {
@@ -277,13 +258,11 @@ function describeAction({ isOpen, verdict }: ActionProgress): StepSummary['actio
 function assertBalanced(planned: PlannedStep, balance: StepSummary['balance'], state: RunState): void {
   const { settledRows, retriedRows } = state.step(planned.number);
   const notSent = settledRows['not-sent'] - retriedRows['not-sent'];
+  const expected = balanceOf(planned, state);
   const isWhole =
     isBalanced(balance) &&
-    balance.read === planned.counts.read &&
-    balance.skipped === planned.counts.skipped + countRetried(state.step(planned.number)) &&
-    balance.accepted === settledRows.accepted &&
-    balance.rejected === planned.counts.rejected + settledRows.rejected - retriedRows.rejected &&
-    balance.inDoubt >= settledRows['in-doubt'] &&
+    (['read', 'skipped', 'accepted', 'rejected'] as const).every((key) => balance[key] === expected[key]) &&
+    balance.inDoubt >= expected.inDoubt &&
     (state.isFinished ? balance.unprocessed === notSent : balance.unprocessed >= notSent);
   if (isWhole) return;
   const told = JSON.stringify({ read: planned.counts.read, outputs: balance, journal: settledRows });

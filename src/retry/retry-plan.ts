@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
+import type { FindColumn } from '../domain/find-column.js';
+import { cellsOf } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
-import type { Job } from '../job/job.js';
+import { bindWhere, type RowFilter } from '../filter/bind-where.js';
+import { numbersOf } from '../filter/compile-country-test.js';
+import { isRowStep, type Job } from '../job/job.js';
 import { dropSample } from '../job/stages.js';
 import type { RowRange } from '../journal/entry-format.js';
+import { addRow } from '../journal/row-status/row-ranges.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf, type RowId } from '../kinds/ids.js';
+import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
 import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
@@ -19,6 +25,7 @@ import type { PastRun } from '../registry/read-runs.js';
 import type { ReceivedRows } from '../registry/received-rows.js';
 import type { RegistryState } from '../registry/registry-state.js';
 import { Twins } from '../registry/twins.js';
+import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 
@@ -41,11 +48,7 @@ export interface RetryRequest {
 
 /** Writes the plan of some rows of a run. */
 export async function makePlanOf(
-  {
-    ranges,
-    isChosen,
-    anew,
-  }: { ranges: readonly RowRange[]; isChosen: (step: number, row: number) => boolean; anew?: string },
+  { ranges, isChosen, anew }: Pick<RowsToRetry, 'ranges' | 'isChosen'> & { anew?: string },
   { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
   deps: Ports & { readonly plan: PlanDeps },
 ): Promise<MadePlan> {
@@ -170,4 +173,64 @@ export function createChooser(
     if (only === 'unprocessed') return standing === 'open' || isGivenUp;
     return standing === 'not-sent' && !isGivenUp;
   };
+}
+
+/** The rows of a run that a retry takes, and how many others it does not, by why. */
+export interface RowsToRetry {
+  readonly ranges: readonly RowRange[];
+  readonly isChosen: (step: number, row: number) => boolean;
+  /** A delivery receipt tells that they were sent, whatever the run holds of them. */
+  readonly received: number;
+  readonly retriedBefore: number;
+  /** With `--only filtered`: the `where` of now leaves them out too, and their run keeps them for a later one. */
+  readonly filtered: number;
+}
+
+/** Of the rows that the plan of a run left out: of filtered ones those that match the `where` of now. */
+export async function chooseLeftOut(
+  request: RetryRequest,
+  deps: { readonly files: Files; readonly plan: PlanDeps },
+): Promise<RowsToRetry> {
+  const counts = { filtered: 0, received: 0, retriedBefore: 0 };
+  const chosen = new Map<number, Set<number>>();
+  const ranges: RowRange[] = [];
+  for (const planned of request.plan.steps) {
+    const rows = await chooseRows(planned, request, { counts, deps });
+    chosen.set(planned.number, rows);
+    for (const row of rows) addRow(ranges, planned.number, row);
+  }
+  return { ranges, isChosen: (step, row) => chosen.get(step)?.has(row) === true, ...counts };
+}
+
+async function chooseRows(
+  planned: PlannedStep,
+  { directory, plan, registry, received, choice: { only }, job = plan.job }: RetryRequest,
+  {
+    counts,
+    deps,
+  }: { counts: Record<'filtered' | 'received' | 'retriedBefore', number>; deps: { files: Files; plan: PlanDeps } },
+): Promise<Set<number>> {
+  const chosen = new Set<number>();
+  const { number: step } = planned;
+  const own = listClaimsOn({ plan }, registry.claims, only).filter((each) => each.step === step);
+  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps.plan.reader.findColumn));
+  for await (const { index, row } of readLeftOutRows(deps.files, directory, planned)) {
+    if (row.skip.code !== only) continue;
+    const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
+    const of = { run: plan.id, step, isLeftOut: true, index } as const;
+    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
+    else if (refusal?.kind === 'skipped') counts.filtered += 1;
+    else if (await received.has(of)) counts.received += 1;
+    else chosen.add(index);
+  }
+  return chosen;
+}
+
+/** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
+function bindFilter(job: Job, step: number, names: readonly string[], findColumn: FindColumn): RowFilter | undefined {
+  const written = job.steps[step - 1];
+  if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
+  const columns = new Columns(names, findColumn);
+  const filter = bindWhere(written.input.where, columns, numbersOf(written));
+  return columns.problems.length === 0 ? filter : undefined;
 }

@@ -17,8 +17,16 @@ import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
-import { chooseLeftOut, type RowsToRetry } from './retry-left-out.js';
-import { createChooser, GAVE_UP, makeAnew, makePlanOf, type RetryChoice, type RetryRequest } from './retry-plan.js';
+import {
+  chooseLeftOut,
+  createChooser,
+  GAVE_UP,
+  makeAnew,
+  makePlanOf,
+  type RetryChoice,
+  type RetryRequest,
+  type RowsToRetry,
+} from './retry-plan.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */

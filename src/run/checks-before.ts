@@ -7,7 +7,8 @@ import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { sendsNothing } from '../plan/guards.js';
 import { type Approvals, listApproveFlags, readApprovals } from '../registry/approvals.js';
 import type { RegistryState } from '../registry/registry-state.js';
-import { type KnownTest, listTestsOf } from '../registry/write-run-report.js';
+import { listTestsOf } from '../registry/write-run-report.js';
+import type { SentTest } from '../report/page/other-runs.js';
 import type { Files } from '../storage/files.js';
 import { hasWork } from './resume.js';
 import { findHeldBack } from './waiting-stage.js';
@@ -44,7 +45,7 @@ async function assertTested(
 }
 
 /** Each of its messages. */
-export function wasAccepted({ counts }: KnownTest): boolean {
+function wasAccepted({ counts }: SentTest): boolean {
   return counts !== undefined && counts.read > 0 && counts.accepted === counts.read;
 }
 

@@ -1,5 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { PLAN_FILE } from '../plan/format/plan-file.js';
 import type { Log } from '../ports/log.js';
@@ -74,11 +75,7 @@ export async function moveInputs(
 /** Once for each path: several steps may have it. */
 function once<T>(task: (path: string) => Promise<T>): (path: string) => Promise<T> {
   const begun = new Map<string, Promise<T>>();
-  return (path) => {
-    const known = begun.get(path) ?? task(path);
-    begun.set(path, known);
-    return known;
-  };
+  return (path) => remember(begun, path, () => task(path));
 }
 
 function hasEnded(plan: string, { state }: Registry): boolean {

@@ -150,10 +150,10 @@ function findWaiting({ plan, rows }: LockedRun, nowMs: number): StatedTime | und
 }
 
 function proofOf({ assume, person }: OperatorDecision, at: string): Proof {
-  if (assume === 'sent') {
-    const reason = `${person} said at ${at} that it was sent`;
-    return { verdict: { status: 'accepted', code: 'ASSUMED', reason }, ids: [] };
-  }
-  const reason = `${person} said at ${at} that it was not sent`;
-  return { verdict: { status: 'not-sent', code: 'assumed-not-sent', reason }, ids: [] };
+  const reason = `${person} said at ${at} that it was ${assume === 'sent' ? 'sent' : 'not sent'}`;
+  const verdict: RowVerdict =
+    assume === 'sent'
+      ? { status: 'accepted', code: 'ASSUMED', reason }
+      : { status: 'not-sent', code: 'assumed-not-sent', reason };
+  return { verdict, ids: [] };
 }

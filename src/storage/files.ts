@@ -51,8 +51,6 @@ export interface FileFacts {
   readonly bornMs: number;
   /** When its content, name, owner or mode last changed, by the clock of the file system; 0: unknown. It cannot be set. */
   readonly changedMs: number;
-  /** Of its permissions, such as 0o600. */
-  readonly mode: number;
 }
 
 export interface ReadFile {
@@ -119,14 +117,15 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
     }
   };
 
+  /** Where a file stands in the place of a directory of the path, there is nothing below it. */
+  const statRaw = (path: string) =>
+    raw.stat(path).catch((error) => (codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error)));
+
   /** The missing directories from the path upwards. Throws, as mkdir does, if something else is there. */
   const findMissing = async (path: string): Promise<string[]> => {
     const missing: string[] = [];
     for (let each = resolve(path); ; each = dirname(each)) {
-      // Below a file: the file is found further up.
-      const found = await raw
-        .stat(each)
-        .catch((error) => (codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error)));
+      const found = await statRaw(each);
       if (found === undefined) missing.push(each);
       else if (found.isDirectory()) return missing;
       else throw errorOf('ENOTDIR', each);
@@ -222,12 +221,8 @@ export function createFiles(raw: RawFiles, writer = ''): Files {
       return (names ?? []).map(String).sort();
     },
     stat: async (path) => {
-      const found = await raw.stat(path).catch((error: unknown) => {
-        // A file stands where the path has a directory: then there is none below it either.
-        return codeOf(error) === 'ENOTDIR' ? undefined : undefinedWhenMissing(error);
-      });
-      if (found === undefined) return undefined;
-      return factsOf(found);
+      const found = await statRaw(path);
+      return found && factsOf(found);
     },
     makeDirectory: async (path) => {
       const missing = await findMissing(path);
@@ -257,7 +252,6 @@ function factsOf(found: Awaited<ReturnType<Handle['stat']>>): FileFacts {
     device: Number(found.dev ?? 0),
     bornMs: Number(found.birthtimeMs ?? 0),
     changedMs: Number(found.ctimeMs ?? 0),
-    mode: Number(found.mode ?? 0) & 0o777,
   };
 }
 

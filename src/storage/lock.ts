@@ -8,16 +8,18 @@ import {
   type Before,
   freeInMs,
   isWritten,
+  type Known,
   LEASE_MS,
   type LockFile,
   type LockPorts,
+  type Noted,
+  NotePad,
   type Owner,
   type OwnerWatch,
   ownedMsAgo,
   pathOf,
   readHighest,
 } from './lock-file.js';
-import { type Known, type Noted, NotePad } from './lock-note.js';
 
 /**
  * One runner per job at a time, on a local disk or a shared volume, without flock.

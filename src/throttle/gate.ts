@@ -11,22 +11,24 @@ const TURNS_TO_LEAVE = 8;
 /** Runs right before a request leaves; if it rejects, the request does not leave. */
 export type PreSendCheck = () => Promise<void>;
 
+/** What the stages of a lane share. */
+export interface LaneParts {
+  readonly clock: Clock;
+  readonly slidingSecond: SlidingSecond;
+  readonly rate: Rate;
+  readonly signal: AbortSignal;
+}
+
 /** The last stage before the network: releases requests in order of arrival, each at its turn. */
 export class Gate {
-  readonly #clock: Clock;
-  readonly #slidingSecond: SlidingSecond;
-  readonly #rate: Rate;
-  readonly #signal: AbortSignal;
+  readonly #lane: LaneParts;
   #before: Promise<void> = Promise.resolve();
   #asked = 0;
   /** Requests up to this one are covered by the last check: they waited when it began, with no sleep since. */
   #checkedTo = 0;
 
-  constructor(deps: { clock: Clock; slidingSecond: SlidingSecond; rate: Rate; signal: AbortSignal }) {
-    this.#clock = deps.clock;
-    this.#slidingSecond = deps.slidingSecond;
-    this.#rate = deps.rate;
-    this.#signal = deps.signal;
+  constructor(lane: LaneParts) {
+    this.#lane = lane;
   }
 
   /**
@@ -40,8 +42,8 @@ export class Gate {
     const number = this.#asked;
     const passed = this.#before.then(async () => {
       const nowMs = await this.#awaitTurn(number, preSendCheck);
-      this.#slidingSecond.pass(nowMs, askedMs, this.#rate.costMs(cost));
-      this.#rate.noteSent();
+      this.#lane.slidingSecond.pass(nowMs, askedMs, this.#lane.rate.costMs(cost));
+      this.#lane.rate.noteSent();
     });
     this.#before = passed.then(leave, leave);
     return passed;
@@ -49,12 +51,12 @@ export class Gate {
 
   async #awaitTurn(number: number, preSendCheck: PreSendCheck | undefined): Promise<number> {
     for (;;) {
-      const nowMs = this.#clock.monotonicMs();
-      const waitMs = this.#slidingSecond.nextMs(nowMs) - nowMs;
-      if (this.#signal.aborted) throw new LaneStopped();
+      const nowMs = this.#lane.clock.monotonicMs();
+      const waitMs = this.#lane.slidingSecond.nextMs(nowMs) - nowMs;
+      if (this.#lane.signal.aborted) throw new LaneStopped();
       if (waitMs > 0) {
         this.#checkedTo = 0;
-        await this.#clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#signal);
+        await this.#lane.clock.sleep(Math.min(waitMs, MAX_SLEEP_MS), this.#lane.signal);
       } else if (preSendCheck !== undefined && this.#checkedTo < number) {
         const asked = this.#asked;
         await preSendCheck();

@@ -1,9 +1,8 @@
 import Bottleneck from 'bottleneck';
 import pLimit from 'p-limit';
-import type { Clock } from '../ports/clock.js';
-import { LaneStopped, MAX_SLEEP_MS } from './gate.js';
-import type { Cost, Rate } from './rate.js';
-import { CATCH_UP_SPACING, type SlidingSecond } from './sliding-second.js';
+import { type LaneParts, LaneStopped, MAX_SLEEP_MS } from './gate.js';
+import type { Cost } from './rate.js';
+import { CATCH_UP_SPACING } from './sliding-second.js';
 
 /**
  * Says when each task begins, which then makes its intent durable and asks the gate: shortly before its turn there, since an
@@ -37,10 +36,7 @@ export interface Begun {
 }
 
 export class Pacer {
-  readonly #clock: Clock;
-  readonly #slidingSecond: SlidingSecond;
-  readonly #rate: Rate;
-  readonly #signal: AbortSignal;
+  readonly #lane: LaneParts;
   readonly #line = pLimit(1);
   #limiter = new Bottleneck();
   /** Of the block. */
@@ -50,20 +46,17 @@ export class Pacer {
   #begunMs = 0;
   #preparationMs = FIRST_PREPARATION_MS;
 
-  constructor(deps: { clock: Clock; slidingSecond: SlidingSecond; rate: Rate; signal: AbortSignal }) {
-    this.#clock = deps.clock;
-    this.#slidingSecond = deps.slidingSecond;
-    this.#rate = deps.rate;
-    this.#signal = deps.signal;
-    this.#signal.addEventListener('abort', () => this.#wake(), { once: true });
+  constructor(lane: LaneParts) {
+    this.#lane = lane;
+    this.#lane.signal.addEventListener('abort', () => this.#wake(), { once: true });
   }
 
   /** Resolves when a task of this cost may begin, in the order of the calls; rejects with LaneStopped when it no longer may. */
   enter(cost: Cost): Promise<Begun> {
-    const askedMs = this.#clock.monotonicMs();
+    const askedMs = this.#lane.clock.monotonicMs();
     return this.#line(async () => {
       for (;;) {
-        if (this.#signal.aborted) throw new LaneStopped();
+        if (this.#lane.signal.aborted) throw new LaneStopped();
         const aheadMs = this.#turnMs() - this.#preparationMs - MAX_AHEAD_MS;
         if (aheadMs > 0) await this.#sleep(Math.min(aheadMs, MAX_SLEEP_MS));
         else if (this.#leftMs <= ROUNDING_MS) await this.#awaitBlock();
@@ -73,14 +66,14 @@ export class Pacer {
   }
 
   #begin(cost: Cost, askedMs: number): Begun {
-    const atMs = this.#clock.monotonicMs();
-    const costMs = this.#rate.costMs(cost);
+    const atMs = this.#lane.clock.monotonicMs();
+    const costMs = this.#lane.rate.costMs(cost);
     this.#leftMs -= costMs;
     this.#begunMs += costMs;
     let hasLeft = false;
     return {
       ready: () => {
-        const nowMs = this.#clock.monotonicMs();
+        const nowMs = this.#lane.clock.monotonicMs();
         if (hasLeft) return nowMs;
         const tookMs = Math.min(nowMs - atMs, MAX_PREPARATION_MS);
         const isSlower = tookMs > this.#preparationMs;
@@ -99,12 +92,12 @@ export class Pacer {
 
   /** How long until the next turn at the gate that no task has begun for. */
   #turnMs(): number {
-    const nowMs = this.#clock.monotonicMs();
-    return Math.max(this.#slidingSecond.nextMs(nowMs) - nowMs, 0) + this.#begunMs;
+    const nowMs = this.#lane.clock.monotonicMs();
+    return Math.max(this.#lane.slidingSecond.nextMs(nowMs) - nowMs, 0) + this.#begunMs;
   }
 
   async #awaitBlock(): Promise<void> {
-    const requestMs = this.#rate.costMs({ messages: 0, segments: 0 });
+    const requestMs = this.#lane.rate.costMs({ messages: 0, segments: 0 });
     const blockMs = requestMs * Math.ceil(BLOCK_MS / requestMs);
     let isDue = false;
     void this.#limiter.updateSettings({ minTime: blockMs * CATCH_UP_SPACING });
@@ -114,9 +107,9 @@ export class Pacer {
     };
     // Rejects when the limiter is stopped.
     this.#limiter.schedule(job).catch(() => undefined);
-    const untilMs = this.#clock.monotonicMs() + blockMs + STALLED_MS;
-    for (let leftMs = untilMs; !isDue && !this.#signal.aborted && leftMs > 0; ) {
-      leftMs = untilMs - this.#clock.monotonicMs();
+    const untilMs = this.#lane.clock.monotonicMs() + blockMs + STALLED_MS;
+    for (let leftMs = untilMs; !isDue && !this.#lane.signal.aborted && leftMs > 0; ) {
+      leftMs = untilMs - this.#lane.clock.monotonicMs();
       await this.#sleep(leftMs);
     }
     if (!isDue) {
@@ -131,6 +124,6 @@ export class Pacer {
     const woken = new AbortController();
     // With a reason: otherwise an error with a stack is created each time.
     this.#wake = () => woken.abort('woken');
-    await this.#clock.sleep(delayMs, woken.signal);
+    await this.#lane.clock.sleep(delayMs, woken.signal);
   }
 }

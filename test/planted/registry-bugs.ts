@@ -145,8 +145,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'what changed the journal after a kill is taken for chmod',
     file: 'src/registry/find-faults.ts',
-    find: 'if (lock.wasKilledHere) {',
-    replace: 'if (lock.wasKilledHere && own.bytes < 0) {',
+    find: 'if (isAsNoted || !lock.wasKilledHere) return [];',
+    replace: 'if (isAsNoted || !lock.wasKilledHere || own.bytes >= 0) return [];',
     tests: ['test/e2e/one-memory.test.ts'],
     title:
       'a directory that is not as volley left it is refused where something else changed the journal of a run that a kill ended, whatever it was',
@@ -217,7 +217,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a filtered row is given to every plan that asks',
-    file: 'src/retry/retry-left-out.ts',
+    file: 'src/retry/retry-plan.ts',
     find: '    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n    else if',
     replace: '    if',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
@@ -305,7 +305,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a test of a plan that was made again under other settings counts',
     file: 'src/registry/write-run-report.ts',
-    find: 'if (test.begun.testOf?.planSha256 !== planSha256) continue;',
+    find: 'if (begun.testOf?.planSha256 !== planSha256) continue;',
     replace: "if (planSha256 === '') continue;",
     tests: ['test/e2e/require-test.long.test.ts'],
     title:

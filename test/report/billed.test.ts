@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Billed } from '../../src/prices/billed-tally.js';
-import { summarySchema } from '../../src/report/summary.js';
 import { formatSummary } from '../../src/texts/summary-text.js';
 import { aCsvOf, aFolder, anInput, anSmsStep, aPlan } from '../plan/a-plan.js';
 import { aRun, reportOf } from '../run/a-run.js';
@@ -17,7 +16,6 @@ async function billedBy(receipts: readonly Said[], job: object = {}) {
   await aRun({ made });
   receive(made, ...receipts.map(([row, price, smsCount]) => aReceiptLine(made, row, { payload: { price, smsCount } })));
   const summary = await reportOf(made);
-  expect(() => summarySchema.parse(summary)).not.toThrow();
   return summary;
 }
 

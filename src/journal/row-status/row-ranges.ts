@@ -31,13 +31,6 @@ export class RowRanges<T> {
   }
 }
 
-/** The ranges of a step, made where there are none yet. */
-export function rangesOf<T>(steps: Map<number, RowRanges<T>>, step: number): RowRanges<T> {
-  const ranges = steps.get(step) ?? new RowRanges<T>();
-  steps.set(step, ranges);
-  return ranges;
-}
-
 /** Makes the last range longer where the row continues it. */
 export function addRow(ranges: RowRange[], step: number, row: number): void {
   const [lastStep, first, count] = ranges.at(-1) ?? [0, 0, 0];

@@ -1,8 +1,9 @@
+import { remember } from '../../domain/is-object.js';
 import type { RowVerdict } from '../../domain/row.js';
 import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
 import { OutcomePlaces, type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
-import { addRow, type RowRanges, rangesOf } from './row-ranges.js';
+import { addRow, RowRanges } from './row-ranges.js';
 import { SendRate, type SendRateSeries } from './send-rate.js';
 
 /**
@@ -50,7 +51,9 @@ export class RowStatusView {
     }
     if (entry.type === 'settle') this.#settle(entry, offset);
     if (entry.type === 'retry') {
-      for (const [step, ...range] of entry.rows) rangesOf(this.#movedTo, step).add(range, entry.plan);
+      for (const [step, ...range] of entry.rows) {
+        remember(this.#movedTo, step, () => new RowRanges<string>()).add(range, entry.plan);
+      }
     }
     this.state.apply(entry);
   }
@@ -219,7 +222,11 @@ function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<'alone' | 'w
   const ranges = new Map<number, RowRanges<'alone' | 'with-workers'>>();
   for (const [number, { open }] of steps) {
     for (const { isInFlight, rows, lead } of open.values()) {
-      if (isInFlight) rangesOf(ranges, number).add(rows, lead === undefined ? 'alone' : 'with-workers');
+      if (!isInFlight) continue;
+      remember(ranges, number, () => new RowRanges<'alone' | 'with-workers'>()).add(
+        rows,
+        lead === undefined ? 'alone' : 'with-workers',
+      );
     }
   }
   return ranges;

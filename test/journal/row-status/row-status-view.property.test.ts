@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
-import { JournalWindow } from '../../../src/journal/journal-window.js';
-import { readJournal } from '../../../src/journal/reader.js';
+import { JournalWindow, readJournal } from '../../../src/journal/reader.js';
 import type { OutcomePlaces } from '../../../src/journal/row-status/row-ends.js';
 import { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
 import { runsOf } from '../../one-in.js';
