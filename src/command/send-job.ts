@@ -6,7 +6,7 @@ import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { FindHad } from '../kinds/step-kind.js';
-import { beginPeople } from '../people/open-people.js';
+import { beginPeople } from '../people/had-already.js';
 import { notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import { packPlan } from '../plan/format/plan-packer.js';

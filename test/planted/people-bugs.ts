@@ -18,7 +18,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'other runs learn whom a run sends to only once it has ended',
-    file: 'src/people/open-people.ts',
+    file: 'src/people/had-already.ts',
     find: 'await notePeople(files, run, { nowMs, rows, findHad });',
     replace: 'if (rows.state.lastSentAt !== undefined) await notePeople(files, run, { nowMs, rows, findHad });',
     tests: ['test/e2e/had-memory.test.ts'],
@@ -26,7 +26,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'other runs learn whom a run sends to only as it begins, not as it resumes',
-    file: 'src/people/open-people.ts',
+    file: 'src/people/had-already.ts',
     find: 'await notePeople(files, run, { nowMs, rows, findHad });',
     replace: 'if (rows.state.lastSentAt === undefined) await notePeople(files, run, { nowMs, rows, findHad });',
     tests: ['test/e2e/had-memory.test.ts'],
@@ -37,7 +37,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     file: 'src/people/people-memory.ts',
     find: "return [name, bytes, inode, changedMs].join(' ');",
     replace: 'return name;',
-    tests: ['test/people/open-people.test.ts'],
+    tests: ['test/people/had-already.test.ts'],
   },
   {
     name: 'what another directory sent under the same plan id is taken for its own',
@@ -50,7 +50,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a plan does not look at what another directory sent under its id',
-    file: 'src/people/open-people.ts',
+    file: 'src/people/had-already.ts',
     find: '!isSameRun(head, begun?.mark)',
     replace: 'head.plan !== plan.id',
     tests: ['test/e2e/had-memory.test.ts'],
@@ -77,7 +77,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'frequency does not count the rows of the plan itself',
-    file: 'src/people/open-people.ts',
+    file: 'src/people/had-already.ts',
     find: "if (own === 'those before') table.addOwn(number);",
     replace: "if (own === 'none') table.addOwn(number);",
     tests: ['test/e2e/had-already.test.ts'],
@@ -102,7 +102,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a second step with the same text does not know the first',
-    file: 'src/people/open-people.ts',
+    file: 'src/people/had-already.ts',
     find: 'texts?.add(number, textOf, step);',
     replace: 'if (step === 0) texts?.add(number, textOf, step);',
     tests: ['test/e2e/had-rules.test.ts'],
