@@ -134,7 +134,7 @@ function describeSandbox({ directory, balance, steps }: Summary, screen: Screen)
   // A sandbox that has got nothing has no ledger.
   const isInLedger = balance.accepted + balance.inDoubt + countTakenBack({ steps }) > 0;
   const ledger = isInLedger ? ` What it accepted: ${showPath(screen, sandboxLedgerOf(dirname(directory)))}` : '';
-  return `This was the sandbox: no message, receipt or event left this machine.${ledger}`;
+  return `This was the sandbox: no message left this machine.${ledger}`;
 }
 
 function describeState(summary: Summary): string {

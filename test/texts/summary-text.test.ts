@@ -245,7 +245,7 @@ describe('the account of a run', () => {
 
   it('of the sandbox says that no message left, and where its ledger is', () => {
     const text = formatSummary(aSummary(), { isSandbox: true, nowMs: 0 });
-    expect(text).toContain('no message, receipt or event left this machine');
+    expect(text).toContain('no message left this machine');
     expect(text).toMatch(/\/out\/sale\/.*ledger\.ndjson$/m);
   });
 
