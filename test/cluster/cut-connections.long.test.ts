@@ -6,7 +6,7 @@ import { startDatabaseProxy } from './database-proxy.js';
 import { type PostgresServer, startPostgres } from './postgres-server.js';
 
 const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 } })];
-const OF_LEADER = ['lead', 'open_step', 'hand_over', 'read_news', 'note_taken', 'drop_run'];
+const OF_LEADER = ['lead', 'open_step', 'hand_over', 'read_news', 'drop_run'];
 const OF_WORKER = ['beat', 'find_run', 'claim', 'append', 'book', 'recover', 'leave'];
 
 let server: PostgresServer;
@@ -39,8 +39,8 @@ test.each(CUTS)('a worker whose connection is cut once at each statement (%s) se
     server.directory,
     OF_WORKER.map((statement) => ({ statement, when, nth: statement === 'append' ? 2 : 1 })),
   );
-  const { run, work } = aCluster(workspace, server.url(database));
-  const worker = work({}, {}, proxy.url(database));
+  const { run } = aCluster(workspace, server.url(database));
+  const worker = aCluster(workspace, proxy.url(database)).work();
 
   expect(await run()).toBe(0);
   expect(await worker.ended).toBe(0);
