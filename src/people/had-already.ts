@@ -28,7 +28,7 @@ import {
   readPeopleHeads,
   refusePeopleFile,
 } from './people-memory.js';
-import { PeopleTable, PlannedTexts } from './people-table.js';
+import { NO_RUN, PeopleTable, PlannedTexts } from './people-table.js';
 
 /**
  * A run is about to send, or to go on: all of its messages count from now on, but for those of people who had theirs since its plan was
@@ -120,16 +120,20 @@ async function loadTable(
   directory: string,
   { heads, key, retried }: { heads: readonly PeopleHead[]; key: Buffer; retried: RunMark | undefined },
 ): Promise<PeopleTable> {
-  const table = new PeopleTable(heads.reduce((sum, { records }) => sum + records, 0));
-  for (const [run, head] of heads.entries()) {
-    const path = join(directory, nameOfPeople(head));
-    const isRetried = isSameRun(head, retried);
-    const add = (number: number, text: number, state: PersonState) => {
-      const place = COUNTED.indexOf(state as CountedState);
-      if (place !== -1 && !(isRetried && state === 'to-send')) table.add(number, text, COUNTED.length * run + place);
-    };
-    if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
-  }
+  const table = new PeopleTable();
+  const messages = heads.reduce((sum, { records }) => sum + records, 0);
+  await table.load(messages, async (take) => {
+    for (const [run, head] of heads.entries()) {
+      const path = join(directory, nameOfPeople(head));
+      const isRetried = isSameRun(head, retried);
+      const add = (number: number, text: number, state: PersonState) => {
+        const place = COUNTED.indexOf(state as CountedState);
+        const isCounted = place !== -1 && !(isRetried && state === 'to-send');
+        take(number, text, isCounted ? COUNTED.length * run + place : NO_RUN);
+      };
+      if (!(await readPeople(files, path, { key, add }))) throw refusePeopleFile(path, head.plan);
+    }
+  });
   return table;
 }
 

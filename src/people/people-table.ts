@@ -1,44 +1,71 @@
+import { InternalError } from '../domain/errors.js';
 import { personOf } from '../domain/person.js';
-import { createNumberSet } from '../normalize/number/number-set.js';
+import { createNumberSet, hashKey } from '../normalize/number/number-set.js';
 
 const FIRST_OWN = 1024;
 const MOST_OWN = 0xffff;
+/** Messages of a bucket, on the average: as many are looked at for a number. */
+const OF_BUCKET = 8;
+const MOST_BITS = 24;
+
+/** Calls `take` for each message of earlier runs: the number, CRC-32 of sender and text, and its run (an index); NO_RUN where it does not count. */
+type ReadMessages = (take: (number: number, text: number, run: number) => void) => Promise<void>;
+export const NO_RUN = 0xffff_ffff;
 
 /**
- * Whom earlier runs wrote to, and what (CRC-32 of sender and text), by which run (its index): 16 bytes a message, and 18 to 36
- * a number; where those of the plan itself count, 2 to 4 more.
+ * Whom earlier runs wrote to, what, and by which run: 16 bytes a message, in buckets by the hash of its number, whose sizes are counted before
+ * they are filled. Where those of the plan itself count, 20 to 40 bytes for each of its numbers.
  */
 export class PeopleTable {
-  readonly #numbers = createNumberSet();
-  readonly #texts: Uint32Array;
-  readonly #runs: Uint32Array;
-  /** The message before of the same number, counted from 1; 0: none. */
-  readonly #earlier: Uint32Array;
-  /** By the place of a number among all: its last message, counted from 1. */
-  readonly #last: Uint32Array;
-  #size = 0;
+  #shift = 0;
+  /** Where each bucket begins, and the last one ends. */
+  #starts = new Uint32Array(2);
+  #numbers = new Float64Array(0);
+  #texts = new Uint32Array(0);
+  #runs = new Uint32Array(0);
+  readonly #ownNumbers = createNumberSet();
   /** By the place of a number: how many messages of the plan itself go to it. */
   #own = new Uint16Array(0);
 
-  /** `most`: how many messages will be added at most. */
-  constructor(most: number) {
-    this.#texts = new Uint32Array(most);
-    this.#runs = new Uint32Array(most);
-    this.#earlier = new Uint32Array(most);
-    this.#last = new Uint32Array(most);
+  /** `messages`: how many there are. They are read twice; each time a number has as many. */
+  async load(messages: number, read: ReadMessages): Promise<void> {
+    const bits = Math.min(MOST_BITS, Math.max(1, Math.ceil(Math.log2(messages / OF_BUCKET))));
+    this.#shift = 32 - bits;
+    const starts = new Uint32Array(2 ** bits + 1);
+    this.#starts = starts;
+    await read((number) => {
+      const bucket = this.#bucketOf(number);
+      starts[bucket] = (starts[bucket] ?? 0) + 1;
+    });
+    // Each is filled from its end.
+    let all = 0;
+    for (const [bucket, size] of starts.entries()) {
+      all += size;
+      starts[bucket] = all;
+    }
+    this.#numbers = new Float64Array(all);
+    this.#texts = new Uint32Array(all);
+    this.#runs = new Uint32Array(all);
+    let left = all;
+    await read((number, text, run) => {
+      const bucket = this.#bucketOf(number);
+      const at = (starts[bucket] ?? 0) - 1;
+      starts[bucket] = at;
+      this.#numbers[at] = personOf(number);
+      this.#texts[at] = text;
+      this.#runs[at] = run;
+      left -= 1;
+    });
+    if (left !== 0)
+      throw new InternalError('unexpected', 'Cannot read whom earlier runs wrote to: their files changed');
   }
 
-  add(number: number, text: number, run: number): void {
-    const place = this.#numbers.add(number, this.#numbers.size) ?? this.#numbers.size - 1;
-    this.#texts[this.#size] = text;
-    this.#runs[this.#size] = run;
-    this.#earlier[this.#size] = this.#last[place] ?? 0;
-    this.#size += 1;
-    this.#last[place] = this.#size;
+  #bucketOf(number: number): number {
+    return hashKey(personOf(number)) >>> this.#shift;
   }
 
   addOwn(number: number): void {
-    const place = this.#numbers.add(number, this.#numbers.size) ?? this.#numbers.size - 1;
+    const place = this.#ownNumbers.add(number, this.#ownNumbers.size) ?? this.#ownNumbers.size - 1;
     if (place >= this.#own.length) {
       const grown = new Uint16Array(Math.max(FIRST_OWN, 2 * this.#own.length, place + 1));
       grown.set(this.#own);
@@ -48,21 +75,22 @@ export class PeopleTable {
   }
 
   ownOf(number: number): number {
-    const place = this.#numbers.find(number);
+    const place = this.#ownNumbers.find(number);
     return place === undefined ? 0 : (this.#own[place] ?? 0);
   }
 
   has(number: number): boolean {
-    return this.#numbers.size > 0 && this.#numbers.find(number) !== undefined;
+    return this.findRun(number, () => true) !== undefined || (this.#own.length > 0 && this.ownOf(number) > 0);
   }
 
   /** The messages of a number, the last that was added first, as long as `isWanted` of none holds; its run, or undefined. */
   findRun(number: number, isWanted: (text: number, run: number) => boolean): number | undefined {
-    const place = this.#numbers.find(number);
-    if (place === undefined) return undefined;
-    for (let next = this.#last[place] ?? 0; next > 0; next = this.#earlier[next - 1] ?? 0) {
-      const run = this.#runs[next - 1] ?? 0;
-      if (isWanted(this.#texts[next - 1] ?? 0, run)) return run;
+    const person = personOf(number);
+    const bucket = this.#bucketOf(number);
+    const end = this.#starts[bucket + 1] ?? 0;
+    for (let at = this.#starts[bucket] ?? 0; at < end; at += 1) {
+      const run = this.#runs[at] ?? NO_RUN;
+      if (this.#numbers[at] === person && run !== NO_RUN && isWanted(this.#texts[at] ?? 0, run)) return run;
     }
     return undefined;
   }

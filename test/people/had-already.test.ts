@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { beginPeople, createHadLookup, type KnownPeople } from '../../src/people/had-already.js';
-import { PeopleTable } from '../../src/people/people-table.js';
+import { NO_RUN, PeopleTable } from '../../src/people/people-table.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, numberOf } from '../e2e/a-job.js';
@@ -28,9 +28,9 @@ function aRun(changes: Partial<PeopleRun>): PeopleRun {
   return { ...head, sentAt: 0, isOver: true, records: 1, state: 'accepted', ...changes };
 }
 
-function findAfter(days: number, run: PeopleRun, place = 0) {
-  const table = new PeopleTable(1);
-  table.add(NUMBER, TEXT, place);
+async function findAfter(days: number, run: PeopleRun, place = 0) {
+  const table = new PeopleTable();
+  await table.load(1, async (take) => take(NUMBER, TEXT, place));
   const runs = [...Array.from({ length: place }, () => aRun({ plan: 'another', state: 'to-send' })), run];
   const known = { table, runs, counts: 'none', retried: undefined, texts: undefined } as const;
   const plan = { id: 'own', job: { name: 'other' } };
@@ -38,16 +38,42 @@ function findAfter(days: number, run: PeopleRun, place = 0) {
   return createHadLookup(known, rules, days * DAY_MS).find(NUMBER, () => TEXT)?.reason;
 }
 
-test('what an unfinished run has sent counts for a time, and what it has yet to send for as long as it may', () => {
+test('what an unfinished run has sent counts for a time, and what it has yet to send for as long as it may', async () => {
   const unfinished = aRun({ isOver: false });
-  expect(findAfter(13, unfinished)).toMatch(/had exactly this text from run p of job sale, on 1 January 1970$/);
-  expect(findAfter(15, unfinished)).toBeUndefined();
-  expect(findAfter(15, aRun({ isOver: false, state: 'in-doubt' }))).toBeUndefined();
-  expect(findAfter(15, aRun({ isOver: false, state: 'to-send' }))).toMatch(/or will have it: it is not finished$/);
+  expect(await findAfter(13, unfinished)).toMatch(/had exactly this text from run p of job sale, on 1 January 1970$/);
+  expect(await findAfter(15, unfinished)).toBeUndefined();
+  expect(await findAfter(15, aRun({ isOver: false, state: 'in-doubt' }))).toBeUndefined();
+  expect(await findAfter(15, aRun({ isOver: false, state: 'to-send' }))).toMatch(
+    /or will have it: it is not finished$/,
+  );
 });
 
-test('of more runs than 16 bits can count the right one is named', () => {
-  expect(findAfter(1, aRun({ plan: 'last' }), 70_000)).toContain('from run last of job sale');
+test('of more runs than 16 bits can count the right one is named', async () => {
+  expect(await findAfter(1, aRun({ plan: 'last' }), 70_000)).toContain('from run last of job sale');
+});
+
+test('of a hundred thousand messages those of each number are found, the last that was added first, and none that does not count', async () => {
+  const messages = Array.from(
+    { length: 100_000 },
+    (_, at) => [6_580_000_000 + ((at * 7919) % 30_011), at, at % 5] as const,
+  );
+  const table = new PeopleTable();
+  await table.load(messages.length, async (take) => {
+    for (const [number, text, run] of messages) take(number, text, run === 4 ? NO_RUN : run);
+  });
+
+  const expected = new Map<number, number[]>();
+  for (const [number, text, run] of messages)
+    if (run !== 4) expected.set(number, [text, ...(expected.get(number) ?? [])]);
+  for (let number = 6_580_000_000; number < 6_580_031_000; number += 1) {
+    const texts: number[] = [];
+    table.findRun(number, (text) => {
+      texts.push(text);
+      return false;
+    });
+    expect(texts).toEqual(expected.get(number) ?? []);
+    expect(table.has(number)).toBe(texts.length > 0);
+  }
 });
 
 test('of two runs that resume in one moment at most one sends to a person that both had held', async () => {

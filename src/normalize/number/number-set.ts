@@ -96,7 +96,7 @@ function findSlot(keys: Float64Array, key: number, hash: number): number {
 }
 
 /** Numbers of one campaign differ in few digits: both halves are mixed until every bit depends on all of them. */
-function hashKey(key: number): number {
+export function hashKey(key: number): number {
   const high = Math.floor(key / 0x1_0000_0000);
   // What a bit operation sees of a double is its low half.
   let hash = key ^ Math.imul(high, 0x9e3779b1);
