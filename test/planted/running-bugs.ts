@@ -309,7 +309,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/kinds/conversations/conversations.ts',
     find: '  isRepeatable: () => false,\n',
     replace: '  isRepeatable: () => true,\n',
-    tests: [SIMULATION],
+    tests: ['test/kinds/conversations/conversations.test.ts'],
   },
   {
     name: 'a digit that changed in the rows of a plan goes unnoticed',

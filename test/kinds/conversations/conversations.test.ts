@@ -259,6 +259,10 @@ describe('answer to a conversation', () => {
     ]);
   });
 
+  it('that was lost is not asked for again: a second conversation would begin', () => {
+    expect(conversationsKind.isRepeatable(conversations())).toBe(false);
+  });
+
   it.each(['', '{}', 'null', '<html>'])('that names none (%j) is in doubt', (answer) => {
     expect(read(answer)).toEqual([['in-doubt unreadable-answer']]);
   });
