@@ -28,7 +28,6 @@ textarea{width:100%}
 [aria-invalid=true]{border:2px solid var(--rejected)}
 button{font:inherit;font-weight:600;padding:.5rem 1rem;border:1px solid var(--action);border-radius:4px;background:var(--action);color:var(--onAction);cursor:pointer;overflow-wrap:anywhere;max-width:100%}
 button.quiet{background:transparent;color:var(--action);font-weight:400;padding:.3rem .7rem;margin:.15rem 0}
-.next{display:inline-block;margin:.5rem 0 .5rem 1rem}
 .list,.tasks{padding-left:1.1rem}
 .list li,.tasks li{margin:.35rem 0;overflow-wrap:anywhere}
 .state{color:var(--dim);margin-left:1rem}

@@ -2,6 +2,7 @@ import { basename, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { listSheets } from '../input/xlsx/open-sheet.js';
 import { writtenService } from '../job/schema/service.js';
+import { normalizeCountry } from '../normalize/country.js';
 import { describeWho } from './audience.js';
 import { jobFileOf, SERVICE_FILE } from './campaign.js';
 import type { Printed } from './commands.js';
@@ -164,7 +165,9 @@ export class CampaignDesk extends Desk {
     if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, refuse, 'sheet');
     if (!destination)
       return this.showColumns(asked, [{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
-    const flags = [`--destination=${destination}`, ...(country ? [`--country=${country}`] : [])];
+    const named = normalizeCountry(country);
+    const code = named.ok ? named.country : country;
+    const flags = [`--destination=${destination}`, ...(code ? [`--country=${code}`] : [])];
     const printed = await this.#guess(asked, flags);
     if (printed.exitCode === 0) {
       await this.note(asked, `chose the column ${destination}`);
@@ -201,7 +204,8 @@ export class CampaignDesk extends Desk {
       document.setIn(['steps', 0, 'template', 'source'], sender ?? '');
       document.setIn(['steps', 0, 'template', 'text'], message);
     });
-    return { to: `/c/${asked.name}/message#messages` };
+    const isNext = asked.fields.next !== undefined && (await this.showMessage(asked)).status !== 422;
+    return { to: `/c/${asked.name}/${isNext ? 'who' : 'message#messages'}` };
   }
 }
 

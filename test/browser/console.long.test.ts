@@ -54,8 +54,8 @@ test('a campaign goes from its file to the report, and every page can be read on
   await inspect(page);
   expect(await page.title()).toMatch(/^Error: /);
   await page.fill('#message', 'Hi {{ first_name }}');
-  await page.click('text=Save and show it');
-  await page.click('text=Go on to who gets it');
+  await page.click('text=Save and go on');
+  await page.waitForURL('**/who');
   await inspect(page);
   await page.click('summary:has-text("First Name")');
   for (const cell of ['<img', '{{ 7', '=cmd', 'gnp', '<script']) await page.click(`label:has-text("${cell}")`);
@@ -149,7 +149,7 @@ test('without a script, and by the keyboard alone, the same path leads to the sa
   await reach('#destination');
   await press('Tab', 'Tab', 'Enter');
   await page.waitForURL('**/message');
-  await reach('a.next');
+  await reach('button:text-is("Save and go on")');
   await press('Enter');
   await page.waitForURL('**/who');
   await reach('button:text-is("Save and go on")');

@@ -278,9 +278,12 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
       422,
       expect.stringContaining('ZZ'),
     ]);
+    await console.post(`${at}/columns`, { destination: 'phone', country: 'Germany' });
+    expect(console.read('campaigns/faults/job.yaml')).toContain('country: DE');
     await console.post(`${at}/columns`, { destination: 'phone', country: '' });
     const { sha256 } = await console.messageForm('faults');
-    await console.post(`${at}/message`, { sha256, sender: 'LADEN', message: 'Hi {{ nme }}' });
+    const unfilled = { sha256, sender: 'LADEN', message: 'Hi {{ nme }}', next: '1' };
+    expect((await console.post(`${at}/message`, unfilled)).to).toBe(`${at}/message#messages`);
     expect(textOf(await console.ask(`${at}/message`))).toContain('nme');
   });
 });

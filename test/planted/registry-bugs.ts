@@ -113,14 +113,6 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/registry/claims-on-disk.test.ts'],
   },
   {
-    name: 'what the memory had is not read from the runs when it is lost',
-    file: 'src/registry/open-registry.ts',
-    find: 'stateOf(document?.runs ?? (await readKeptRecords(files, jobDirectory)), read.claims);',
-    replace: 'stateOf(document?.runs ?? [], read.claims);',
-    tests: ['test/e2e/abandon.test.ts'],
-    title: 'abandon a plan of a retry that was never sent keeps its rows, for a retry of it alone',
-  },
-  {
     name: 'a backup of the lock is taken for the file that was written last, by trying again',
     file: 'src/storage/lock.ts',
     find: 'isReplaced: isReplaced || !isOwn',
@@ -188,16 +180,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/registry-state.ts',
     find: '  if (abandoned === undefined) return;',
     replace: '  if (abandoned !== null) return;',
-    tests: ['test/walk/cut-short.long.test.ts'],
-    title: 'an abandon that ends by kill at any operation on the disk',
-  },
-  {
-    name: 'run resumes an abandoned run',
-    file: 'src/verbs/run.ts',
-    find: ' || registry.state.isAbandoned(id)) return',
-    replace: ') return',
-    tests: ['test/walk/cut-short.long.test.ts'],
-    title: 'an abandon that ends by kill at any operation on the disk',
+    tests: ['test/e2e/abandon.test.ts', 'test/e2e/abandon-plan.test.ts'],
   },
   {
     name: 'the job is stuck at a plan that was abandoned',

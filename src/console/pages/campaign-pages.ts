@@ -138,7 +138,7 @@ ${renderForm(
   view,
   'columns',
   html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
-${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Two letters, such as SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="2" size="4" autocapitalize="characters"` })}<button>Save and go on</button>`,
+${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="60"` })}<button>Save and go on</button>`,
 )}
 <h2>What is in the file</h2>${table}${more}`,
     command: 'volley init people.csv --destination mobile --country SG',
@@ -200,7 +200,7 @@ ${renderForm(
   html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
 <p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${markWrong(view, 'message')}>${html`
 `}${written.message}</textarea></p>
-<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <a class="next" href="${view.at}/who">Go on to who gets it</a>`,
+<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <button name="next" value="1">Save and go on</button>`,
 )}
 <h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
