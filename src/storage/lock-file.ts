@@ -26,7 +26,7 @@ export interface LockPorts extends Ports {
   readonly onUnreleased?: (error: unknown) => void;
 }
 
-/** What `lock-<epoch>.json` holds in its first line; a second one has a newer `known` (lock-note.ts). */
+/** What `lock-<epoch>.json` holds in its first line; a second one has a newer `known`, as `NotePad` writes it. */
 export interface LockFile extends Owner {
   readonly epoch: number;
   readonly renewedAt: number;

@@ -51,7 +51,7 @@ export interface Lock extends Held {
   known(key: string): Noted | undefined;
   /** The job was found as it was left: from now on our file has what this owner knows, and what it notes. */
   attest(known: Known): Promise<void>;
-  /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it (lock-note.ts). */
+  /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it (lock-file.ts). */
   note(key: string, noted: Noted): Promise<void>;
 }
 

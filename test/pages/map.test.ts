@@ -26,6 +26,21 @@ test('every source file that src/README.md names is there, in whatever folder', 
   expect(named.filter((name) => !names.has(name))).toEqual([]);
 });
 
+test('every source file that a comment of src/ names is there', () => {
+  const paths = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.(ts|mjs)$/.test(path),
+  );
+  const names = new Set(paths.map((path) => basename(path)));
+  const named = paths.flatMap((path) =>
+    [...readFileSync(`${ROOT}src/${path}`, 'utf8').matchAll(/^ *(?:\/?\*|\/\/).*$/gm)].flatMap(([comment]) =>
+      [...comment.matchAll(/[a-z][a-z-]*\.ts\b/g)].map(([name]) => ({ path, name })),
+    ),
+  );
+
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ name }) => !names.has(name))).toEqual([]);
+});
+
 test.each(['Where do I change …\\?', 'Who holds what'])(
   'what src/README.md names under "%s" is there, under that name',
   (heading) => {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { PoolConfig } from 'pg';
 import { UserError } from '../../domain/errors.js';
+import { isLoopback } from '../../domain/loopback.js';
 
 const EXAMPLE = 'postgres://user:password@host:5432/database';
 const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
@@ -66,10 +67,6 @@ async function chooseTls(parameters: URLSearchParams, isLocal: boolean): Promise
     throw badUrl(`sslrootcert ${authority} cannot be read`, 'a file of certificates in PEM');
   });
   return { rejectUnauthorized: true, ca };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d+){3}$/.test(host);
 }
 
 /** Never shows the URL: it holds a password. */
