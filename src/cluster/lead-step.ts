@@ -129,7 +129,6 @@ class StepLeader {
     if (!this.#withheld.mayBeSome) return;
     this.#isRecalling = true;
     await lock.assertHeld();
-    await this.#store.closeStep(this.#key);
     const taken = new Set<string>();
     // Of a request that its worker has split, the halves are known once that is taken.
     while (!(await this.#takeBack('it is looked at again before it is sent', taken)) && !stop.nothingMore.aborted) {
@@ -140,7 +139,7 @@ class StepLeader {
     this.#isRecalling = false;
   }
 
-  /** Of a closed step. What an earlier process may have sent stays in flight in the journal. False: some are not known yet. */
+  /** Closes the step. What an earlier process may have sent stays in flight in the journal. False: some are not known yet. */
   async #takeBack(why: string, taken = new Set<string>()): Promise<boolean> {
     const { deps, journal, planned } = this.#context;
     let isAll = true;
@@ -206,12 +205,10 @@ class StepLeader {
   async #end(): Promise<void> {
     const { stop, deps } = this.#context;
     for (;;) {
-      // Again each time: an `openStep` may have been long on its way.
-      await this.#store.closeStep(this.#key);
+      // Again each time: an `openStep` may have been long on its way. Of one in flight the intent stays open: the next run asks the service.
+      await this.#takeBack('the run stopped before it was sent');
       if (stop.nothingMore.aborted) return;
       const news = await this.#takeNews();
-      // Of one in flight the intent stays open: the next run asks the service.
-      await this.#takeBack('the run stopped before it was sent');
       if (this.#handed.size === 0) return;
       if (news.ended.length === 0) await deps.clock.sleep(POLL_MS, stop.nothingMore);
     }

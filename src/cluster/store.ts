@@ -155,12 +155,10 @@ export interface LeaderStore {
     key: LeadKey,
     ask: { readonly limit: number; readonly seenAtMs: number; readonly taken?: readonly TakenAttempt[] },
   ): Promise<RunNews>;
-  /** Nothing more is claimed or begun; what is under way ends. */
-  closeStep(key: LeadKey): Promise<void>;
   /**
-   * Of a closed step, in a life that is confirmed: deletes open and claimed parts, which can no longer begin. Returns all deleted
-   * since `closeStep`; in any other life a worker may have sent what this server takes for open. What came of one `isInFlight` is
-   * unknown; others were not sent since they were handed over, or ended `again`.
+   * Closes the step: nothing more is claimed or begun, what is under way ends. In a life that is confirmed it takes back open and claimed
+   * parts, and returns all taken back since the step was open; in any other life a worker may have sent what this server takes for
+   * open. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
    */
   withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
   /**

@@ -149,7 +149,7 @@ test('status says since when a run has no leader, what to do, and who takes over
   const idle = { run: 'm1v9q2m8x4aa', epoch: 1 };
   await store.lead(idle, { job: 'spring', digest: '', leader: 'b' });
   await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
-  await store.closeStep(idle);
+  await store.withdraw(idle);
   await store.standBy('spring');
 
   const { stdout } = await runCommandInProcess(['cluster', 'status', '--no-json'], {

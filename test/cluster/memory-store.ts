@@ -139,9 +139,6 @@ export class MemoryCluster {
       openStep: call('openStep', (key, step) => openStep(memory, key, step)),
       handOver: call('handOver', (key, parts) => handOver(memory, key, parts)),
       readNews: call('readNews', (key, ask) => readNews(memory, key, ask)),
-      closeStep: call('closeStep', (key) => {
-        memory.led(key).isOpen = false;
-      }),
       withdraw: call('withdraw', (key) => withdraw(memory, key)),
       confirmLife: call('confirmLife', (key) => confirmLife(memory, key)),
       keepLead: call('keepLead', (key, lease) => keepLead(memory, key, lease)),

@@ -96,7 +96,7 @@ test('a call that the server ends is lost, without any effect, and may be repeat
   const database = openTestDatabase(url);
   await database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock(volley.gate('run-a'))");
-    const closing = expect(store.closeStep(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
+    const closing = expect(store.withdraw(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
     let isEnded = false;
     while (!isEnded) {
       const [row] = await database.query(
@@ -108,7 +108,7 @@ test('a call that the server ends is lost, without any effect, and may be repeat
     await closing;
   });
   expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
-  await store.closeStep(lead);
+  await store.withdraw(lead);
   await Promise.all([store.close(), database.close()]);
 });
 

@@ -224,7 +224,7 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
     hint: expect.stringMatching(/its lease ends at \d\d:\d\d:\d\d UTC/),
   });
   // Between two steps, and in one that its leader has left.
-  await store.closeStep(lead);
+  await store.withdraw(lead);
   await store.keepLead(lead, { leaseMs: 20_000, seenAtMs: Date.now() });
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     message: 'Cannot drop run run-a: a process leads it',

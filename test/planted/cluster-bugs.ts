@@ -102,8 +102,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a leader that is to stop takes back what a promoted server has lost',
     file: 'src/cluster/postgres/schema/leader-functions.ts',
-    find: 'if led.is_open or led.has_lost or led.life <> present then',
-    replace: 'if led.is_open then',
+    find: 'if led.has_lost or led.life <> present then',
+    replace: 'if led.has_lost then',
     tests: ['test/cluster/postgres-store.test.ts'],
   },
   {

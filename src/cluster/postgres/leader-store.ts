@@ -75,9 +75,6 @@ export function createLeaderStore(database: Database): LeaderStore {
         isSynchronous: state?.is_synchronous === true,
       };
     },
-    closeStep: async (key) => {
-      await call('close_step', key);
-    },
     withdraw: async (key) => {
       const parts = await call('withdraw', key);
       return parts.map(({ is_in_flight, ...part }) => ({ ...part, isInFlight: is_in_flight }) as WithdrawnPart);

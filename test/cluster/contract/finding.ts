@@ -17,7 +17,7 @@ export function testFinding(open: OpenCluster): void {
       step: 1,
       provisionedIds: ['id "1"', ''],
     });
-    await store.closeStep({ run: 'run-b', epoch: 1 });
+    await store.withdraw({ run: 'run-b', epoch: 1 });
     expect(await store.findRun({ run: 'run-b' })).toBeUndefined();
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
     expect(await store.hasRuns({ run: 'run-b' })).toBe(true);

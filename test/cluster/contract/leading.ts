@@ -126,12 +126,12 @@ export function testLeading(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(2);
     await worker.begin({ request: 1 });
-    for (let repeat = 0; repeat < 2; repeat += 1) await store.closeStep(lead);
+    for (let repeat = 0; repeat < 2; repeat += 1) expect(await store.withdraw(lead)).toHaveLength(2);
     expect(await worker.store.claim(worker.key, { count: 1, holding: [] })).toEqual({ parts: [], isOpen: false });
     expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
     expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [] });
     await worker.end(SETTLED, { request: 1 });
-    expect(await readNews(store, lead)).toMatchObject({ open: 1, claimed: 1, underWay: 0, ended: [{ request: 1 }] });
+    expect(await readNews(store, lead)).toMatchObject({ open: 0, claimed: 0, underWay: 0, ended: [{ request: 1 }] });
     expect(await store.findRun({})).toBeUndefined();
   });
 
@@ -140,8 +140,6 @@ export function testLeading(open: OpenCluster): void {
     const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
     const worker = await aWorker(cluster, 'w');
     await worker.claim(1);
-    expect(await store.withdraw(lead)).toEqual([]);
-    await store.closeStep(lead);
     const withdrawn = [1, 2].map((request) => ({ ...PART, request, isInFlight: false }));
     for (let repeat = 0; repeat < 2; repeat += 1) {
       expect(inOrder(await store.withdraw(lead))).toEqual(withdrawn);
@@ -149,7 +147,6 @@ export function testLeading(open: OpenCluster): void {
     expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [0] });
     expect(await readNews(store, lead)).toMatchObject({ open: 0, claimed: 0 });
     await openStep(store, lead, { onLost: 'again' });
-    await store.closeStep(lead);
     expect(await store.withdraw(lead)).toEqual([]);
   });
 
@@ -160,7 +157,6 @@ export function testLeading(open: OpenCluster): void {
     await worker.claim(1);
     await worker.begin();
     await worker.end(AGAIN);
-    await store.closeStep(lead);
     await worker.store.leave('w');
     expect(await store.withdraw(lead)).toHaveLength(1);
     await openStep(store, lead, { onLost: 'again' });
@@ -183,7 +179,6 @@ export function testLeading(open: OpenCluster): void {
     expect(await worker.begin({ attempt: 2 })).toMatchObject({ refused: [0] });
     await worker.end(AGAIN, {}, part!.nonce);
     expect(await worker.begin({ attempt: 2 })).toMatchObject({ refused: [] });
-    await store.closeStep(lead);
     expect(await store.withdraw(lead)).toEqual([{ ...PART, request: 2, isInFlight: true }]);
   });
 
@@ -195,7 +190,6 @@ export function testLeading(open: OpenCluster): void {
     await worker.begin();
     await worker.store.leave('w');
     await store.recover();
-    await store.closeStep(lead);
     expect(inOrder(await store.withdraw(lead))).toMatchObject([{ isInFlight: true }, { isInFlight: false }]);
     const next = { ...lead, epoch: 2 };
     expect(await store.lead(next, NEW_LEAD)).toMatchObject({
@@ -235,7 +229,6 @@ async function expectLeadLost(store: Store, lead: { run: string; epoch: number }
     () => openStep(store, lead, { onLost: 'again' }),
     () => store.handOver(lead, [aPart(9)]),
     () => readNews(store, lead, 1),
-    () => store.closeStep(lead),
     () => store.keepLead(lead, { leaseMs: 30_000, seenAtMs: Date.now() }),
     () => store.withdraw(lead),
     () => store.confirmLife(lead),

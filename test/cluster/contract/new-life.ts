@@ -48,7 +48,6 @@ export function testNewLife(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     await worker.claim(1);
     await cluster.restart();
-    await store.closeStep(lead);
     expect([await store.withdraw(lead), await store.confirmLife(lead)]).toEqual([[], 'waiting']);
     await worker.checkIn();
     expect(await store.withdraw(lead)).toEqual([]);

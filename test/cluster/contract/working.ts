@@ -112,7 +112,7 @@ export function testWorking(open: OpenCluster): void {
 
   test.each<[string, (cluster: ClusterUnderTest) => Promise<unknown>, Partial<ReturnType<typeof aBegin>>]>([
     ['its lease has ended', (cluster) => cluster.passTime(LEASE_MS), {}],
-    ['its step is closed', async (cluster) => (await cluster.connect()).closeStep({ run: 'run-a', epoch: 1 }), {}],
+    ['its step is closed', async (cluster) => (await cluster.connect()).withdraw({ run: 'run-a', epoch: 1 }), {}],
     ['the server has a new life', (cluster) => cluster.restart(), {}],
     ['another worker has it', async () => {}, { request: 2 }],
     ['no worker has it', async () => {}, { request: 3 }],

@@ -128,7 +128,8 @@ export function readNews(
 
 export function withdraw(memory: MemoryState, key: LeadKey): readonly WithdrawnPart[] {
   const run = memory.led(key);
-  if (run.isOpen || run.lost || run.life !== memory.life) return [];
+  run.isOpen = false;
+  if (run.lost || run.life !== memory.life) return [];
   for (const [name, part] of run.parts) {
     if (part.state !== 'open' && part.state !== 'claimed') continue;
     run.parts.delete(name);

@@ -85,13 +85,6 @@ begin
       and (lease_ms = 0 or r.lease_until < its_end or r.lease_until > clock_timestamp() + its_lease);
 end $$;
 
-create or replace function volley.close_step(of_run text, its_epoch bigint) returns void language plpgsql as $$
-begin
-  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
-  perform volley.check_lead(of_run, its_epoch);
-  update volley.run set is_open = false where id = of_run;
-end $$;
-
 -- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
 -- attempt under way.
 create or replace function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
@@ -195,10 +188,11 @@ declare
   led volley.run;
   present text := volley.present_life();
 begin
-  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform pg_advisory_xact_lock(volley.gate(of_run));
   led := volley.check_lead(of_run, its_epoch);
+  update volley.run set is_open = false where id = of_run and is_open;
   -- In a life that is not confirmed a worker may have sent what this server takes for open.
-  if led.is_open or led.has_lost or led.life <> present then
+  if led.has_lost or led.life <> present then
     return;
   end if;
   -- No worker can begin a claimed one: the step is closed.
