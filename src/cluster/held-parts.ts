@@ -45,8 +45,6 @@ interface HeldPartsDeps {
   readonly lease: Pick<Held, 'assertFresh'>;
   readonly clock: Clock;
   readonly sent: Pick<AcknowledgedCalls, 'next' | 'note' | 'life'>;
-  /** Whether another run has parts for this worker, which has none of this one. */
-  readonly isWantedElsewhere?: (() => Promise<boolean>) | undefined;
 }
 
 /**
@@ -103,9 +101,8 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   async awaitMore(): Promise<boolean> {
-    const { clock, isWantedElsewhere } = this.#deps;
-    await clock.sleep(POLL_MS);
-    return this.#isOpen && !(this.#held.size === 0 && (await isWantedElsewhere?.()) === true);
+    await this.#deps.clock.sleep(POLL_MS);
+    return this.#isOpen;
   }
 
   async append(entry: JournalEntry): Promise<void> {

@@ -247,8 +247,8 @@ export interface WorkerStore {
     worker: string,
     about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
   ): Promise<Beat>;
-  /** A run with a step to work on, if possible one with parts that no worker has claimed, which `withOpenParts` asks for. */
-  findRun(filter: RunFilter & { readonly withOpenParts?: boolean }): Promise<WorkingRun | undefined>;
+  /** A run with a step to work on, if possible one with parts that no worker has claimed. */
+  findRun(filter: RunFilter): Promise<WorkingRun | undefined>;
   /** Whether any is there at all, for `--until-done`. */
   hasRuns(filter: RunFilter): Promise<boolean>;
   /**

@@ -26,8 +26,7 @@ export type WorkEvent =
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
 /**
- * Sends requests of the open step of a run, until it has none left, or none for this worker where another run has, or the worker is to
- * stop, or has no way to the service. What holds for every request (a guard, credentials, a refusal as a whole) stops the run for all
+ * Sends requests of the open step of a run, until it has none left, or the worker is to stop, or has no way to the service. What holds for every request (a guard, credentials, a refusal as a whole) stops the run for all
  * workers; a service that gives no good answer for long stops this one. Returns why it stopped by itself.
  */
 export async function workOnRun(
@@ -41,7 +40,6 @@ export async function workOnRun(
     /** Of the process. */
     readonly stop: StopSwitch;
     readonly emit: ((event: WorkEvent) => unknown) | undefined;
-    readonly isWantedElsewhere: () => Promise<boolean>;
     readonly before: StepBefore;
     /** The worker has no way to the service: what it had claimed is for others. */
     readonly onAway: () => void;
@@ -55,13 +53,7 @@ export async function workOnRun(
   const stop = followStop(context.stop, ended.signal);
   const held = new HeldParts(
     { ...key, born: run.born, epoch: run.epoch },
-    {
-      store,
-      lease,
-      clock: deps.clock,
-      sent,
-      isWantedElsewhere: async () => !stop.isRequested && (await context.isWantedElsewhere()),
-    },
+    { store, lease, clock: deps.clock, sent },
     { claimAtOnce: () => (before.breaker.isOpen ? 1 : step.limits.concurrency) },
   );
   context.emit?.({ type: 'held', held });

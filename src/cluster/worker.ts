@@ -111,13 +111,9 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
     }
     options.onWork?.(run, job);
     const sinceMs = clock.monotonicMs();
-    const isWantedElsewhere = async () => {
-      const other = await store.findRun({ ...runs, withOpenParts: true });
-      return other !== undefined && other.run !== run.run;
-    };
     round.away = undefined;
     const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop, emit, isWantedElsewhere, before },
+      ...{ store, lease, sent, stop, emit, before },
       onAway: () => {
         round.away = { ...before, run: run.run, step: run.step, atMs: clock.monotonicMs() };
       },

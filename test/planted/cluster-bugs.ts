@@ -177,13 +177,6 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/letting-go.test.ts'],
   },
   {
-    name: 'a worker that gave up asks whether another run has parts for it',
-    file: 'src/cluster/work-on-run.ts',
-    find: 'async () => !stop.isRequested && (await context.isWantedElsewhere())',
-    replace: 'context.isWantedElsewhere',
-    tests: ['test/cluster/after-the-end.test.ts'],
-  },
-  {
     name: 'a worker that cannot reach the service keeps what it has claimed',
     file: 'src/cluster/work-on-run.ts',
     find: "stop.request('interrupted', 'there is no way to the service');",

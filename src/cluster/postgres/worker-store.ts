@@ -13,11 +13,16 @@ export function createWorkerStore(database: Database): WorkerStore {
       const row = await call('beat', [worker, name, leaseMs, life ?? null]);
       return { isAlive: row?.is_alive === true, life: row?.life as string };
     },
-    findRun: async ({ run: only, job, withOpenParts = false }) => {
-      const row = await call('find_run', [only ?? null, job ?? null, withOpenParts]);
-      if (row === undefined) return undefined;
-      const { id: run, born, digest, step, provisioned_ids: provisionedIds } = row;
-      return { run, born, epoch: Number(row.epoch), digest, step, provisionedIds } as WorkingRun;
+    findRun: async ({ run, job }) => {
+      const [found] = await database.query(
+        `select id as run, born, epoch::float8, digest, step, provisioned_ids as "provisionedIds"
+           from volley.run r, volley.present_life() as present
+           where id = coalesce($1, id) and job = coalesce($2, job) and volley.is_claimable(r, r.step, present)
+           order by exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') desc, random()
+           limit 1`,
+        [run ?? null, job ?? null],
+      );
+      return found as unknown as WorkingRun | undefined;
     },
     hasRuns: async ({ run, job }) => {
       const [row] = await database.query(

@@ -15,16 +15,13 @@ export function beat(
   return { isAlive: true, life: memory.life };
 }
 
-export function findRun(
-  memory: MemoryState,
-  { run: only, job, withOpenParts = false }: Parameters<Store['findRun']>[0],
-) {
+export function findRun(memory: MemoryState, { run: only, job }: Parameters<Store['findRun']>[0]) {
   const hasOpenParts = ({ step, parts }: Run) =>
     [...parts.values()].some((part) => part.step === step?.step && part.state === 'open');
   const claimable = [...memory.runs].filter(
     ([id, run]) => memory.isClaimable(run) && id === (only ?? id) && run.job === (job ?? run.job),
   );
-  const found = claimable.find(([, run]) => hasOpenParts(run)) ?? (withOpenParts ? undefined : claimable[0]);
+  const found = claimable.find(([, run]) => hasOpenParts(run)) ?? claimable[0];
   const [id = '', run] = found ?? [];
   if (run?.step === undefined) return undefined;
   const { step, provisionedIds } = run.step;

@@ -17,20 +17,6 @@ create or replace function volley.is_claimable(led volley.run, its_step integer,
   )
 $$;
 
-create or replace function volley.find_run(only_run text, of_job text, must_be_open boolean) returns setof volley.run language plpgsql as $$
-declare
-  present text := volley.present_life();
-begin
-  return query select r.* from volley.run r
-    cross join lateral (
-      select exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') as has_open
-    ) as parts
-    where r.id = coalesce(only_run, r.id) and r.job = coalesce(of_job, r.job) and volley.is_claimable(r, r.step, present)
-      and (parts.has_open or not must_be_open)
-    order by parts.has_open desc, random()
-    limit 1;
-end $$;
-
 -- What the worker holds from now on without having said so; one row without a request where that is nothing.
 create or replace function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer,
   held_requests integer[], held_parts text[])
