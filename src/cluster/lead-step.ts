@@ -35,7 +35,7 @@ export interface Lead {
   readonly isKnown: boolean;
   /** Why the worker of this process has given up on the service; undefined while it has not. */
   readonly gaveUp: () => string | undefined;
-  readonly open: (seen: ServerMoment) => Promise<void>;
+  readonly open: () => Promise<void>;
   readonly seen: ServerMoment;
 }
 
@@ -55,15 +55,14 @@ export async function leadStep(context: StepContext, lead: Omit<Lead, 'open' | '
   const reader = await RequestReader.open(deps.files, directory, planned, progress);
   const onLost: OnLost = kind.isRepeatable(step) ? 'again' : kind.outcomeQuery === undefined ? 'in-doubt' : 'query';
   try {
-    const { store, key, leaseMs } = lead;
-    const about = { step: planned.number, provisionedIds, onLost, leaseMs };
-    const open = ({ atMs }: ServerMoment) => store.openStep(key, { ...about, seenAtMs: atMs });
+    const { store, key } = lead;
+    const open = () => store.openStep(key, { step: planned.number, provisionedIds, onLost });
     // Commits are lost from the end: a life of the server that knows this leader has what was handed over before.
     const seen = await store.readServer();
     const leader = new StepLeader(context, { ...lead, open, seen }, reader);
     await leader.handOverInFlight();
     await leader.recall();
-    await open(seen);
+    await open();
     await leader.run();
   } finally {
     await reader.close();
@@ -181,10 +180,10 @@ class StepLeader {
       this.#stopWhere(news);
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
-      if (news.openStep !== this.#context.planned.number) await this.#lead.open(news);
+      if (news.openStep !== this.#context.planned.number) await this.#lead.open();
       if (this.#life === news.life && (await this.#withheld.areAmong(this.#handed.values()))) {
         await this.recall();
-        await this.#lead.open(news);
+        await this.#lead.open();
       }
       const handed = await this.#handOver();
       if (handed === 'all' && this.#handed.size === 0) return;
@@ -218,7 +217,7 @@ class StepLeader {
     // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
     await this.#context.lock.assertHeld();
     await this.#store.recover();
-    const ask = { limit: NEWS_AT_ONCE, seenAtMs: this.#seenAtMs, taken: this.#taken };
+    const ask = { limit: NEWS_AT_ONCE, leaseMs: this.#lead.leaseMs, seenAtMs: this.#seenAtMs, taken: this.#taken };
     const news = await this.#store.readNews(this.#key, ask);
     this.#taken = [];
     this.#seenAtMs = Math.max(this.#seenAtMs, news.atMs);
@@ -259,7 +258,7 @@ class StepLeader {
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
-    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#lead.open(news);
+    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#lead.open();
     this.#life = news.life;
   }
 

@@ -65,7 +65,7 @@ export function createLeader(
     while (!signal.aborted) {
       await lock.assertHeld();
       const { atMs: seenAtMs } = await store.readServer();
-      await store.keepLead(key, { leaseMs, seenAtMs });
+      await store.readNews(key, { limit: 0, leaseMs, seenAtMs });
       await clock.sleep(leaseMs / BEATS_PER_LEASE, signal);
     }
   };
@@ -110,7 +110,7 @@ export function createLeader(
     leave: async (isOrderly) => {
       await wake();
       if (!isOrderly || led === undefined || isAway) return;
-      await store.keepLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
+      await store.readNews(key, { limit: 0, leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
     },
     /** Also of a run that another process finished. What is still under way stays with the store, for the next process that leads it. */
     end: async (isFinished) => {

@@ -94,9 +94,12 @@ export interface OpenStep {
   readonly step: number;
   readonly provisionedIds: readonly string[];
   readonly onLost: OnLost;
-  /** Of the leader: from `seenAtMs` on. */
+}
+
+/** That a leader is there: from `seenAtMs` on, the last moment of the store's clock that it has seen, so that a call that arrives late is no sign of life. */
+export interface LeaderLease {
+  /** With 0 it leaves. */
   readonly leaseMs: number;
-  /** The last moment of the store's clock that the leader has seen: so a call that arrives late is no sign of life. */
   readonly seenAtMs: number;
 }
 
@@ -148,12 +151,12 @@ export interface LeaderStore {
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
   /**
-   * Renews the lease of the leader, from `seenAtMs` on as in `openStep`. `taken`: what its journal has since the last call; bodies of
-   * requests whose parts are all done are deleted with it.
+   * Renews the lease of the leader, whether or not a step is open. `taken`: what its journal has since the last call; bodies of requests
+   * whose parts are all done are deleted with it.
    */
   readNews(
     key: LeadKey,
-    ask: { readonly limit: number; readonly seenAtMs: number; readonly taken?: readonly TakenAttempt[] },
+    ask: LeaderLease & { readonly limit: number; readonly taken?: readonly TakenAttempt[] },
   ): Promise<RunNews>;
   /**
    * Closes the step: nothing more is claimed or begun, what is under way ends. In a life that is confirmed it takes back open and claimed
@@ -168,8 +171,6 @@ export interface LeaderStore {
    * leader last saw it; undefined where it has seen none.
    */
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
-  /** Of a leader whose step is not sending: it is there, from `seenAtMs` on as in `openStep`. With 0 it leaves. */
-  keepLead(key: LeadKey, lease: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): Promise<void>;
   /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
 }

@@ -142,14 +142,15 @@ test('status says since when a run has no leader, what to do, and who takes over
   const store = await createPostgresStore({ url });
   const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
   await store.lead(key, { job: 'sale', digest: '', leader: 'a' });
-  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
+  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again' });
   const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
   await store.handOver(key, [part as never]);
   // Its leader died between two steps, or once all was under way.
   const idle = { run: 'm1v9q2m8x4aa', epoch: 1 };
   await store.lead(idle, { job: 'spring', digest: '', leader: 'b' });
-  await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again', leaseMs: 1, seenAtMs: 0 });
+  await store.openStep(idle, { step: 1, provisionedIds: [], onLost: 'again' });
   await store.withdraw(idle);
+  for (const led of [key, idle]) await store.readNews(led, { limit: 1, leaseMs: 1, seenAtMs: 0 });
   await store.standBy('spring');
 
   const { stdout } = await runCommandInProcess(['cluster', 'status', '--no-json'], {

@@ -16,7 +16,7 @@ test('a journal that is cut anywhere has in flight what a worker may have sent: 
   const leading = lead();
   const hand = await aHand(store, 1);
   const untilTaken = async () => {
-    const ask = { limit: 1, seenAtMs: 0 };
+    const ask = { limit: 1, leaseMs: 30_000, seenAtMs: 0 };
     while ((await store.readNews({ run: hand.run, epoch: hand.epoch }, ask)).ended.length > 0) await tick();
   };
   await hand.begin();

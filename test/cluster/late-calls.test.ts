@@ -36,10 +36,9 @@ test('a `lead` that arrives late closes the step, and its leader opens it again'
 test('an `openStep` that arrives late opens a step that its leader has closed, and it closes it again', async () => {
   const { cluster, store, leading, hand, key } = await aLedRun();
   await hand.begin();
-  const { atMs } = await store.readServer();
   leading.stop();
   while ((await store.findRun({})) !== undefined) await tick();
-  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'in-doubt', leaseMs: 30_000, seenAtMs: atMs });
+  await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'in-doubt' });
   while ((await store.findRun({})) !== undefined) await tick();
   await hand.settle();
 

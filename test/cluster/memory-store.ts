@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { bookTurns } from './memory/lane-rule.js';
-import { confirmLife, drop, handOver, keepLead, lead, openStep, readNews, withdraw } from './memory/leader-calls.js';
+import { confirmLife, drop, handOver, lead, openStep, readNews, withdraw } from './memory/leader-calls.js';
 import { checkIn, recover } from './memory/losing-calls.js';
 import { type Attempt, MemoryState, partName, REMEMBERED_MS } from './memory/memory-state.js';
 import { append, beat, claim, findRun, leave } from './memory/worker-calls.js';
@@ -141,7 +141,6 @@ export class MemoryCluster {
       readNews: call('readNews', (key, ask) => readNews(memory, key, ask)),
       withdraw: call('withdraw', (key) => withdraw(memory, key)),
       confirmLife: call('confirmLife', (key) => confirmLife(memory, key)),
-      keepLead: call('keepLead', (key, lease) => keepLead(memory, key, lease)),
       drop: call('drop', async (key) => {
         if (memory.runs.get(key.run)?.isDropped === false) memory.led(key);
         await this.#dropWhole(key.run);

@@ -225,11 +225,11 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
   });
   // Between two steps, and in one that its leader has left.
   await store.withdraw(lead);
-  await store.keepLead(lead, { leaseMs: 20_000, seenAtMs: Date.now() });
+  await store.readNews(lead, { limit: 1, leaseMs: 20_000, seenAtMs: Date.now() });
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     message: 'Cannot drop run run-a: a process leads it',
   });
-  await store.keepLead(lead, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER });
+  await store.readNews(lead, { limit: 1, leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER });
   const query: Database['query'] = async (text, values) => {
     const rows = await database.query(text, values);
     if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);

@@ -62,7 +62,9 @@ test('a late answer is settled once, also by a leader that died before it could 
 async function untilTaken(store: Store, run: string, epoch = 1): Promise<void> {
   for (;;) {
     await tick();
-    const news = await store.readNews({ run, epoch }, { limit: 10, seenAtMs: 0 }).catch(() => undefined);
+    const news = await store
+      .readNews({ run, epoch }, { leaseMs: 30_000, limit: 10, seenAtMs: 0 })
+      .catch(() => undefined);
     if (news?.ended.length === 0) return;
   }
 }

@@ -36,8 +36,8 @@ export function createLeaderStore(database: Database): LeaderStore {
         parts: parts as unknown as LedPart[],
       };
     },
-    openStep: async (key, { step, provisionedIds, onLost, leaseMs, seenAtMs }) => {
-      await call('open_step', key, [step, provisionedIds, onLost, leaseMs, seenAtMs]);
+    openStep: async (key, { step, provisionedIds, onLost }) => {
+      await call('open_step', key, [step, provisionedIds, onLost]);
     },
     handOver: async (key, parts) => {
       for (const piece of inPieces(parts)) {
@@ -51,9 +51,9 @@ export function createLeaderStore(database: Database): LeaderStore {
         ]);
       }
     },
-    readNews: async (key, { limit, seenAtMs, taken = [] }) => {
+    readNews: async (key, { limit, leaseMs, seenAtMs, taken = [] }) => {
       const rows = await call('read_news', key, [
-        ...[seenAtMs, limit, ...keyColumns(taken)],
+        ...[leaseMs, seenAtMs, limit, ...keyColumns(taken)],
         taken.map(({ attempt }) => attempt),
         taken.map(({ version }) => version),
       ]);
@@ -82,9 +82,6 @@ export function createLeaderStore(database: Database): LeaderStore {
     confirmLife: async (key, sawSynchronous) => {
       const [row] = await call('confirm_life', key, [sawSynchronous ?? null]);
       return row?.confirm_life as 'same' | 'waiting' | 'lost';
-    },
-    keepLead: async (key, { leaseMs, seenAtMs }) => {
-      await call('keep_lead', key, [leaseMs, seenAtMs]);
     },
     drop: (key) => dropRun(database, key),
   };

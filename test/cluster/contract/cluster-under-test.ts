@@ -1,6 +1,7 @@
 import type {
   AttemptKey,
   HandedPart,
+  LeaderLease,
   LeadKey,
   OnLost,
   OpenStep,
@@ -50,7 +51,7 @@ function repeatCalls(store: Store): Store {
 export const LEASE_MS = 600_000;
 /** So long that only tests of it see its end. */
 export const LEADER_LEASE_MS = 100 * LEASE_MS;
-const A_STEP = { step: 1, provisionedIds: [], onLost: 'in-doubt', leaseMs: LEADER_LEASE_MS } as const;
+const A_STEP = { step: 1, provisionedIds: [], onLost: 'in-doubt' } as const;
 
 export const PART = { step: 1, request: 1, part: '' } as const;
 export const AGAIN: PartResult = { kind: 'again', why: 'refused for its rate' };
@@ -89,9 +90,13 @@ export async function aRun(
 export const NEW_LEAD = { job: 'sale', digest: 'of its file', leader: 'process 1' };
 
 /** Opens a step as a leader does that is well. */
-export async function openStep(store: Store, lead: LeadKey, over: Partial<OpenStep> = {}): Promise<void> {
-  const { atMs: seenAtMs } = await store.readServer();
-  await store.openStep(lead, { ...A_STEP, seenAtMs, ...over });
+export async function openStep(
+  store: Store,
+  lead: LeadKey,
+  { leaseMs = LEADER_LEASE_MS, seenAtMs, ...step }: Partial<OpenStep & LeaderLease> = {},
+): Promise<void> {
+  await store.openStep(lead, { ...A_STEP, ...step });
+  await store.readNews(lead, { limit: 1, leaseMs, seenAtMs: seenAtMs ?? (await store.readServer()).atMs });
 }
 
 export async function readLife(store: Store): Promise<string> {
@@ -99,15 +104,15 @@ export async function readLife(store: Store): Promise<string> {
 }
 
 /** What a leader does as long as it is there. */
-export async function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNews> {
+export async function readNews(store: Store, lead: LeadKey, limit = 10, leaseMs = LEADER_LEASE_MS): Promise<RunNews> {
   const { atMs: seenAtMs } = await store.readServer();
-  return store.readNews(lead, { limit, seenAtMs });
+  return store.readNews(lead, { limit, leaseMs, seenAtMs });
 }
 
 /** What a leader says once its journal has it. */
 export async function noteTaken(store: Store, lead: LeadKey, taken: readonly TakenAttempt[]): Promise<void> {
   const { atMs: seenAtMs } = await store.readServer();
-  await store.readNews(lead, { limit: 1, seenAtMs, taken });
+  await store.readNews(lead, { limit: 1, leaseMs: LEADER_LEASE_MS, seenAtMs, taken });
 }
 
 /** A worker with a connection of its own. */

@@ -229,7 +229,6 @@ async function expectLeadLost(store: Store, lead: { run: string; epoch: number }
     () => openStep(store, lead, { onLost: 'again' }),
     () => store.handOver(lead, [aPart(9)]),
     () => readNews(store, lead, 1),
-    () => store.keepLead(lead, { leaseMs: 30_000, seenAtMs: Date.now() }),
     () => store.withdraw(lead),
     () => store.confirmLife(lead),
   ];

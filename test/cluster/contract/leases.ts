@@ -39,14 +39,14 @@ export function testLeaderLease(open: OpenCluster): void {
     const worker = await aWorker(cluster, 'w');
     for (const request of [1, 2]) {
       await cluster.passTime(LEASE.leaseMs - 10_000);
-      await readNews(store, lead);
+      await readNews(store, lead, 1, LEASE.leaseMs);
       await worker.store.beat('w', { name: 'host', leaseMs: 600_000, life: undefined });
       expect(await worker.claim(1)).toMatchObject([{ request }]);
       expect(await worker.begin({ request })).toMatchObject({ refused: [] });
     }
     await cluster.passTime(LEASE.leaseMs);
     expect(await store.findRun({})).toBeUndefined();
-    await readNews(store, lead);
+    await readNews(store, lead, 1, LEASE.leaseMs);
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
   });
 
@@ -57,12 +57,12 @@ export function testLeaderLease(open: OpenCluster): void {
     const late = { seenAtMs: atMs - LEASE.leaseMs };
     await openStep(store, lead, { ...LEASE, ...late });
     expect(await store.findRun({})).toBeUndefined();
-    await store.readNews(lead, { limit: 1, ...late });
+    await store.readNews(lead, { limit: 1, ...LEASE, ...late });
     expect(await store.findRun({})).toBeUndefined();
-    await readNews(store, lead);
+    await readNews(store, lead, 1, LEASE.leaseMs);
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
     // Nor does it end the lease that a later call has given.
-    await store.readNews(lead, { limit: 1, ...late });
+    await store.readNews(lead, { limit: 1, ...LEASE, ...late });
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
   });
 
@@ -72,7 +72,7 @@ export function testLeaderLease(open: OpenCluster): void {
     const { atMs } = await store.readServer();
     const ahead = { seenAtMs: atMs + 1_000_000_000 };
     await openStep(store, lead, { ...LEASE, ...ahead });
-    await store.readNews(lead, { limit: 1, ...ahead });
+    await store.readNews(lead, { limit: 1, ...LEASE, ...ahead });
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
     await cluster.passTime(LEASE.leaseMs);
     expect(await store.findRun({})).toBeUndefined();
@@ -87,7 +87,7 @@ export function testLeaderLease(open: OpenCluster): void {
     await cluster.passTime(-3_600_000);
     expect(await store.findRun({})).toBeUndefined();
     expect(await worker.begin()).toMatchObject({ refused: [0] });
-    await readNews(store, lead);
+    await readNews(store, lead, 1, LEASE.leaseMs);
     expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
     expect(await worker.begin()).toMatchObject({ refused: [] });
     await cluster.passTime(LEASE.leaseMs);

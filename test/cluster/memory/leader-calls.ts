@@ -34,6 +34,7 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader,
     digest,
     step: undefined,
     isOpen: false,
+    leaseMs: 0,
     leaseUntil: Number.NEGATIVE_INFINITY,
     isDropped: false,
     life: memory.life,
@@ -60,14 +61,7 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader,
 }
 
 export function openStep(memory: MemoryState, key: LeadKey, step: OpenStep): void {
-  const leaseUntil = memory.leaseEnd(step);
-  Object.assign(memory.led(key), { step, isOpen: true, leaseUntil, withdrawn: [] });
-}
-
-export function keepLead(memory: MemoryState, key: LeadKey, lease: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): void {
-  const run = memory.led(key);
-  const leaseUntil = memory.leaseEnd(lease);
-  run.leaseUntil = lease.leaseMs === 0 ? leaseUntil : Math.max(run.leaseUntil, leaseUntil);
+  Object.assign(memory.led(key), { step, isOpen: true, withdrawn: [] });
 }
 
 export function handOver(memory: MemoryState, key: LeadKey, parts: readonly HandedPart[]): void {
@@ -92,16 +86,16 @@ function noteSentBefore(memory: MemoryState, run: Run, { step, request, part, at
 export function readNews(
   memory: MemoryState,
   key: LeadKey,
-  { limit, seenAtMs, taken = [] }: Parameters<Store['readNews']>[1],
+  { limit, leaseMs, seenAtMs, taken = [] }: Parameters<Store['readNews']>[1],
 ) {
   const run = memory.led(key);
   for (const one of taken) {
     const attempt = run.attempts.get(attemptName(one));
     if (attempt?.version === one.version) attempt.untaken = false;
   }
-  const { leaseMs } = run.step ?? { leaseMs: 0 };
   const isOfAnotherClock = run.leaseUntil > memory.clock.now() + leaseMs;
-  const leaseEnd = memory.leaseEnd({ leaseMs, seenAtMs });
+  const leaseEnd = Math.min(seenAtMs, memory.clock.now()) + leaseMs;
+  run.leaseMs = leaseMs;
   run.leaseUntil = isOfAnotherClock ? leaseEnd : Math.max(run.leaseUntil, leaseEnd);
   const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
   const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {

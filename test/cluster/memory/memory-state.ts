@@ -36,6 +36,7 @@ export interface Run {
   step: OpenStep | undefined;
   isOpen: boolean;
   /** Of its leader. */
+  leaseMs: number;
   leaseUntil: number;
   isDropped: boolean;
   life: string;
@@ -79,18 +80,14 @@ export class MemoryState {
     return found;
   }
 
-  leaseEnd({ leaseMs, seenAtMs }: Pick<OpenStep, 'leaseMs' | 'seenAtMs'>): number {
-    return Math.min(seenAtMs, this.clock.now()) + leaseMs;
-  }
-
   isWorking(run: Run, { worker, step }: { worker: string; step: number }): boolean {
     const isOpen = this.isClaimable(run) && run.step?.step === step;
     return isOpen && this.isAlive(worker) && this.workers.get(worker)?.life === this.life;
   }
 
-  isClaimable({ isOpen, step, leaseUntil, stop, lost, life }: Run): boolean {
+  isClaimable({ isOpen, leaseMs, leaseUntil, stop, lost, life }: Run): boolean {
     const leftMs = leaseUntil - this.clock.now();
-    return isOpen && leftMs > 0 && leftMs <= (step?.leaseMs ?? 0) && stop === undefined && !lost && life === this.life;
+    return isOpen && leftMs > 0 && leftMs <= leaseMs && stop === undefined && !lost && life === this.life;
   }
 
   isAlive(worker: string | undefined): boolean {

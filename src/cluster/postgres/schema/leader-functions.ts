@@ -51,38 +51,15 @@ begin
   is_new_life := led.life <> present;
 end $$;
 
-create or replace function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text, lease_ms float8,
-  seen_at_ms float8)
+create or replace function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text)
 returns void language plpgsql as $$
-declare
-  its_lease interval := lease_ms * interval '1 millisecond';
 begin
   perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
   perform volley.check_lead(of_run, its_epoch);
   delete from volley.part where run = of_run and state = 'withdrawn';
   update volley.run
-    set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost, lease = its_lease,
-      lease_until = volley.lease_end(seen_at_ms, its_lease)
+    set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost
     where id = of_run;
-end $$;
-
--- From the last moment of this clock that the leader has seen: so nothing that arrives late makes the lease longer than its life.
-create or replace function volley.lease_end(seen_at_ms float8, its_lease interval) returns timestamptz language sql as $$
-  select to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease
-$$;
-
--- Between two steps, where no news renew it. A lease of 0 ends it.
-create or replace function volley.keep_lead(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8) returns void
-language plpgsql as $$
-declare
-  its_lease interval := lease_ms * interval '1 millisecond';
-  its_end timestamptz := volley.lease_end(seen_at_ms, its_lease);
-begin
-  perform volley.present_life();
-  perform volley.check_lead(of_run, its_epoch);
-  update volley.run r set lease = its_lease, lease_until = its_end
-    where r.id = of_run and r.epoch = its_epoch
-      and (lease_ms = 0 or r.lease_until < its_end or r.lease_until > clock_timestamp() + its_lease);
 end $$;
 
 -- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
@@ -131,9 +108,10 @@ begin
     on conflict do nothing;
 end $$;
 
--- Not each of these calls writes: the lease is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
+-- The lease counts from the last moment of this clock that the leader has seen: so nothing that arrives late makes it longer than its
+-- life. Not each of these calls writes: it is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
 -- there is none. The figures first: what ends right after them is then still under way in them.
-create or replace function volley.read_news(of_run text, its_epoch bigint, seen_at_ms float8, at_most integer,
+create or replace function volley.read_news(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8, at_most integer,
   steps integer[], requests integer[], parts text[], attempts integer[], versions integer[])
 returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
   life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
@@ -142,6 +120,8 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   led volley.run;
+  its_lease interval := lease_ms * interval '1 millisecond';
+  its_end timestamptz := to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease;
 begin
   life := volley.present_life();
   perform pg_advisory_xact_lock_shared(volley.gate(of_run));
@@ -155,10 +135,9 @@ begin
         and not exists (select from volley.part p
           where p.run = of_run and p.step = steps[i] and p.request = requests[i] and p.state <> 'done');
   end loop;
-  update volley.run r set lease_until = volley.lease_end(seen_at_ms, r.lease)
+  update volley.run r set lease = its_lease, lease_until = its_end
     where r.id = of_run and r.epoch = its_epoch
-      and (r.lease_until < volley.lease_end(seen_at_ms, r.lease) - r.lease / 6
-        or r.lease_until > clock_timestamp() + r.lease);
+      and (lease_ms = 0 or r.lease_until < its_end - its_lease / 6 or r.lease_until > clock_timestamp() + its_lease);
   is_confirmed := led.life = life and not led.has_lost;
   now_ms := volley.now_ms();
   is_synchronous := volley.is_synchronous();
