@@ -2,9 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 
-/** Where a call of a function of the schema breaks: before the server has it, or when its reply is on the way. */
+/** Where a call of a function of the schema, or a statement, breaks: before the server has it, or when its reply is on the way. */
 export interface Cut {
-  /** Such as `append`. */
+  /** Such as `append`, or words of a statement. */
   readonly statement: string;
   /** From the first call on that names it. */
   readonly nth: number;
@@ -29,7 +29,8 @@ export async function startDatabaseProxy(
   cuts: readonly Cut[] = [],
   { answerMs = 0 }: { answerMs?: number } = {},
 ): Promise<DatabaseProxy> {
-  const left = new Map(cuts.map((cut) => [cut.statement, { ...cut, name: `volley.${cut.statement}(` }]));
+  const nameOf = (statement: string) => (statement.includes(' ') ? statement : `volley.${statement}(`);
+  const left = new Map(cuts.map((cut) => [cut.statement, { ...cut, name: nameOf(cut.statement) }]));
   /** The cut that is due at this call, if there is one. */
   const takeCut = (bytes: Buffer): Cut['when'] | undefined => {
     const cut = [...left.values()].find(({ name }) => bytes.includes(name));

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { gateOf } from '../../src/cluster/postgres/schema/life-functions.js';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
 import {
   aPart,
@@ -95,7 +96,7 @@ test('a call that the server ends is lost, without any effect, and may be repeat
   const { store, lead } = await aRun(cluster);
   const database = openTestDatabase(url);
   await database.transaction(async (query) => {
-    await query("select pg_advisory_xact_lock(volley.gate('run-a'))");
+    await query(`select pg_advisory_xact_lock(${gateOf("'run-a'")})`);
     const closing = expect(store.withdraw(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
     let isEnded = false;
     while (!isEnded) {

@@ -2,6 +2,7 @@ import { UserError } from '../../domain/errors.js';
 import { type LeadKey, LeadLost } from '../store.js';
 import type { Database } from './database.js';
 import { countRowsInDoubt } from './read-status.js';
+import { isLed } from './schema/worker-functions.js';
 
 const DROPPED_AT_ONCE = 20_000;
 
@@ -34,7 +35,7 @@ export async function dropNamedRun(
   onWaiting: (underWay: number) => void,
 ): Promise<number | undefined> {
   const [led] = await database.query(
-    `select epoch, not is_dropped and not has_lost and volley.is_led(run) as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
+    `select epoch, not is_dropped and not has_lost and ${isLed('run')} as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
        from volley.run where id = $1`,
     [run],
   );

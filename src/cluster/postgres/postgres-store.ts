@@ -5,6 +5,7 @@ import { parseDatabaseUrl } from './database-url.js';
 import { createLeaderStore } from './leader-store.js';
 import { standbyLock } from './read-status.js';
 import { checkSchema } from './schema/database-schema.js';
+import { NOW_MS } from './schema/life-functions.js';
 import { createWorkerStore } from './worker-store.js';
 
 export interface StoreOptions {
@@ -40,7 +41,7 @@ export async function createPostgresStore({
     ...createWorkerStore(database),
     readServer: async () => {
       const [row] = await database.query(
-        'select volley.present_life() as life, volley.now_ms() as now_ms, volley.is_synchronous() as is_synchronous',
+        `select volley.present_life() as life, ${NOW_MS} as now_ms, volley.is_synchronous() as is_synchronous`,
       );
       return {
         life: row?.life as string,

@@ -1,6 +1,8 @@
 import type { Clock } from '../../ports/clock.js';
 import { CONNECTION_PREFIX, type Database } from './database.js';
 import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
+import { NOW_MS } from './schema/life-functions.js';
+import { isLed } from './schema/worker-functions.js';
 
 /** What a database holds, for people. */
 export interface ClusterStatus {
@@ -88,7 +90,7 @@ export async function readClusterStatus(
         regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
         (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
           where q.run = r.id and p.state = 'open') as "oldestOpenSeconds",
-        case when isfinite(r.lease_until) and not volley.is_led(r)
+        case when isfinite(r.lease_until) and not ${isLed('r')}
           then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as "leftAtMs",
         ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},
         (select count(*)::integer from volley.request q where q.run = r.id) as bodies
@@ -98,9 +100,9 @@ export async function readClusterStatus(
         ${countParts('p.owner = w.id', ['claimed', 'under-way'])}
       from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
   const lanes = await read<ClusterStatus['lanes'][number]>(`
-    select name as lane, share, greatest(0, paused_until_ms - volley.now_ms()) / 1000 as "pausedSeconds",
-        greatest(0, volley.now_ms() - (turn_ms - last_cost_ms)) / 1000 as "usedSecondsAgo",
-        least(1, used_ms * ${remaining('volley.now_ms() - slack_at_ms')} / ${USED_SPAN_MS}) as used
+    select name as lane, share, greatest(0, paused_until_ms - ${NOW_MS}) / 1000 as "pausedSeconds",
+        greatest(0, ${NOW_MS} - (turn_ms - last_cost_ms)) / 1000 as "usedSecondsAgo",
+        least(1, used_ms * ${remaining(`${NOW_MS} - slack_at_ms`)} / ${USED_SPAN_MS}) as used
       from volley.lane order by name`);
   const processes = await read<{ name: string }>(
     `select distinct ${PROCESS} as name from pg_stat_activity

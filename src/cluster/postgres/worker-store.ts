@@ -61,7 +61,11 @@ export function createWorkerStore(database: Database): WorkerStore {
       return { refused: row?.refused as number[], life: row?.life as string };
     },
     leave: async (worker) => {
-      await call('leave', [worker]);
+      await database.query(
+        `with gone as (update volley.worker set gone_at = clock_timestamp() where id = $1 and gone_at is null)
+         update volley.part set state = 'open', owner = null where owner = $1 and state = 'claimed'`,
+        [worker],
+      );
     },
     recover: async () => Number((await call('recover', []))?.recover),
     checkIn: async (life, { calls, births }) => {
@@ -69,7 +73,10 @@ export function createWorkerStore(database: Database): WorkerStore {
     },
     askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
-      await call('ask_to_stop', [run, epoch, reason, detail.replaceAll('\u0000', '')]);
+      await database.query(
+        'update volley.run set stop_reason = $3, stop_detail = $4 where id = $1 and epoch = $2 and stop_reason is null',
+        [run, epoch, reason, detail.replaceAll('\u0000', '')],
+      );
     },
   };
 }

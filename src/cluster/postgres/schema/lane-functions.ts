@@ -1,4 +1,5 @@
 import { PERIOD_MS } from '../../../throttle/sliding-second.js';
+import { NOW_MS } from './life-functions.js';
 
 /** Of a store that answers at once. */
 export const HORIZON_MS = 150;
@@ -114,14 +115,14 @@ begin
     select * into booked from volley.lane where name = lane_name for update;
     exit when found;
     -- No one has used the lane; two may find so at once.
-    select (b.lane).* into booked from volley.book_turns(null, present, volley.now_ms(), costs_ms, false, asked_slack_ms, 0,
+    select (b.lane).* into booked from volley.book_turns(null, present, ${NOW_MS}, costs_ms, false, asked_slack_ms, 0,
       false, false, 0, 0) b;
     booked.name := lane_name;
     booked.line_ms := booked.turn_ms;
     booked.used_ms := 0;
     insert into volley.lane select booked.* on conflict do nothing;
   end loop;
-  now_ms := volley.now_ms();
+  now_ms := ${NOW_MS};
   select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, asked_slack_ms, lead_ms,
     slowed, succeeded, least_share, asked_pause_ms);
   booked := turns.lane;

@@ -1,3 +1,5 @@
+import { gateOf, NOW_MS } from './life-functions.js';
+
 /** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
 const UNKNOWN_WORKERS_SECONDS = 15;
 /** What a standby may lack: as long as workers remember (held-parts.ts). */
@@ -28,7 +30,7 @@ declare
   led volley.run;
   present text := volley.present_life();
 begin
-  perform pg_advisory_xact_lock(volley.gate(of_run));
+  perform pg_advisory_xact_lock(${gateOf('of_run')});
   insert into volley.run (id, epoch, leader, job, digest, life, promotions)
     select of_run, its_epoch, its_leader, its_job, its_digest, present, promotions from volley.meta
     on conflict do nothing;
@@ -54,7 +56,7 @@ end $$;
 create or replace function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text)
 returns void language plpgsql as $$
 begin
-  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
   delete from volley.part where run = of_run and state = 'withdrawn';
   update volley.run
@@ -68,7 +70,7 @@ create or replace function volley.hand_over(of_run text, its_epoch bigint, steps
   first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
 returns void language plpgsql as $$
 begin
-  perform volley.present_life(), pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform volley.present_life(), pg_advisory_xact_lock_shared(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
   with handed as (
     select h.*, last.worker, last.outcome, coalesce(last.attempt, 0) as last_attempt,
@@ -121,10 +123,10 @@ language plpgsql as $$
 declare
   led volley.run;
   its_lease interval := lease_ms * interval '1 millisecond';
-  its_end timestamptz := to_timestamp(least(seen_at_ms, volley.now_ms()) / 1000) + its_lease;
+  its_end timestamptz := to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease;
 begin
   life := volley.present_life();
-  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   for i in 1 .. cardinality(steps) loop
     update volley.attempt a set is_untaken = false, result = null
@@ -139,7 +141,7 @@ begin
     where r.id = of_run and r.epoch = its_epoch
       and (lease_ms = 0 or r.lease_until < its_end - its_lease / 6 or r.lease_until > clock_timestamp() + its_lease);
   is_confirmed := led.life = life and not led.has_lost;
-  now_ms := volley.now_ms();
+  now_ms := ${NOW_MS};
   is_synchronous := volley.is_synchronous();
   update volley.meta m set is_synchronous = read_news.is_synchronous where m.is_synchronous <> read_news.is_synchronous;
   open_step := case when led.is_open then led.step end;
@@ -167,7 +169,7 @@ declare
   led volley.run;
   present text := volley.present_life();
 begin
-  perform pg_advisory_xact_lock(volley.gate(of_run));
+  perform pg_advisory_xact_lock(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   update volley.run set is_open = false where id = of_run and is_open;
   -- In a life that is not confirmed a worker may have sent what this server takes for open.
@@ -193,7 +195,7 @@ begin
   if led.life = present and not led.has_lost then
     return 'same';
   end if;
-  perform pg_advisory_xact_lock(volley.gate(of_run));
+  perform pg_advisory_xact_lock(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   if led.has_lost then
     return 'lost';
@@ -229,7 +231,7 @@ language plpgsql as $$
 declare
   deleted integer;
 begin
-  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
+  perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   is_all := not exists (select from volley.run where id = of_run);
   if is_all then
     return;

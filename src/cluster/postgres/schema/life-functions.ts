@@ -1,12 +1,17 @@
+/** SQL: the server's clock, in milliseconds since 1970. */
+export const NOW_MS = 'extract(epoch from clock_timestamp())::float8 * 1000';
+
+/**
+ * SQL: the key of a lock. Who changes a run takes its gate alone, who relies on it takes it with others; both until the end of the
+ * transaction.
+ */
+export const gateOf = (run: string) => `hashtextextended('volley run ' || ${run}, 0)`;
+
 /**
  * Functions on the life of the server and on leases. Every other function first asks for `present_life`: the first call of a
  * new life extends the leases, because no worker could renew its own while the server was away.
  */
 export const LIFE_FUNCTIONS = `
-create or replace function volley.now_ms() returns float8 language sql as $$
-  select extract(epoch from clock_timestamp())::float8 * 1000
-$$;
-
 -- It may be set while the server runs.
 create or replace function volley.is_synchronous() returns boolean language sql as $$
   select current_setting('synchronous_standby_names') <> ''
@@ -39,11 +44,6 @@ begin
   update volley.worker set lease_until = greatest(lease_until, clock_timestamp() + lease) where gone_at is null;
   return present;
 end $$;
-
--- Who changes a run takes its gate alone, who relies on it takes it with others; both until the end of the transaction.
-create or replace function volley.gate(of_run text) returns bigint language sql immutable as $$
-  select hashtextextended('volley run ' || of_run, 0)
-$$;
 
 -- Only a worker that has checked in claims and begins: else it might send what it has sent in an earlier life.
 create or replace function volley.has_lease(of_worker text, checked_in text default null) returns boolean language sql as $$
@@ -79,7 +79,7 @@ begin
   if its_life <> present then
     return;
   end if;
-  perform pg_advisory_xact_lock(volley.gate(id)) from volley.run where born = any (births);
+  perform pg_advisory_xact_lock(${gateOf('id')}) from volley.run where born = any (births);
   if exists (
     select from unnest(workers, its_calls) as sent (worker, call)
       where call > 0 and not exists (select from volley.worker w where w.id = sent.worker and w.calls >= sent.call)
@@ -90,13 +90,6 @@ begin
     select worker, '', '0', '-infinity', clock_timestamp(), clock_timestamp(), present, call
       from unnest(workers, its_calls) as sent (worker, call)
     on conflict (id) do update set life = present, calls = greatest(w.calls, excluded.calls);
-end $$;
-
-create or replace function volley.leave(of_worker text) returns void language plpgsql as $$
-begin
-  perform volley.present_life();
-  update volley.part set state = 'open', owner = null where owner = of_worker and state = 'claimed';
-  update volley.worker set gone_at = clock_timestamp() where id = of_worker and gone_at is null;
 end $$;
 
 -- Says in the attempt of a part what became of it, and has the leader told.

@@ -1,18 +1,19 @@
+import { gateOf } from './life-functions.js';
+
+/** SQL: whether the leader of a run has a lease. One that lasts longer than it was given is of another clock, which was set back since. */
+export const isLed = (run: string) =>
+  `(${run}.lease_until > clock_timestamp() and ${run}.lease_until <= clock_timestamp() + ${run}.lease)`;
+
 /**
  * Functions of workers. Who changes a part locks its row first, then its attempt. A claim and a begin hold the gate of the run
  * with others, and judge run and lease behind it.
  */
 export const WORKER_FUNCTIONS = `
--- Whether its leader has a lease. One that lasts longer than it was given is of another clock, which was set back since.
-create or replace function volley.is_led(led volley.run) returns boolean language sql as $$
-  select led.lease_until > clock_timestamp() and led.lease_until <= clock_timestamp() + led.lease
-$$;
-
 -- Whether parts of the step may be claimed and begun: while its leader has a lease.
 create or replace function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
   select coalesce(
     led.is_open and led.step = its_step and led.stop_reason is null and not led.has_lost and led.life = present
-      and volley.is_led(led),
+      and ${isLed('led')},
     false
   )
 $$;
@@ -30,7 +31,7 @@ declare
   p volley.part;
   claimed volley.part[];
 begin
-  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   select * into led from volley.run where id = of_run;
   is_open := volley.is_claimable(led, its_step, present) and led.epoch = coalesce(its_epoch, led.epoch)
     and volley.has_lease(of_worker, present);
@@ -81,85 +82,53 @@ declare
   present text := volley.present_life();
   led volley.run;
   p volley.part;
+  last volley.attempt;
+  is_its_own boolean;
+  is_held boolean;
+  is_open boolean;
 begin
   refused := '{}';
-  perform pg_advisory_xact_lock_shared(volley.gate(of_run));
+  perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   update volley.worker w set calls = greatest(calls, its_call) where id = of_worker and w.life = present;
   life := case when found then present else '' end;
   select * into led from volley.run where id = of_run;
   for i in 1 .. cardinality(types) loop
     select * into p from volley.part
       where run = of_run and step = its_step and request = requests[i] and part = parts[i] for update;
-    if types[i] = 'end' then
-      perform volley.append_end(p, of_worker, attempts[i], nonces[i], outcomes[i], results[i], halves[i]);
-    elsif not volley.append_begin(p, of_worker, present, volley.is_claimable(led, its_step, present), attempts[i], nonces[i]) then
-      refused := refused || (i - 1);
+    select * into last from volley.attempt
+      where run = p.run and step = p.step and request = p.request and part = p.part and attempt = p.attempt;
+    is_its_own := last.nonce = nonces[i] and p.attempt = attempts[i];
+    if types[i] = 'begin' then
+      is_held := p.owner = of_worker and volley.has_lease(of_worker);
+      -- Repeated after a lost reply: it has begun, even where the step has closed since.
+      continue when is_held and p.state = 'under-way' and is_its_own;
+      if is_held and p.state = 'claimed' and volley.is_claimable(led, its_step, present) and volley.has_lease(of_worker, present)
+          and p.attempt + 1 = attempts[i] and (p.attempt = 0 or last.outcome = 'again') then
+        insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
+          values (p.run, p.step, p.request, p.part, attempts[i], nonces[i], of_worker);
+        update volley.part set state = 'under-way', attempt = attempts[i], in_flight = false
+          where run = p.run and step = p.step and request = p.request and part = p.part;
+      else
+        refused := refused || (i - 1);
+      end if;
+    elsif is_its_own and last.outcome is not null then
+      if last.is_recovered and last.outcome = 'settled' and outcomes[i] = 'settled' then
+        perform volley.end_attempt(p, outcomes[i], results[i], false);
+      end if;
+    elsif is_its_own then
+      perform volley.end_attempt(p, outcomes[i], results[i], false);
+      is_open := outcomes[i] = 'again';
+      update volley.part
+        set state = case when not is_open then 'done' when p.state = 'under-way' then 'claimed' else p.state end,
+          owner = case when is_open then owner end, in_flight = false
+        where run = p.run and step = p.step and request = p.request and part = p.part;
+      insert into volley.part (run, step, request, part, first_row, row_count, state, owner)
+        select p.run, p.step, p.request, half ->> 'part', (half -> 'rows' ->> 0)::integer, (half -> 'rows' ->> 1)::integer,
+            'claimed', of_worker
+          from json_array_elements(halves[i]::json) as half
+          where outcomes[i] = 'split'
+        on conflict do nothing;
     end if;
   end loop;
-end $$;
-
-create or replace function volley.append_begin(p volley.part, of_worker text, present text, is_claimable boolean, its_attempt integer, its_nonce text)
-returns boolean language plpgsql as $$
-declare
-  last volley.attempt;
-begin
-  if p.owner is distinct from of_worker or not volley.has_lease(of_worker) then
-    return false;
-  end if;
-  select * into last from volley.attempt
-    where run = p.run and step = p.step and request = p.request and part = p.part and attempt = p.attempt;
-  if p.state = 'under-way' then
-    -- Repeated after a lost reply: it has begun, even where the step has closed since.
-    return p.attempt = its_attempt and last.nonce = its_nonce;
-  end if;
-  if not is_claimable or not volley.has_lease(of_worker, present) or p.attempt + 1 <> its_attempt or (p.attempt > 0 and last.outcome is distinct from 'again') then
-    return false;
-  end if;
-  insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
-    values (p.run, p.step, p.request, p.part, its_attempt, its_nonce, of_worker);
-  update volley.part set state = 'under-way', attempt = its_attempt, in_flight = false
-    where run = p.run and step = p.step and request = p.request and part = p.part;
-  return true;
-end $$;
-
-create or replace function volley.append_end(p volley.part, of_worker text, its_attempt integer, its_nonce text, its_outcome text,
-  its_result text, its_halves text)
-returns void language plpgsql as $$
-declare
-  ended volley.attempt;
-begin
-  select * into ended from volley.attempt
-    where run = p.run and step = p.step and request = p.request and part = p.part and attempt = its_attempt;
-  if not found or ended.nonce <> its_nonce or p.attempt <> its_attempt then
-    return;
-  end if;
-  if ended.outcome is not null then
-    if ended.is_recovered and ended.outcome = 'settled' and its_outcome = 'settled' then
-      perform volley.end_attempt(p, its_outcome, its_result, false);
-    end if;
-    return;
-  end if;
-  perform volley.end_attempt(p, its_outcome, its_result, false);
-  if its_outcome = 'again' then
-    update volley.part
-      set state = case state when 'under-way' then 'claimed' else state end, in_flight = false
-      where run = p.run and step = p.step and request = p.request and part = p.part;
-    return;
-  end if;
-  update volley.part set state = 'done', owner = null, in_flight = false
-    where run = p.run and step = p.step and request = p.request and part = p.part;
-  insert into volley.part (run, step, request, part, first_row, row_count, state, owner)
-    select p.run, p.step, p.request, half ->> 'part', (half -> 'rows' ->> 0)::integer, (half -> 'rows' ->> 1)::integer,
-        'claimed', of_worker
-      from json_array_elements(its_halves::json) as half
-      where its_outcome = 'split'
-    on conflict do nothing;
-end $$;
-
-create or replace function volley.ask_to_stop(of_run text, its_epoch bigint, reason text, detail text) returns void language plpgsql as $$
-begin
-  perform volley.present_life(), pg_advisory_xact_lock(volley.gate(of_run));
-  update volley.run set stop_reason = reason, stop_detail = detail
-    where id = of_run and epoch = its_epoch and stop_reason is null;
 end $$;
 `;
