@@ -186,11 +186,13 @@ export function createHadLookup(
     if (from !== undefined) from.rows += 1;
     return skip;
   };
-  const findSame = (number: number, wanted: number) =>
-    table.findRun(
-      number,
-      (text, run) => text === wanted && !isSameRun(runs[run], retried) && isWithin(runs[run], sameTextWithin),
-    );
+  const findSame = (number: number, textOf: () => number) => {
+    let wanted: number | undefined;
+    return table.findRun(number, (text, run) => {
+      wanted ??= textOf();
+      return text === wanted && !isSameRun(runs[run], retried) && isWithin(runs[run], sameTextWithin);
+    });
+  };
   const refuseOften = (number: number): HadSkip | undefined => {
     if (frequency === undefined) return undefined;
     const { max, per, group } = frequency;
@@ -209,8 +211,7 @@ export function createHadLookup(
         from = countIn({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
         if (sameText !== 'send') return takeAsHad(HAD_FROM_STEP);
       }
-      if (!table.has(number)) return undefined;
-      const had = findSame(number, textOf());
+      const had = findSame(number, textOf);
       if (had !== undefined) from = countIn(nameRun(runs[had]));
       return had !== undefined && sameText !== 'send' ? takeAsHad(skipAsHad(had)) : refuseOften(number);
     },

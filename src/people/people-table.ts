@@ -5,7 +5,7 @@ import { createNumberSet, hashKey } from '../normalize/number/number-set.js';
 const FIRST_OWN = 1024;
 const MOST_OWN = 0xffff;
 /** Messages of a bucket, on the average: as many are looked at for a number. */
-const OF_BUCKET = 8;
+const OF_BUCKET = 4;
 const MOST_BITS = 24;
 
 /** Calls `take` for each message of earlier runs: the number, CRC-32 of sender and text, and its run (an index); NO_RUN where it does not count. */
@@ -14,15 +14,15 @@ export const NO_RUN = 0xffff_ffff;
 
 /**
  * Whom earlier runs wrote to, what, and by which run: 16 bytes a message, in buckets by the hash of its number, whose sizes are counted before
- * they are filled. Where those of the plan itself count, 20 to 40 bytes for each of its numbers.
+ * they are filled: to find one touches two places of the memory. Where those of the plan itself count, 20 to 40 bytes for each of its numbers.
  */
 export class PeopleTable {
   #shift = 0;
   /** Where each bucket begins, and the last one ends. */
   #starts = new Uint32Array(2);
+  /** Of each message its number (8 bytes), text and run (4 each). */
   #numbers = new Float64Array(0);
-  #texts = new Uint32Array(0);
-  #runs = new Uint32Array(0);
+  #words = new Uint32Array(0);
   readonly #ownNumbers = createNumberSet();
   /** By the place of a number: how many messages of the plan itself go to it. */
   #own = new Uint16Array(0);
@@ -34,34 +34,36 @@ export class PeopleTable {
     const starts = new Uint32Array(2 ** bits + 1);
     this.#starts = starts;
     await read((number) => {
-      const bucket = this.#bucketOf(number);
+      const bucket = this.#bucketOf(personOf(number));
       starts[bucket] = (starts[bucket] ?? 0) + 1;
     });
     // Each is filled from its end.
     let all = 0;
-    for (const [bucket, size] of starts.entries()) {
-      all += size;
+    for (let bucket = 0; bucket < starts.length; bucket += 1) {
+      all += starts[bucket] ?? 0;
       starts[bucket] = all;
     }
-    this.#numbers = new Float64Array(all);
-    this.#texts = new Uint32Array(all);
-    this.#runs = new Uint32Array(all);
+    const numbers = new Float64Array(2 * all);
+    const words = new Uint32Array(numbers.buffer);
+    this.#numbers = numbers;
+    this.#words = words;
     let left = all;
     await read((number, text, run) => {
-      const bucket = this.#bucketOf(number);
+      const person = personOf(number);
+      const bucket = this.#bucketOf(person);
       const at = (starts[bucket] ?? 0) - 1;
       starts[bucket] = at;
-      this.#numbers[at] = personOf(number);
-      this.#texts[at] = text;
-      this.#runs[at] = run;
+      numbers[2 * at] = person;
+      words[4 * at + 2] = text;
+      words[4 * at + 3] = run;
       left -= 1;
     });
     if (left !== 0)
       throw new InternalError('unexpected', 'Cannot read whom earlier runs wrote to: their files changed');
   }
 
-  #bucketOf(number: number): number {
-    return hashKey(personOf(number)) >>> this.#shift;
+  #bucketOf(person: number): number {
+    return hashKey(person) >>> this.#shift;
   }
 
   addOwn(number: number): void {
@@ -79,18 +81,15 @@ export class PeopleTable {
     return place === undefined ? 0 : (this.#own[place] ?? 0);
   }
 
-  has(number: number): boolean {
-    return this.findRun(number, () => true) !== undefined || (this.#own.length > 0 && this.ownOf(number) > 0);
-  }
-
   /** The messages of a number, the last that was added first, as long as `isWanted` of none holds; its run, or undefined. */
   findRun(number: number, isWanted: (text: number, run: number) => boolean): number | undefined {
     const person = personOf(number);
-    const bucket = this.#bucketOf(number);
+    const bucket = this.#bucketOf(person);
     const end = this.#starts[bucket + 1] ?? 0;
     for (let at = this.#starts[bucket] ?? 0; at < end; at += 1) {
-      const run = this.#runs[at] ?? NO_RUN;
-      if (this.#numbers[at] === person && run !== NO_RUN && isWanted(this.#texts[at] ?? 0, run)) return run;
+      if (this.#numbers[2 * at] !== person) continue;
+      const run = this.#words[4 * at + 3] ?? NO_RUN;
+      if (run !== NO_RUN && isWanted(this.#words[4 * at + 2] ?? 0, run)) return run;
     }
     return undefined;
   }

@@ -24,13 +24,13 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
       const skip = context.findSuppressed(number);
       if (skip !== undefined) return { kind: 'skipped', skip };
       if (refusal !== undefined) return refusal;
-      const had = context.had?.find(number, () => digestText(row.fragment));
+      const had = context.had?.find(number, () => digestText(row));
       if (had !== undefined) return { kind: 'skipped', skip: had };
       const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
       return kept === undefined ? undefined : skipDuplicate('number', kept, context);
     },
     note: (row) => {
-      if (row.number !== undefined) context.had?.note(row.number, () => digestText(row.fragment));
+      if (row.number !== undefined) context.had?.note(row.number, () => digestText(row));
     },
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
     preview: ({ fragment }) => {

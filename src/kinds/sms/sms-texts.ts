@@ -17,17 +17,17 @@ const END = Buffer.from(',"clientMessageId":"');
 const TEMPLATE = Buffer.from('"template":');
 const MESSAGES = Buffer.from(',"messages":[');
 
-/** The digest of sender and text without the blanks at its end, from the bytes of a message: what stands behind its number, up to `end`. */
+/** The digest of sender and text without the blanks at its end. `fragment`: the bytes of a message up to behind its text, read where texts differ. */
 export function createTextDigest(
   source: string | undefined,
   sharedText: string | undefined,
-): (message: Uint8Array, end?: number) => number {
+): (message: { readonly fragment: Uint8Array }) => number {
   const ofSender = crc32(`${source ?? ''}\n`);
   const shared = sharedText === undefined ? undefined : crc32(JSON.stringify(sharedText.trimEnd()), ofSender);
-  return (message, end = message.length) => {
+  return (message) => {
     if (shared !== undefined) return shared;
-    const from = message.indexOf(QUOTE, MESSAGE_START.length) + 1 + TEXT.length;
-    const text = message.subarray(from, end);
+    const { fragment } = message;
+    const text = fragment.subarray(fragment.indexOf(QUOTE, MESSAGE_START.length) + 1 + TEXT.length);
     return crc32(
       hasBlankEnd(text) ? JSON.stringify(JSON.parse(Buffer.from(text).toString('utf8')).trimEnd()) : text,
       ofSender,
@@ -50,7 +50,7 @@ export function listTexts(body: Buffer): SeenText[] {
   for (let at = body.indexOf(MESSAGE_START); at !== -1; ) {
     const end = body.indexOf(END, at);
     if (end === -1) throw new InternalError('unexpected', 'Cannot read a batch: a message has no clientMessageId');
-    found.push({ number: readSentNumber(body, at), text: digest(body.subarray(at, end)) });
+    found.push({ number: readSentNumber(body, at), text: digest({ fragment: body.subarray(at, end) }) });
     at = body.indexOf(MESSAGE_START, end);
   }
   return found;

@@ -147,7 +147,8 @@ function nameAt({ names, of }: Names, index: number): string | undefined {
 }
 
 function bytesOf({ bytes, ends }: Texts, index: number): Buffer {
-  return Buffer.from(bytes.buffer).subarray(startOf(ends, index), ends[index]);
+  const start = startOf(ends, index);
+  return Buffer.from(bytes.buffer, start, (ends[index] as number) - start);
 }
 
 function appendText(text: TextBuffer, { bytes, ends }: Texts, index: number): void {
