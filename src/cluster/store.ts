@@ -19,8 +19,8 @@ import type { RequestHead } from '../plan/format/plan-file.js';
  */
 export interface Store extends LeaderStore, WorkerStore, LaneStore {
   readServer(): Promise<ServerMoment>;
-  /** Shows people that this process stands by for a job, while the store is open: to be said again every few seconds. */
-  standBy(job: string): Promise<void>;
+  /** Shows people that a process stands by for a job: to be said again every few seconds. */
+  standBy(process: string, job: string): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -112,7 +112,6 @@ export async function openCluster(
   };
 }
 
-/** Sooner than an idle connection is closed. */
 const STAND_BY_EVERY_MS = 5_000;
 
 /**
@@ -128,7 +127,7 @@ export async function showStandby(context: Context, { name, cluster }: Job, sign
   while (!signal.aborted) {
     try {
       store ??= await env.loadStore(await readUrl(), () => {}, readUrl);
-      await store.standBy(name);
+      await store.standBy(`${env.owner.host.split('/')[0]} ${env.owner.pid}`, name);
       said = '';
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

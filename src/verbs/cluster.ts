@@ -135,7 +135,7 @@ async function assertSchema(database: Database): Promise<void> {
 type Run = ClusterStatus['runs'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-function formatStatus({ runs, workers, processes, lanes, answersInMs, servers }: ClusterStatus): string {
+function formatStatus({ runs, workers, lanes, answersInMs, servers }: ClusterStatus): string {
   const lines = [
     `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeServers(servers)}`,
     ...(runs.length === 0 ? ['No runs: nothing of people is in the database.'] : []),
@@ -152,7 +152,6 @@ function formatStatus({ runs, workers, processes, lanes, answersInMs, servers }:
     ),
     ...(lanes.length === 0 ? [] : ['Lanes']),
     ...inColumns(lanes.map((lane) => [lane.lane, describeLane(lane)])),
-    ...(processes.length === 0 ? [] : [`Also connected: ${processes.join(', ')}.`]),
   ];
   return `${lines.map(escapeText).join('\n')}\n`;
 }

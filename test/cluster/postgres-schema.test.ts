@@ -162,20 +162,43 @@ test('bodies are deleted when all parts of their request are done and taken, and
 });
 
 test.each(['off', 'local'])(
-  'commits wait for the disk where the database or the server has synchronous_commit = %s, also from then on',
+  'commits wait for the disk where the database has synchronous_commit = %s, whatever call they are of',
   async (value) => {
-    const read = (from: Database) => from.query("select current_setting('synchronous_commit') as value");
-    expect(await read(database)).toEqual([{ value: 'on' }]);
+    await initSchema(database);
     await database.query(`alter database ${name} set synchronous_commit = ${value}`);
-    await database.query(`alter system set synchronous_commit = ${value}`);
-    await database.query('select pg_reload_conf()');
     const later = openTestDatabase(server.url(name));
-    expect([await read(database), await read(later)]).toEqual([[{ value: 'on' }], [{ value: 'on' }]]);
+    const settings = await later.transaction(async (query) => {
+      const read = async () => (await query("select current_setting('synchronous_commit') as value"))[0]?.value;
+      const before = await read();
+      await query('select volley.recover()');
+      return [before, await read()];
+    });
+    expect(settings).toEqual([value, 'on']);
     await later.close();
-    await database.query('alter system reset synchronous_commit');
-    await database.query('select pg_reload_conf()');
   },
 );
+
+test('every call waits for a lock for ten seconds at most, whatever its session has', async () => {
+  await initSchema(database);
+  const functions = await database.query(
+    `select proname as name, proconfig as settings from pg_proc
+      where pronamespace = 'volley'::regnamespace and prolang = (select oid from pg_language where lanname = 'plpgsql') order by 1`,
+  );
+  const without = functions.filter(({ settings }) => !(settings as string[] | null)?.includes('lock_timeout=10s'));
+  // They are called by the others alone.
+  expect(without.map((one) => one.name)).toEqual(['book_turns', 'check_lead', 'present_life']);
+});
+
+test('a database whose transactions are not read committed is refused: a lock would protect nothing', async () => {
+  await initSchema(database);
+  await database.query(`alter database ${name} set default_transaction_isolation = 'repeatable read'`);
+  const store = await createPostgresStore({ url: server.url(name) });
+  await expect(store.readServer()).rejects.toMatchObject({
+    code: 'unsafe-environment',
+    hint: expect.stringContaining('default_transaction_isolation'),
+  });
+  await store.close();
+});
 
 test.each(['fsync', 'full_page_writes'])('a server with %s off is refused', async (setting) => {
   await set(setting, 'off');

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -48,6 +48,13 @@ export function needTerminal(): Need {
 export function needNginx(): Need {
   return need(() => spawnSync('nginx', ['-v']).status === 0, 'there is no nginx here');
 }
+
+/** Of Debian's package; beyond the path of a user. */
+export function needPgbouncer(): Need {
+  return need(() => spawnSync(PGBOUNCER, ['--version']).status === 0, 'there is no pgbouncer here');
+}
+
+export const PGBOUNCER = existsSync('/usr/sbin/pgbouncer') ? '/usr/sbin/pgbouncer' : 'pgbouncer';
 
 /** With VOLLEY_REQUIRE_TOOLS=1 nothing is skipped: what is missing is an error. */
 function need(isThere: () => boolean, reason: string): Need {

@@ -206,9 +206,9 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'commits wait for the disk only where the database says so',
-    file: 'src/cluster/postgres/database.ts',
-    find: "  'synchronous_commit=on',\n",
+    file: 'src/cluster/postgres/schema/life-functions.ts',
+    find: "perform set_config('synchronous_commit', 'on', true);",
     replace: '',
-    tests: ['test/cluster/postgres-schema.test.ts'],
+    tests: ['test/cluster/postgres-lane.test.ts'],
   },
 ];

@@ -14,41 +14,26 @@ export interface Database {
 
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** The server gives up before the client does, so that its answer says why. */
-const LOCK_TIMEOUT_MS = 10_000;
-const STATEMENT_TIMEOUT_MS = 20_000;
+/** Then the connection is closed; a call may take effect later still, as any that is lost. */
 const QUERY_TIMEOUT_MS = 25_000;
-const IDLE_IN_TRANSACTION_MS = 30_000;
-/**
- * What the functions rely on, whatever the database or the role has as its default, also later: what is committed survives a crash. Rows are found by their key: a plan is made
- * while the tables are empty, and would read them whole later; a bitmap reads again what is dead.
- */
-const OPTIONS = [
-  'synchronous_commit=on',
-  'default_transaction_isolation=read\\ committed',
-  'search_path=pg_catalog',
-  'enable_seqscan=off',
-  'enable_bitmapscan=off',
-  'jit=off',
-];
+/** The server gives up before the client does, so that its answer says why. */
+const IN_TRANSACTION =
+  "set local lock_timeout = '10s'; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '30s'";
 
-/** What the names of connections begin with in the server's list of them (read-status.ts). */
-export const CONNECTION_PREFIX = 'volley ';
 /** As the process is called elsewhere, host and id; the server cuts a name after 63 bytes. */
-const CONNECTION_NAME = `${CONNECTION_PREFIX}${hostname().slice(0, 45)} ${process.pid}`;
+const CONNECTION_NAME = `volley ${hostname().slice(0, 45)} ${process.pid}`;
 
-/** Connects with the first query. `config`: where to, as `parseDatabaseUrl` says. `awaitsPassword`: a refused one is `StoreLost`. */
+/**
+ * Connects with the first query. A connection may be one of a pooler: nothing is set for a session, and nothing stays in it. `config`: where to, as `parseDatabaseUrl` says.
+ * `awaitsPassword`: a refused one is `StoreLost`.
+ */
 export function openDatabase(config: PoolConfig, awaitsPassword = false): Database {
   const pool = new Pool({
     ...config,
     application_name: CONNECTION_NAME,
-    options: OPTIONS.map((option) => `-c ${option}`).join(' '),
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     keepAlive: true,
   });
   // An idle connection broke: the pool has let go of it, and the next query opens another.
@@ -73,7 +58,7 @@ export function openDatabase(config: PoolConfig, awaitsPassword = false): Databa
       });
       let failure: Error | undefined;
       try {
-        await client.query('begin');
+        await client.query(`begin; ${IN_TRANSACTION}`);
         const result = await work(async (text, values) => {
           const { rows } = await client.query<Row>(text, values === undefined ? undefined : [...values]);
           return rows;

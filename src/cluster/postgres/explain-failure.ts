@@ -1,5 +1,6 @@
 import { InternalError, UserError } from '../../domain/errors.js';
 import { LeadLost, StoreLost } from '../store.js';
+import { NOT_READ_COMMITTED } from './schema/life-functions.js';
 
 /**
  * SQLSTATEs, or classes of them, after which the same call may succeed: on another connection, after a restart or a promotion, or
@@ -64,6 +65,15 @@ export function explainFailure(error: unknown, { name, user, wasReached, awaitsP
   if (error instanceof UserError || error instanceof StoreLost) return error;
   const code = codeOf(error);
   if (code === LEAD_LOST) return new LeadLost('Another leader has taken over the run');
+  if (code === NOT_READ_COMMITTED) {
+    return new UserError(
+      'unsafe-environment',
+      `Cannot use the database ${name}: its transactions are not read committed`,
+      {
+        hint: 'Look for default_transaction_isolation of the server, the database and the role, and reset it.',
+      },
+    );
+  }
   const lose = (why: string) => new StoreLost(`${wasReached ? 'Lost' : 'Cannot reach'} the database ${name}: ${why}`);
   const refusal = explainRefusal(error, code);
   if (refusal !== undefined) {

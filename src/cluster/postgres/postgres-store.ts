@@ -3,7 +3,6 @@ import type { Store } from '../store.js';
 import { type Database, openDatabase } from './database.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { createLeaderStore } from './leader-store.js';
-import { standbyLock } from './read-status.js';
 import { checkSchema } from './schema/database-schema.js';
 import { NOW_MS } from './schema/life-functions.js';
 import { createWorkerStore } from './worker-store.js';
@@ -70,9 +69,13 @@ export async function createPostgresStore({
         pausedForMs: row?.paused_for_ms as number,
       };
     },
-    // A lock of the session, which ends with it. Once the pool has another session, that one has it.
-    standBy: async (job) => {
-      await database.query(`select pg_try_advisory_lock_shared(${standbyLock('$1')})`, [job]);
+    standBy: async (process, job) => {
+      await database.query(
+        `with ended as (delete from volley.standby where seen_at < clock_timestamp() - interval '1 day' and process <> $1)
+         insert into volley.standby values ($1, $2, clock_timestamp())
+           on conflict (process) do update set job = excluded.job, seen_at = excluded.seen_at`,
+        [process, job],
+      );
     },
     close: () => database.close(),
   };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import { CONNECTION_PREFIX, type Database } from './database.js';
+import type { Database } from './database.js';
 import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
 import { NOW_MS } from './schema/life-functions.js';
 import { isLed } from './schema/worker-functions.js';
@@ -38,8 +38,6 @@ export interface ClusterStatus {
     readonly claimed: number;
     readonly underWay: number;
   }[];
-  /** Processes of Volley that are connected to it, beside this one and those above: host and process id. */
-  readonly processes: readonly string[];
   readonly lanes: readonly {
     readonly lane: string;
     /** Of its limits; 1 where the service has not asked to slow down. */
@@ -56,19 +54,14 @@ export interface ClusterStatus {
   readonly servers: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
 
-/** Host and id of the process that a connection is of. */
-const PROCESS = `substr(application_name, ${CONNECTION_PREFIX.length + 1})`;
+/** A process that stands by says so three times as often. */
+const STANDS_BY_SECONDS = 15;
 
 /** Of a run: what it holds whose outcome no journal has. Of a split request only its halves count. */
 const ROWS_IN_DOUBT = `
   (select coalesce(sum(row_count), 0) from volley.part where run = r.id and state in ('open', 'claimed', 'under-way'))
     + (select coalesce(sum(p.row_count), 0) from volley.attempt a join volley.part p using (run, step, request, part)
         where a.run = r.id and a.is_untaken and a.outcome = 'settled' and p.state = 'done')`;
-
-/** SQL: the key of the lock that shows who stands by for a job. */
-export function standbyLock(job: string): string {
-  return `hashtextextended('volley standby ' || ${job}, 0)`;
-}
 
 /** How many rows are in doubt if a run is dropped now. */
 export async function countRowsInDoubt(database: Database, run: string): Promise<number> {
@@ -84,9 +77,8 @@ export async function readClusterStatus(
   const read = async <T>(text: string) => (await database.query(text)) as unknown as readonly T[];
   const runs = await read<ClusterStatus['runs'][number] & { leftAtMs: number | null }>(`
     select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
-        array(select distinct ${PROCESS} from pg_stat_activity join pg_locks l using (pid)
-          where datname = current_database() and l.locktype = 'advisory' and l.database = datid and ((l.classid::bigint << 32) | l.objid::bigint) = ${standbyLock('r.job')}
-          order by 1) as standbys,
+        array(select process from volley.standby s
+          where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
         regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
         (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
           where q.run = r.id and p.state = 'open') as "oldestOpenSeconds",
@@ -104,11 +96,6 @@ export async function readClusterStatus(
         greatest(0, ${NOW_MS} - (turn_ms - last_cost_ms)) / 1000 as "usedSecondsAgo",
         least(1, used_ms * ${remaining(`${NOW_MS} - slack_at_ms`)} / ${USED_SPAN_MS}) as used
       from volley.lane order by name`);
-  const processes = await read<{ name: string }>(
-    `select distinct ${PROCESS} as name from pg_stat_activity
-      where datname = current_database() and starts_with(application_name, '${CONNECTION_PREFIX}')
-        and application_name <> current_setting('application_name') order by name`,
-  );
   const [servers] = await read<NonNullable<ClusterStatus['servers']>>(
     `select count(*) filter (where sync_state in ('sync', 'quorum'))::integer as synchronous,
         count(*) filter (where sync_state not in ('sync', 'quorum'))::integer as asynchronous
@@ -120,7 +107,6 @@ export async function readClusterStatus(
     await database.query('select');
     answersInMs.push(monotonicMs() - startMs);
   }
-  const named = new Set([...runs.flatMap(({ leader, standbys }) => [leader, ...standbys]), ...workers.map(nameOf)]);
   return {
     runs: runs.map(({ leftAtMs, step, oldestOpenSeconds, stop, ...run }) => ({
       ...run,
@@ -130,7 +116,6 @@ export async function readClusterStatus(
       stop: stop ?? undefined,
     })),
     ...{ workers, lanes, servers },
-    processes: processes.map(nameOf).filter((name) => !named.has(name)),
     answersInMs: Math.min(...answersInMs),
   };
 }
@@ -142,8 +127,4 @@ function countParts(whose: string, states: readonly string[]): string {
     return `(select count(*)::integer from volley.part p where ${whose} and p.state = '${state}') as ${name}`;
   });
   return columns.join(', ');
-}
-
-function nameOf({ name }: { readonly name: string }): string {
-  return name;
 }

@@ -1,5 +1,5 @@
 import { PERIOD_MS } from '../../../throttle/sliding-second.js';
-import { NOW_MS } from './life-functions.js';
+import { NOW_MS, SETTINGS } from './life-functions.js';
 
 /** Of a store that answers at once. */
 export const HORIZON_MS = 150;
@@ -104,7 +104,7 @@ end $$;
 create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, asked_slack_ms float8, lead_ms float8,
   slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[],
   out slack_ms float8, out again_in_ms float8, out share float8, out paused_for_ms float8)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   booked volley.lane;
   turns record;

@@ -1,4 +1,4 @@
-import { gateOf, NOW_MS } from './life-functions.js';
+import { gateOf, NOW_MS, SETTINGS } from './life-functions.js';
 
 /** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
 const UNKNOWN_WORKERS_SECONDS = 15;
@@ -25,7 +25,7 @@ end $$;
 -- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
 create or replace function volley.lead(of_run text, its_epoch bigint, its_leader text, its_job text, its_digest text, out is_new boolean, out is_new_life boolean,
   out is_dropped boolean, out born text)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   led volley.run;
   present text := volley.present_life();
@@ -54,7 +54,7 @@ begin
 end $$;
 
 create or replace function volley.open_step(of_run text, its_epoch bigint, its_step integer, ids text[], its_on_lost text)
-returns void language plpgsql as $$
+returns void language plpgsql ${SETTINGS} as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
@@ -68,7 +68,7 @@ end $$;
 -- attempt under way.
 create or replace function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
   first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
-returns void language plpgsql as $$
+returns void language plpgsql ${SETTINGS} as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock_shared(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
@@ -118,7 +118,7 @@ create or replace function volley.read_news(of_run text, its_epoch bigint, lease
 returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
   life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
   first_row integer, row_count integer, outcome text, result text, is_recovered boolean, is_late boolean, version integer, at float8)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 #variable_conflict use_column
 declare
   led volley.run;
@@ -164,7 +164,7 @@ begin
 end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)
-returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql as $$
+returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql ${SETTINGS} as $$
 declare
   led volley.run;
   present text := volley.present_life();
@@ -185,7 +185,7 @@ end $$;
 
 -- Of a life in which a standby had every commit nothing is lost, as far as both the server and the leader that knew it say so.
 create or replace function volley.confirm_life(of_run text, its_epoch bigint, saw_synchronous boolean)
-returns text language plpgsql as $$
+returns text language plpgsql ${SETTINGS} as $$
 declare
   led volley.run;
   promoted timestamptz;
@@ -227,7 +227,7 @@ end $$;
 
 -- In pieces, so that no call takes long. Says whether all is deleted; while workers send some of it nothing is.
 create or replace function volley.drop_run(of_run text, its_epoch bigint, at_most integer, out is_all boolean, out under_way integer)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   deleted integer;
 begin

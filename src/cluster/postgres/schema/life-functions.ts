@@ -1,3 +1,16 @@
+/**
+ * SQL: what a function relies on, whatever the session has. Settings of a session are no good: a pooler hands sessions from one process to
+ * another between any two transactions. Rows are found by their key: a plan is made while the tables are empty, and would read them whole
+ * later; a bitmap reads again what is dead. Two things cannot stand here: `synchronous_commit` is looked at by the commit, which comes
+ * after the function, so `present_life` sets it for the transaction; `statement_timeout` runs from the start of the statement, so only
+ * locks are waited for so long, and the client gives up by itself (database.ts).
+ */
+export const SETTINGS =
+  "set search_path = pg_catalog set lock_timeout = '10s' set enable_seqscan = off set enable_bitmapscan = off set jit = off";
+
+/** SQLSTATE */
+export const NOT_READ_COMMITTED = 'VL002';
+
 /** SQL: the server's clock, in milliseconds since 1970. */
 export const NOW_MS = 'extract(epoch from clock_timestamp())::float8 * 1000';
 
@@ -9,7 +22,8 @@ export const gateOf = (run: string) => `hashtextextended('volley run ' || ${run}
 
 /**
  * Functions on the life of the server and on leases. Every other function first asks for `present_life`: the first call of a
- * new life extends the leases, because no worker could renew its own while the server was away.
+ * new life extends the leases, because no worker could renew its own while the server was away. What is committed survives a crash,
+ * whatever the database or the role has as its default.
  */
 export const LIFE_FUNCTIONS = `
 -- It may be set while the server runs.
@@ -22,6 +36,11 @@ declare
   present text;
   its_timeline text;
 begin
+  perform set_config('synchronous_commit', 'on', true);
+  -- In any other the locks of a function protect nothing: it would not see what was committed while it waited for them.
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'transactions are not read committed' using errcode = '${NOT_READ_COMMITTED}';
+  end if;
   if pg_is_in_recovery() then
     raise exception 'the server is a standby' using errcode = 'read_only_sql_transaction';
   end if;
@@ -56,7 +75,7 @@ $$;
 -- One that this server does not know has checked in where it says so of this life; in a new life it may be one that the server has lost.
 create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, its_life text, out is_alive boolean,
   out life text)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   its_lease interval := lease_ms * interval '1 millisecond';
 begin
@@ -72,7 +91,7 @@ end $$;
 -- Commits are lost from the end: a server that has the last call of a worker has every one before. What is missing is noted as
 -- known now, so that the same is found once. \`its_life\`: in which the process knew of no more.
 create or replace function volley.check_in(its_life text, workers text[], its_calls bigint[], births text[]) returns void
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
 begin
@@ -102,7 +121,7 @@ returns void language sql as $$
       and attempt = of_part.attempt
 $$;
 
-create or replace function volley.recover() returns integer language plpgsql as $$
+create or replace function volley.recover() returns integer language plpgsql ${SETTINGS} as $$
 declare
   lost volley.part;
   fate text;

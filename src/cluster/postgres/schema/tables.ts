@@ -45,6 +45,12 @@ create table volley.worker (
   calls bigint not null default 0 -- the number of its last one that has something in its name
 );
 
+create table volley.standby (
+  process text primary key, -- host and process id
+  job text not null,
+  seen_at timestamptz not null
+);
+
 create table volley.run (
   id text primary key,
   born text not null default gen_random_uuid()::text, -- another one when it was dropped and led again

@@ -1,4 +1,4 @@
-import { gateOf } from './life-functions.js';
+import { gateOf, SETTINGS } from './life-functions.js';
 
 /** SQL: whether the leader of a run has a lease. One that lasts longer than it was given is of another clock, which was set back since. */
 export const isLed = (run: string) =>
@@ -23,7 +23,7 @@ create or replace function volley.claim(of_worker text, of_run text, its_step in
   held_requests integer[], held_parts text[])
 returns table (is_open boolean, request integer, part text, first_row integer, row_count integer, in_flight boolean,
   attempt integer, head text, body bytea, nonce text)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 #variable_conflict use_column
 declare
   present text := volley.present_life();
@@ -77,7 +77,7 @@ end $$;
 -- The indexes, from 0, of the begins that are refused; and the life in which the call counts, '' before the worker has checked in.
 create or replace function volley.append(of_worker text, its_call bigint, of_run text, its_step integer, types text[], requests integer[], parts text[],
   attempts integer[], nonces text[], outcomes text[], results text[], halves text[], out refused integer[], out life text)
-language plpgsql as $$
+language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
   led volley.run;
