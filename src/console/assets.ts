@@ -10,6 +10,7 @@ main:focus{outline:0}
 .skip{position:absolute;left:-100vw}.skip:focus{left:1rem;top:.5rem;background:var(--ground);padding:.5rem;z-index:1}
 header{border-bottom:1px solid var(--line)}
 nav{max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
+.steps{color:var(--dim);padding-bottom:0}.steps a{margin-right:1rem}
 .brand{font-weight:700;margin-right:1rem}
 .visitor{float:right;color:var(--dim)}
 .visitor form{display:inline;margin-left:.5rem}
@@ -25,7 +26,7 @@ label{display:block;font-weight:600}
 input:not([type=hidden]),select,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--dim);border-radius:4px;padding:.45rem .6rem;margin-top:.25rem;max-width:100%}
 input[type=file]{width:100%}
 textarea{width:100%}
-[aria-invalid=true]{border:2px solid var(--rejected)}
+:is(input,select,textarea)[aria-invalid=true]{border:2px solid var(--rejected)}
 button{font:inherit;font-weight:600;padding:.5rem 1rem;border:1px solid var(--action);border-radius:4px;background:var(--action);color:var(--onAction);cursor:pointer;overflow-wrap:anywhere;max-width:100%}
 button.quiet{background:transparent;color:var(--action);font-weight:400;padding:.3rem .7rem;margin:.15rem 0}
 .list,.tasks{padding-left:1.1rem}

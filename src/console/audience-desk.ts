@@ -19,7 +19,7 @@ import {
 import { type CampaignJob, listLists, setLists } from './campaign.js';
 import type { Printed } from './commands.js';
 import { Desk, fieldText, type JobRequest, viewOf } from './desk.js';
-import { type WhoShown, whoPage } from './pages/audience-pages.js';
+import { whoPage } from './pages/audience-pages.js';
 import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
 import { refusePath, writePieces } from './uploads.js';
 
@@ -58,10 +58,8 @@ export class AudienceDesk extends Desk {
     const ticked = readTicks(fields);
     const mixed = findMixed(ticked);
     if (mixed !== undefined) return this.showWho(asked, [{ message: sayMixed(mixed), field: mixed.column }], ticked);
-    if (fields.sha256 !== job.sha256) {
-      const message = describeConflict('The campaign', `goes to: ${describeWho(job)}`);
-      return { ...(await this.showWho(asked, [{ message }], ticked)), status: 409 };
-    }
+    const message = describeConflict('The campaign', `goes to: ${describeWho(job)}`);
+    if (fields.sha256 !== job.sha256) return this.showWho(asked, [{ message, status: 409 }], ticked);
     const added = await this.#takeList(asked);
     if (added !== undefined && 'message' in added) return this.showWho(asked, [added], ticked);
     await this.edit(asked, 'changed who gets it', (document) => {
@@ -79,7 +77,7 @@ export class AudienceDesk extends Desk {
   async #takeList(asked: JobRequest): Promise<{ files: string; encoding?: string } | Wrong | undefined> {
     const { campaign, file } = asked;
     if (file !== undefined && file.name === undefined)
-      return { message: 'Choose a list that is a CSV, Excel or NDJSON file, such as stop.csv', field: 'file' };
+      return { message: 'Choose a list that is a CSV or Excel file, such as stop.csv', field: 'file' };
     const path = file?.name === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'lists', file.name);
     if (path === '') return undefined;
     if (file !== undefined) await writePieces(this.files, path, [file.bytes]);
@@ -121,11 +119,7 @@ function listAudienceFaults({ error, ...printed }: Printed): Wrong[] {
 }
 
 /** With what each did among the first rows; by their names alone where the job cannot be checked. */
-function describeLists(
-  directory: string,
-  { lists }: CampaignJob,
-  { steps = [] }: Printed,
-): Pick<WhoShown, 'lists' | 'warnings'> {
+function describeLists(directory: string, { lists }: CampaignJob, { steps = [] }: Printed) {
   const [{ suppression = [] } = {}] = steps as readonly { readonly suppression?: readonly SuppressionInput[] }[];
   const described = lists.map((list) => {
     const paths = list.split(', ').map((path) => resolve(directory, path));

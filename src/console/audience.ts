@@ -92,10 +92,6 @@ export function findMixed(ticked: readonly Ticked[]): Ticked | undefined {
   return ticked.find(({ values }) => values.length > 1 && values.includes(''));
 }
 
-function describeTicks(ticked: readonly Ticked[]): string {
-  return toWhere(ticked).map(describeCondition).join(', ');
-}
-
 function toWhere(ticked: readonly Ticked[]): Where[number] {
   return ticked.map(({ column, values }) => ({
     column,
@@ -106,17 +102,13 @@ function toWhere(ticked: readonly Ticked[]): Where[number] {
 /** In a few words, for the list of tasks. */
 export function describeWho({ ticked, lists, optOuts, sharesMemory }: Audience): string {
   const excluded = lists.length + (optOuts === '' ? 0 : 1);
-  const who = ticked.length === 0 ? 'Everyone in the file' : describeTicks(ticked);
+  const who = ticked.length === 0 ? 'Everyone in the file' : toWhere(ticked).map(describeCondition).join(', ');
   if (excluded > 0) return `${who}, without those on ${countOf(excluded, 'list')}`;
   return `${who}, ${sharesMemory ? 'without those who opted out' : 'no one is excluded'}`;
 }
 
 /** Columns with few values, as texts are compared, and those that are ticked. `numbers`: the column of the numbers. */
-export function listTickable(
-  { columns, rows }: SampledRows,
-  ticked: readonly Ticked[],
-  numbers: string,
-): TickableColumn[] {
+export function listTickable({ columns, rows }: SampledRows, ticked: readonly Ticked[], numbers: string) {
   const indexOf = (column: string) => findColumn(columns, column)?.index;
   const listed = columns.flatMap((column, at): TickableColumn[] => {
     const own = ticked.find((each) => indexOf(each.column) === at);
@@ -142,10 +134,7 @@ function tickColumn({ column, values }: Ticked, found: readonly { value: string;
 }
 
 /** The commonest first; undefined of a column of too many, or too long ones. */
-function countValues(
-  rows: SampledRows['rows'],
-  column: number,
-): readonly { value: string; rows: number }[] | undefined {
+function countValues(rows: SampledRows['rows'], column: number) {
   const counts = new Map<string, { value: string; rows: number }>();
   for (const row of rows) {
     const value = (row[column] ?? '').trim();

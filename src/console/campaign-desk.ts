@@ -1,15 +1,17 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { listSheets } from '../input/xlsx/open-sheet.js';
-import { writtenService } from '../job/schema/service.js';
 import { normalizeCountry } from '../normalize/country.js';
+import { NOTHING } from '../report/page/html.js';
 import { describeWho } from './audience.js';
-import { jobFileOf, SERVICE_FILE } from './campaign.js';
+import { jobFileOf } from './campaign.js';
 import type { Printed } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import {
   columnsPage,
+  describeNumbers,
   filePage,
+  findDoubt,
   messagePage,
   type PreviewRow,
   sheetPage,
@@ -17,12 +19,13 @@ import {
   taskPage,
 } from './pages/campaign-pages.js';
 import { textOfForm } from './pages/fix-pages.js';
+import { renderRequest } from './pages/home-pages.js';
 import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
 import { findRun, readColumns } from './reading.js';
 import { describeTiming, ownZone } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';
 
-const NO_FILE = 'expected a CSV, Excel or NDJSON file, such as people.csv';
+const NO_FILE = 'expected a CSV or Excel file, such as people.csv';
 const SHOWN_ROWS = 3;
 
 /** A campaign from its name to its message: it writes the job file, by `volley init` and by what a person writes. */
@@ -30,21 +33,19 @@ export class CampaignDesk extends Desk {
   /** A campaign is on the sandbox or live for good: what is sent for real is a copy. */
   async makeLive(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, job } = asked;
-    const service = await this.campaigns.readService();
-    const read = writtenService.safeParse(service);
     if (!job.isSandbox) return { to: `/c/${asked.name}` };
-    if (!read.success || read.data.sandbox || !read.data.account || !read.data.credentials) {
-      const message = `${SERVICE_FILE} beside campaigns/ ${service === undefined ? 'is not there' : 'does not name an account and its credentials as `service` of a job does'}`;
-      const hint =
-        'Who keeps this console writes it: region, account, and credentials: { apiKey: { env: VOLLEY_API_KEY } }.';
-      return this.showTasks(asked, [{ message, hint }]);
+    const { written, faults } = await this.campaigns.readAccount();
+    if (faults.length > 0) {
+      const message = 'Nothing can be sent for real yet: this console has no account to send from';
+      const request = renderRequest(dirname(this.campaigns.directory), faults);
+      return this.showTasks(asked, [{ message, field: 'live' }], request);
     }
-    const copy = await this.campaigns.copyLive(campaign, service, asked.user === undefined ? 0 : 1);
+    const copy = await this.campaigns.copyLive(campaign, written, asked.user === undefined ? 0 : 1);
     await this.note({ ...asked, name: copy }, `made it of ${asked.name}`);
     return { to: `/c/${copy}` };
   }
 
-  async showTasks(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+  async showTasks(asked: CampaignRequest, wrong: readonly Wrong[] = [], request = NOTHING): Promise<PageAnswer> {
     const { campaign } = asked;
     const { job, file } = campaign;
     const key = job?.isSandbox === false ? await this.checkJob(asked) : undefined;
@@ -77,7 +78,7 @@ export class CampaignDesk extends Desk {
       { ...task('Send', run !== undefined || checked !== undefined, ''), state: run?.said ?? 'Not started' },
     ];
     const history = await this.campaigns.readHistory(asked.name);
-    return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history });
+    return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request });
   }
 
   async showFile(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
@@ -85,15 +86,6 @@ export class CampaignDesk extends Desk {
     const names = await this.files.list(join(campaign.directory, 'files'));
     const uploaded = names.filter((name) => readFileName(name) === name);
     return filePage(viewOf(asked, wrong), campaign, uploaded);
-  }
-
-  /** Of a browser without a script: the whole file. */
-  async takeFile(asked: CampaignRequest): Promise<PageAnswer> {
-    const { file, campaign } = asked;
-    if (file?.name === undefined)
-      return this.showFile(asked, [{ message: `Choose a file that has rows: ${NO_FILE}`, field: 'file' }]);
-    await writePieces(this.files, join(campaign.directory, 'files', file.name), [file.bytes]);
-    return this.chooseFile({ ...asked, fields: { name: file.name } });
   }
 
   async findUpload(asked: CampaignRequest): Promise<PageAnswer> {
@@ -107,29 +99,28 @@ export class CampaignDesk extends Desk {
     return { json: { has: await takeSlice(this.files, directory, { upload, offset, slice }) } };
   }
 
-  /** One that was uploaded, by its name; or one on this machine, by its path. */
+  /** One on this machine, by its path; or one that was uploaded, by its name, or whole by a browser without a script. */
   async chooseFile(asked: CampaignRequest): Promise<PageAnswer> {
-    const { campaign, fields } = asked;
-    const field = fields.name === undefined ? 'path' : 'file';
-    const own = readFileName(fields.name);
+    const { campaign, fields, file: given } = asked;
+    const field = fields.path === undefined ? 'file' : 'path';
+    const own = given === undefined ? readFileName(fields.name) : given.name;
+    if (field === 'file' && own === undefined)
+      return this.showFile(asked, [{ message: `Choose a file that has rows: ${NO_FILE}`, field }]);
     const file = own === undefined ? fieldText(asked, 'path') : join(campaign.directory, 'files', own);
+    if (given !== undefined) await writePieces(this.files, file, [given.bytes]);
     const fault = await refusePath(this.files, file);
     if (fault !== undefined) return this.showFile(asked, [{ message: fault, field }]);
-    return this.#chooseSheet(asked, { file, sheet: undefined }, (wrong) => this.showFile(asked, wrong), field);
+    return this.#chooseSheet(asked, { file, sheet: undefined }, field);
   }
 
   /** Which column, which country and which sheet is asked on the next page; any other fault is the file's. */
-  async #chooseSheet(
-    asked: CampaignRequest,
-    chosen: { file: string; sheet: string | undefined },
-    refuse: (wrong: Wrong[]) => Promise<PageAnswer>,
-    field: string,
-  ): Promise<PageAnswer> {
+  async #chooseSheet(asked: CampaignRequest, chosen: { file: string; sheet: string | undefined }, field: string) {
     await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
     const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, []);
-    const isAsked = printed.error?.message.startsWith('Cannot choose') === true;
+    const isAsked = /^Cannot (?:choose|write a job)/.test(printed.error?.message ?? '');
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
-    if (printed.exitCode !== 0 && !isAsked && !isOneOf) return refuse(wrongOf(printed, field));
+    if (printed.exitCode !== 0 && !isAsked && !isOneOf)
+      return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
     await this.note(asked, `chose ${basename(chosen.file)}${chosen.sheet === undefined ? '' : `, ${chosen.sheet}`}`);
     return { to: `/c/${asked.name}/columns` };
   }
@@ -149,12 +140,15 @@ export class CampaignDesk extends Desk {
     const { campaign } = asked;
     if (campaign.file === undefined) return { to: `/c/${asked.name}/file` };
     const sheets = await listSheets(campaign.file);
-    const read = readColumns(campaign, this.files);
+    const read = readColumns(campaign, this.files, asked.fields);
     const shown = await (sheets.length > 1 ? read.catch(() => undefined) : read);
     if (shown === undefined) return sheetPage(viewOf(asked, wrong), campaign, sheets);
-    const { destination = shown.chosen, country = shown.country } = asked.fields;
-    const written = { sheets, chosen: String(destination), country: String(country) };
-    return columnsPage(viewOf(asked, wrong), campaign, { ...shown, ...written });
+    return columnsPage(viewOf(asked, wrong), campaign, { ...shown, sheets });
+  }
+
+  /** While another column or country is chosen. */
+  async countNumbers({ campaign, fields }: CampaignRequest): Promise<PageAnswer> {
+    return { json: { said: describeNumbers(await readColumns(campaign, this.files, fields)) } };
   }
 
   async chooseColumn(asked: CampaignRequest): Promise<PageAnswer> {
@@ -162,19 +156,20 @@ export class CampaignDesk extends Desk {
     const { file, sheet = '' } = asked.campaign;
     const other = fieldText(asked, 'sheet') || sheet;
     const refuse = (wrong: Wrong[]) => this.showColumns(asked, wrong);
-    if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, refuse, 'sheet');
-    if (!destination)
-      return this.showColumns(asked, [{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
+    if (file !== undefined && other !== sheet) return this.#chooseSheet(asked, { file, sheet: other }, 'sheet');
     const named = normalizeCountry(country);
-    const code = named.ok ? named.country : country;
-    const flags = [`--destination=${destination}`, ...(code ? [`--country=${code}`] : [])];
+    if (country !== '' && !named.ok) return refuse([{ message: named.reason, field: 'country' }]);
+    if (asked.fields.count !== undefined) return refuse([]);
+    if (!destination) return refuse([{ message: 'Choose the column of the phone numbers', field: 'destination' }]);
+    const doubt = findDoubt(await readColumns(asked.campaign, this.files, asked.fields));
+    if (doubt !== undefined && doubt !== asked.fields.sure) return refuse([{ message: doubt, field: 'country' }]);
+    const flags = [`--destination=${destination}`, ...(named.ok ? [`--country=${named.country}`] : [])];
     const printed = await this.#guess(asked, flags);
     if (printed.exitCode === 0) {
       await this.note(asked, `chose the column ${destination}`);
       return { to: `/c/${asked.name}/message` };
     }
-    const isCountry = printed.error?.message.includes('--country') === true;
-    return this.showColumns(asked, wrongOf(printed, isCountry ? 'country' : 'destination'));
+    return refuse(wrongOf(printed, 'destination'));
   }
 
   async showMessage(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
@@ -196,10 +191,9 @@ export class CampaignDesk extends Desk {
     const { job } = asked;
     const [sender, message] = [asked.fields.sender, asked.fields.message].map(textOfForm);
     if (!message?.trim()) return this.showMessage(asked, [{ message: 'Write the message', field: 'message' }]);
-    if (asked.fields.sha256 !== job.sha256) {
-      const theirs = describeConflict('The campaign', `says: “${job.message}”`);
-      return { ...(await this.showMessage(asked, [{ message: theirs, field: 'message' }])), status: 409 };
-    }
+    const theirs = describeConflict('The campaign', `says: “${job.message}”`);
+    if (asked.fields.sha256 !== job.sha256)
+      return this.showMessage(asked, [{ message: theirs, field: 'message', status: 409 }]);
     await this.edit(asked, 'wrote the message', (document) => {
       document.setIn(['steps', 0, 'template', 'source'], sender ?? '');
       document.setIn(['steps', 0, 'template', 'text'], message);

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
+import { writtenService } from '../job/schema/service.js';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
@@ -23,6 +24,7 @@ export interface CampaignFolder {
 export interface Deed {
   /** ISO 8601. */
   readonly at: string;
+  /** '' of who is alone with it. */
   readonly by: string;
   readonly did: string;
 }
@@ -52,7 +54,7 @@ export interface CampaignJob extends Audience {
 
 const JOB_FILE = 'job.yaml';
 const HISTORY_FILE = 'history.ndjson';
-export const SERVICE_FILE = 'service.yaml';
+const SERVICE_FILE = 'service.yaml';
 /** Keys that have maps of which the forms show what they need. */
 const WHOLE = new Set([
   ...['service', 'prices', 'testNumbers', 'steps.suppress', 'steps.input.where'],
@@ -168,10 +170,16 @@ export class Campaigns {
     await this.#files.writeWhole(jobFileOf(campaign), String(document));
   }
 
-  /** What an admin put into service.yaml beside the campaigns: the account that live ones are sent from. Undefined where there is none. */
-  async readService(): Promise<unknown> {
+  /** What is `written` in service.yaml beside the campaigns: the account that live ones are sent from. `faults`: why none can be. */
+  async readAccount() {
     const text = await this.#files.readText(join(dirname(this.directory), SERVICE_FILE));
-    return text === undefined ? undefined : parseDocument(text).toJS();
+    if (text === undefined) return { written: {}, service: undefined, faults: ['it is not there'] };
+    const written: unknown = parseDocument(text).toJS();
+    const { data: service, error } = writtenService.safeParse(written);
+    const isWhole = !service?.sandbox && service?.account && service.credentials;
+    const missing = isWhole ? [] : ['it has no account, or no credentials'];
+    const faults = error?.issues.map(({ path, message }) => [...path, message].join(': ')) ?? missing;
+    return { written, service, faults };
   }
 
   /** Another campaign of the same files and the same job, sent from an account. `approvals`: of others, that it needs where it asks for none. */
@@ -214,12 +222,9 @@ export function listLists(document: Document): readonly unknown[] {
 }
 
 export function setLists(document: Document, items: readonly unknown[]): void {
-  const at = ['steps', 0, 'suppress'];
+  const [at, had] = [['steps', 0, 'suppress'], listLists(document)];
   if (items.length === 0) document.deleteIn(at);
-  else if (
-    items.length !== listLists(document).length ||
-    items.some((item, index) => item !== listLists(document)[index])
-  )
+  else if (items.length !== had.length || items.some((item, index) => item !== had[index]))
     document.setIn(at, Object.assign(document.createNode([]), { items: [...items] }));
 }
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../command/context.js';
-import { nameActor } from '../command/env.js';
 import { UserError } from '../domain/errors.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
@@ -9,7 +8,7 @@ import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './c
 import type { Commands, CommandToStart, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
 import { type PageAnswer, type View, WORK, type Work, type Wrong } from './pages/layout.js';
-import { type Checked, readChecked } from './reading.js';
+import { readChecked } from './reading.js';
 
 /** What a form or a query says. */
 export type FormFields = Readonly<Record<string, unknown>>;
@@ -89,7 +88,7 @@ export class Desk {
 
   /** What the history of a campaign says of this form. */
   protected async note({ user, name }: PageRequest, did: string): Promise<void> {
-    const by = user?.name ?? nameActor(this.context.terminal.env);
+    const by = user?.name ?? this.context.terminal.env.VOLLEY_ACTOR ?? '';
     await this.campaigns.note(name, { at: new Date(this.context.env.clock.now()).toISOString(), by, did });
   }
 
@@ -100,11 +99,7 @@ export class Desk {
   }
 
   /** Starts a command, and leads to the page that waits for it. */
-  protected async start(
-    asked: CampaignRequest,
-    work: Work,
-    command: Pick<CommandToStart, 'args' | 'verb' | 'run'>,
-  ): Promise<PageAnswer> {
+  protected async start(asked: CampaignRequest, work: Work, command: Pick<CommandToStart, 'args' | 'verb' | 'run'>) {
     const { name, directory, job } = asked.campaign;
     const about = { actor: asked.user, directory, jobSha256: job?.sha256 ?? '' };
     const isFirst = await this.commands.start(this.campaigns.stateOf(name), work, { ...about, ...command });
@@ -123,10 +118,7 @@ export class Desk {
   }
 
   /** The plan of the last check, unless that is still under way or found something wrong. */
-  protected async checked({
-    name,
-    job,
-  }: CampaignFolder): Promise<{ started: Started | undefined; checked: Checked | undefined }> {
+  protected async checked({ name, job }: CampaignFolder) {
     const started = await this.started(name, 'plan');
     const directory = started?.printed?.directory;
     if (started === undefined || typeof directory !== 'string' || started.printed?.state !== 'planned')

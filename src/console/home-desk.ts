@@ -3,11 +3,12 @@ import pLimit from 'p-limit';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
+import { exampleFor } from '../guess/write-job.js';
 import { loadJob } from '../job/load.js';
-import { writtenService } from '../job/schema/service.js';
+import { normalizeNumber } from '../normalize/number/number.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
-import { type CampaignFolder, jobFileOf, SERVICE_FILE } from './campaign.js';
+import { type CampaignFolder, jobFileOf } from './campaign.js';
 import { Desk, fieldText, type PageRequest, readFrom, viewOf } from './desk.js';
 import {
   type Entry,
@@ -40,7 +41,7 @@ export class HomeDesk extends Desk {
     const found = entries.filter(({ name }) => name.includes(find.toLowerCase()));
     const from = Math.min(readFrom(asked), Math.max(0, found.length - 1));
     const listed = { entries: found.slice(from, from + LISTED), find, from, total: found.length };
-    return homePage(viewOf(asked, wrong), { ...listed, isEmpty: entries.length === 0 });
+    return homePage(viewOf(asked, wrong), listed);
   }
 
   async create(asked: PageRequest): Promise<PageAnswer> {
@@ -51,18 +52,21 @@ export class HomeDesk extends Desk {
 
   /** What one person was sent, as all campaigns know that share the memory of the console. */
   async showPerson(asked: PageRequest, said?: string): Promise<PageAnswer> {
-    const number = fieldText(asked, 'number');
+    const written = fieldText(asked, 'number');
     const campaign = await this.#findSharing();
-    const show = (wrong: readonly Wrong[], found?: Person) =>
-      personPage(viewOf(asked, wrong), { number, found, said, hasCampaign: campaign !== undefined });
-    if (number === '' || campaign === undefined) return show([]);
-    if (!number.startsWith('+'))
-      return show([{ message: 'Give the number with + and its country code, such as +6591234567', field: 'number' }]);
+    const entries = await this.#list();
+    const countries = [...new Set(entries.map(({ country }) => country))].filter((country) => country !== '');
+    const example = exampleFor(countries[0]).mobile;
+    const shown = { example, said, hasCampaign: campaign !== undefined };
+    const refuse = (wrong: Wrong[]) => personPage(viewOf(asked, wrong), { ...shown, number: written });
+    if (written === '' || campaign === undefined) return refuse([]);
+    const number = readNumber(written, countries, example);
+    if (typeof number !== 'string') return refuse([number]);
     const printed = await this.run({ ...asked, campaign }, 'people', 'show', jobFileOf(campaign), number);
-    if (printed.error !== null) return show(wrongOf(printed, 'number'));
-    const names = new Set(await this.campaigns.list());
+    if (printed.error !== null) return refuse(wrongOf(printed, 'number'));
     const { messages, list } = printed as unknown as Pick<Person, 'messages' | 'list'>;
-    return show([], { messages, list, campaigns: names });
+    const found = { messages, list, campaigns: new Set(entries.map(({ name }) => name)) };
+    return personPage(viewOf(asked), { ...shown, number, found });
   }
 
   /** Of all campaigns that share the memory, and of what is under way. */
@@ -81,35 +85,22 @@ export class HomeDesk extends Desk {
     for (const name of await this.campaigns.list()) {
       const campaign = await this.find(name);
       if (campaign.job?.sharesMemory !== true) continue;
-      const isSound = await loadJob(jobFileOf(campaign)).then(
-        () => true,
-        () => false,
-      );
-      if (isSound) return campaign;
+      if ((await loadJob(jobFileOf(campaign)).catch(() => undefined)) !== undefined) return campaign;
     }
     return undefined;
   }
 
   async showSettings(asked: PageRequest, team: Team | undefined): Promise<PageAnswer> {
     const { env } = this.context.terminal;
-    const service = await this.campaigns.readService();
-    const read = service === undefined ? undefined : writtenService.safeParse(service);
-    const wrong = (read?.error?.issues ?? []).map(({ path, message }) => ({
-      message: `${SERVICE_FILE}: ${[...path, message].join(': ')}`,
-    }));
+    const { service, faults } = await this.campaigns.readAccount();
     const senders = new Map<string, number>();
     for (const { sender } of await this.#list()) if (sender !== '') senders.set(sender, (senders.get(sender) ?? 0) + 1);
-    return settingsPage(viewOf(asked, wrong), {
-      directory: dirname(this.campaigns.directory),
-      service: read?.data,
-      keys: listKeys(read?.data?.credentials).map(([what, name]) => ({
-        what,
-        name,
-        isThere: (env[name] ?? '') !== '',
-      })),
-      senders: [...senders],
-      users: await team?.list(),
-    });
+    const keys = listKeys(service?.credentials).map(
+      ([what, name]) => [what, `from ${name}, ${env[name] ? 'present' : 'not set'}`] as const,
+    );
+    const directory = dirname(this.campaigns.directory);
+    const users = await team?.list();
+    return settingsPage(viewOf(asked), { directory, service, faults, keys, senders: [...senders], users });
   }
 
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
@@ -149,32 +140,42 @@ export class HomeDesk extends Desk {
   }
 
   async #describe(name: string): Promise<Omit<Entry, 'name' | 'atMs'>> {
-    let sender = '';
+    let about = { sender: '', country: '' };
     try {
       const campaign = await this.find(name);
-      sender = campaign.job?.sender ?? '';
+      about = { ...about, ...(campaign.job && { sender: campaign.job.sender, country: campaign.job.country }) };
       const run = await findRun(campaign, this.context);
       if (run !== undefined) {
         const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
         const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
-        if (run.runner !== undefined) return { sender, progress: 'sending', said: describeRunShortly(run) };
-        if (rows > 0)
-          return { sender, progress: 'doubt', said: `${countOf(rows, 'message')} in doubt: they may have arrived` };
-        const isDone = run.summary?.state === 'finished';
-        return { sender, progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run) };
+        const rest = run.summary?.state === 'finished' ? 'done' : 'stopped';
+        const progress = run.runner !== undefined ? 'sending' : rows > 0 ? 'doubt' : rest;
+        const doubt = `${countOf(rows, 'message')} in doubt: they may have arrived`;
+        return { ...about, progress, said: progress === 'doubt' ? doubt : describeRunShortly(run) };
       }
       const { checked } = await this.checked(campaign);
       const waits = (checked?.plan.job.guards.requireApproval ?? 0) > 0;
       return checked?.isStale === false
-        ? { sender, progress: 'checked', said: waits ? 'waits for approval' : 'checked, not sent' }
-        : { sender, progress: 'draft', said: '' };
+        ? { ...about, progress: 'checked', said: waits ? 'waits for approval' : 'checked, not sent' }
+        : { ...about, progress: 'draft', said: '' };
     } catch (error) {
       // One that cannot be read leaves the others listed.
       const said = error instanceof Error ? error.message : String(error);
       if (!(error instanceof UserError)) this.context.log.error(`campaign ${name} cannot be read: ${said}`);
-      return { sender, progress: 'unreadable', said };
+      return { ...about, progress: 'unreadable', said };
     }
   }
+}
+
+/** A number as it stands in files of these countries, in E.164; or why it is none, or not one alone. */
+function readNumber(written: string, countries: readonly string[], example: string): string | Wrong {
+  const read = [...countries, undefined].map((country) => normalizeNumber(written, country));
+  const numbers = new Set(read.flatMap((each) => (each.ok ? [each.e164] : [])));
+  const [number] = numbers;
+  if (number !== undefined && numbers.size === 1) return number;
+  const reason = read.flatMap((each) => (each.ok ? [] : [each.reason]))[0] ?? '';
+  const message = number === undefined ? reason : `This may be ${[...numbers].join(' or ')}`;
+  return { message, hint: `With + and its country code it is clear, such as ${example}.`, field: 'number' };
 }
 
 /** Environment variables with keys of the service, and what for. */

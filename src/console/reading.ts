@@ -5,12 +5,13 @@ import { openNamedRun } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
-import { guessJob } from '../guess/guess-job.js';
+import { guessNumber } from '../guess/guess-number.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
+import { normalizeCountry } from '../normalize/country.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { type Approvals, readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
@@ -26,29 +27,38 @@ import { countToSend, listSendingFacts } from '../texts/sending-question.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { ColumnsShown } from './pages/campaign-pages.js';
 
-/** What a campaign's file has, and what may be its numbers. */
+/** What a campaign's file has, and what may be its numbers. `written`: in a form that is not saved yet. */
 export async function readColumns(
   { directory, job, file = '', sheet }: CampaignFolder,
   files: Files,
-): Promise<Omit<ColumnsShown, 'sheets'>> {
+  written: Readonly<Record<string, unknown>> = {},
+): Promise<ColumnsShown> {
   const heads = await readHeads([file], {
     jobDirectory: directory,
     disk: files,
     stated: { encoding: undefined, sheet },
   });
   const sample = joinSamples(heads.files, findColumn);
-  const choice = { destination: undefined, country: job?.country === '' ? undefined : job?.country };
-  const found = guessJob(sample, choice, findColumn);
-  const own = found.kind === 'found' && found.guess.number !== undefined ? [found.guess.number] : [];
-  const numbers = found.kind === 'several' ? found.columns : own;
-  const [best] = numbers;
+  const country = written.country ?? job?.country;
+  const named = normalizeCountry(String(country ?? ''));
+  const guess = (destination: string | undefined) => {
+    const choice = { destination, country: named.ok ? named.country : undefined };
+    const search = guessNumber(sample, choice, findColumn);
+    return search.kind === 'none' ? [] : search.kind === 'found' ? [search.number] : search.columns;
+  };
+  const found = guess(undefined);
+  const only = found.length === 1 ? found[0] : undefined;
+  const chosen = String(written.destination ?? job?.destination ?? only?.column ?? '');
+  const at = findColumn(sample.columns, chosen)?.index;
+  const own = at === undefined ? [] : guess(chosen);
   return {
     columns: sample.columns,
     samples: sample.columns.map((_, at) => listFilled(sample, at).slice(0, 3)),
     rows: sample.rows.length,
-    numbers,
-    chosen: job?.destination ?? (found.kind === 'found' ? (best?.column ?? '') : ''),
-    country: job?.country ?? (numbers.length === 1 ? (best?.country ?? '') : ''),
+    numbers: [...own, ...found.filter(({ column }) => column !== own[0]?.column)],
+    filled: at === undefined ? 0 : listFilled(sample, at).length,
+    chosen,
+    country: String(country ?? only?.country ?? ''),
   };
 }
 

@@ -170,10 +170,11 @@ export async function startConsole(
   campaign.page('', (asked) => desk.showTasks(asked));
   campaign.page('/file', (asked) => desk.showFile(asked));
   draft.form('/file', (asked) => desk.chooseFile(asked));
-  draft.form('/upload', (asked) => desk.takeFile(asked));
+  draft.form('/upload', (asked) => desk.chooseFile(asked));
   campaign.page('/slices', (asked) => desk.findUpload(asked));
   campaign.page('/columns', (asked) => desk.showColumns(asked));
   draft.form('/columns', (asked) => desk.chooseColumn(asked));
+  campaign.form('/columns.json', (asked) => desk.countNumbers(asked));
   edited.page('/message', (asked) => desk.showMessage(asked));
   edited.form('/message', (asked) => desk.writeMessage(asked));
   edited.page('/who', (asked) => audience.showWho(asked));

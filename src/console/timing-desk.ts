@@ -21,12 +21,10 @@ export class TimingDesk extends Desk {
   async write(asked: JobRequest): Promise<PageAnswer> {
     const { job } = asked;
     const timing = readTiming(asked.fields);
-    const missing = findMissing(timing);
-    if (missing !== undefined) return this.showWhen(asked, [missing], timing);
-    if (asked.fields.sha256 !== job.sha256) {
-      const message = describeConflict('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
-      return { ...(await this.showWhen(asked, [{ message }], timing)), status: 409 };
-    }
+    const missing = listMissing(timing);
+    if (missing.length > 0) return this.showWhen(asked, missing, timing);
+    const message = describeConflict('The campaign', `says: ${describeTiming(job.timing, ownZone())}`);
+    if (asked.fields.sha256 !== job.sha256) return this.showWhen(asked, [{ message, status: 409 }], timing);
     const { kind, day, time, zone, from, to, clock, days, sample } = timing;
     await this.edit(asked, 'changed when it leaves', (document) => {
       const put = (path: readonly string[], value: unknown) => {
@@ -57,23 +55,16 @@ export class TimingDesk extends Desk {
 }
 
 /** What the form itself can say, so that no such job is written. */
-function findMissing({ kind, day, time, zone, from, to, days, sample }: Timing): Wrong | undefined {
-  const needed: Readonly<
-    Record<Timing['kind'], readonly (readonly [isMissing: boolean, message: string, field: string])[]>
-  > = {
-    now: [],
-    at: [
-      [day === '', 'Say on which day it leaves', 'day'],
-      [time === '', 'Say at what time it leaves', 'time'],
-      [zone === '', 'Say whose clock the time is of, such as Asia/Singapore', 'zone'],
-      [sample !== '', 'Choose a time or a sample: what the service holds leaves all at once', 'sample'],
-    ],
-    window: [
-      [from === '', 'Say from what time on messages may leave', 'from'],
-      [to === '', 'Say until what time messages may leave', 'to'],
-      [days.length === 0, 'Tick the days on which messages may leave', 'days'],
-    ],
-  };
-  const found = needed[kind].find(([isMissing]) => isMissing);
-  return found && { message: found[1], field: found[2] };
+function listMissing({ kind, day, time, zone, from, to, days, sample }: Timing): Wrong[] {
+  const [isAt, isWindow] = [kind === 'at', kind === 'window'];
+  const checks: readonly (readonly [isMissing: boolean, message: string, field: string])[] = [
+    [isAt && day === '', 'Say on which day it leaves', 'day'],
+    [isAt && time === '', 'Say at what time it leaves', 'time'],
+    [isAt && zone === '', 'Say whose clock the time is of, such as Asia/Singapore', 'zone'],
+    [isAt && sample !== '', 'Choose a time or a sample: what the service holds leaves all at once', 'sample'],
+    [isWindow && from === '', 'Say from what time on messages may leave', 'from'],
+    [isWindow && to === '', 'Say until what time messages may leave', 'to'],
+    [isWindow && days.length === 0, 'Tick the days on which messages may leave', 'days'],
+  ];
+  return checks.flatMap(([isMissing, message, field]) => (isMissing ? [{ message, field }] : []));
 }

@@ -91,7 +91,7 @@ const MAIN_ZONES: Readonly<Record<string, string>> = {
 };
 
 /** What the examples name: a number, a zone and a region of the service for the country of most recipients. */
-function exampleFor(country = 'SG'): { mobile: string; timeZone: string; region: string } {
+export function exampleFor(country = 'SG'): { mobile: string; timeZone: string; region: string } {
   const known = findNumberCountry(country);
   const mobile = known && getExampleNumber(known, examples)?.number;
   const timeZone = MAIN_ZONES[country] ?? listZones(country)[0];

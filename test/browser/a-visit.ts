@@ -52,8 +52,43 @@ export async function inspect(page: Page): Promise<void> {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme });
     expect(await page.evaluate('document.documentElement.scrollWidth'), page.url()).toBeLessThanOrEqual(width);
+    expect((await measureRings(page)).filter(isFaint), page.url()).toEqual([]);
     await read(page);
   }
+}
+
+/** WCAG 2.2, 1.4.11 and 2.4.13: the ring about what has the focus against what is beside it. */
+export function isFaint({ contrast, width }: Ring): boolean {
+  return contrast < 3 || width < 2;
+}
+
+interface Ring {
+  readonly of: string;
+  readonly contrast: number;
+  readonly width: number;
+}
+
+/** The ring of each element of a page that takes the focus, as it is drawn: outside of it, on the ground of what it is in. */
+export async function measureRings(page: Page): Promise<Ring[]> {
+  // From now on the focus is that of a keyboard, and is shown.
+  await page.keyboard.press('Tab');
+  return page.evaluate(`[...document.querySelectorAll('a[href],button,input,select,textarea,summary')].flatMap((of) => {
+    if (!of.checkVisibility() || of.type === 'hidden') return [];
+    of.focus();
+    const channelsOf = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+    const light = ([red, green, blue]) => [red, green, blue]
+      .map((each) => each / 255)
+      .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, each, at) => sum + each * [0.2126, 0.7152, 0.0722][at], 0);
+    let ground = of.parentElement;
+    while (ground && channelsOf(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
+    const own = getComputedStyle(of);
+    const isDrawn = of.matches(':focus-visible') && own.outlineStyle === 'solid' && parseFloat(own.outlineOffset) > 0;
+    const beside = ground ? channelsOf(getComputedStyle(ground).backgroundColor) : [255, 255, 255];
+    const lights = [light(channelsOf(own.outlineColor)), light(beside)].sort((one, other) => other - one);
+    const contrast = (lights[0] + 0.05) / (lights[1] + 0.05);
+    return [{ of: of.outerHTML.slice(0, 90), contrast, width: isDrawn ? parseFloat(own.outlineWidth) : 0 }];
+  })`);
 }
 
 async function read(page: Page): Promise<void> {

@@ -4,7 +4,7 @@ import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { AConsole } from '../console/a-console.js';
 import { aBrowser } from './a-browser.js';
-import { aVisit, HOSTILE, inspect, PEOPLE } from './a-visit.js';
+import { aVisit, HOSTILE, inspect, isFaint, measureRings, PEOPLE } from './a-visit.js';
 
 const TIMEOUT_MS = 300_000;
 const NUMBERS = HOSTILE.map((_, at) => `+6591234${500 + at}`);
@@ -36,6 +36,9 @@ test('a campaign goes from its file to the report, and every page can be read on
   await page.click('text=Upload');
   await page.waitForURL('**/columns');
   await inspect(page);
+  await page.fill('#country', 'Singapore');
+  await page.keyboard.press('Tab');
+  await page.waitForSelector('text=those without + as numbers of Singapore');
   await page.click('text=Save and go on');
   await page.waitForURL('**/message');
   await page.goBack();
@@ -112,6 +115,9 @@ test('a campaign goes from its file to the report, and every page can be read on
   await inspect(page);
   await page.goto(`${console.origin}/c/${campaign}`);
   await inspect(page);
+  await page.click('text=Make a live copy');
+  await page.waitForSelector('text=Send them these lines');
+  await inspect(page);
   console.write('service.yaml', 'account: acme\ncredentials: { apiKey: { env: NO_SUCH_KEY } }\n');
   await page.click('text=Make a live copy');
   await page.waitForSelector('.banner.live');
@@ -120,6 +126,70 @@ test('a campaign goes from its file to the report, and every page can be read on
   await inspect(page);
   expect(console.sent(campaign)).toEqual([...NUMBERS, '+6591239999'].sort());
   expect(complaints).toEqual([]);
+  await page.close();
+});
+
+test('a ring that is faint, thin or not there at all is found', { timeout: TIMEOUT_MS }, async () => {
+  const { page } = await aVisit(browser, console);
+  const drawAs = async (outline: string) => {
+    await page.evaluate(`for (const each of document.querySelectorAll('*')) each.style.outline = '${outline}'`);
+    return (await measureRings(page)).filter(isFaint).length;
+  };
+  const all = (await measureRings(page)).length;
+  expect(all).toBeGreaterThanOrEqual(6);
+  expect(await drawAs('3px solid #999')).toBe(all);
+  expect(await drawAs('1px solid #000')).toBe(all);
+  expect(await drawAs('none')).toBe(all);
+  expect(await drawAs('3px solid #767676')).toBe(0);
+  await page.close();
+});
+
+test('at 50 KB a second no page of the way from the list to the report takes more than three seconds to come', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const { page } = await aVisit(browser, console);
+  const client = await page.context().newCDPSession(page);
+  const loads: { page: string; bytes: number; seconds: number }[] = [];
+  let bytes = 0;
+  client.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  await client.send('Network.enable');
+  const [downloadThroughput, uploadThroughput] = [50_000, 50_000];
+  await client.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 100,
+    downloadThroughput,
+    uploadThroughput,
+  });
+  /** Does it, and waits for the page that has this title. */
+  const load = async (title: string, act: () => Promise<unknown>) => {
+    const startMs = performance.now();
+    bytes = 0;
+    await act();
+    await page.waitForSelector(`h1:has-text("${title}")`);
+    await page.waitForLoadState('networkidle');
+    loads.push({ page: title, bytes, seconds: Math.round((performance.now() - startMs) / 100) / 10 });
+  };
+  const next = () => page.click('text=Save and go on');
+  await load('Campaigns', () => page.goto(console.origin));
+  await page.fill('#name', 'slow');
+  await load('The file of people', () => page.click('text=Start a campaign'));
+  await page.setInputFiles('#file', console.write('slow.csv', PEOPLE.replaceAll('+6591234', '+6591238')));
+  await load('Which column', () => page.click('text=Upload'));
+  await load('The message', next);
+  await load('Who gets it', next);
+  await load('When it leaves', next);
+  await load('Check', next);
+  await page.click('main button');
+  await load('Check', () => page.waitForSelector('#count'));
+  await page.fill('#count', '5');
+  await load('Report', () => page.keyboard.press('Enter'));
+  process.stdout.write(loads.map((each) => `${each.page}: ${each.bytes} bytes, ${each.seconds} s\n`).join(''));
+  // It was as slow as that, and what came is all that a page needs.
+  expect(loads.filter(({ seconds }) => seconds > 0.2)).toHaveLength(loads.length);
+  expect(loads.filter((each) => each.bytes > 150_000 || each.bytes < 10_000)).toEqual([]);
+  expect(console.sent('slow')).toHaveLength(5);
   await page.close();
 });
 

@@ -195,10 +195,10 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const refused = await console.post('/c/real/live');
     expect([refused.status, textOf(refused)]).toEqual([
       422,
-      expect.stringContaining('service.yaml beside campaigns/ is not there'),
+      expect.stringMatching(/this console has no account to send from .* Send them these lines: .*VOLLEY_API_KEY/),
     ]);
     console.write('service.yaml', 'sandbox: true\n');
-    expect(textOf(await console.post('/c/real/live'))).toContain('does not name an account');
+    expect(textOf(await console.post('/c/real/live'))).toContain('it has no account, or no credentials');
     console.write('service.yaml', 'account: acme\n');
     expect((await console.post('/c/real/live')).status).toBe(422);
     console.write('service.yaml', 'account: acme\nregion: europe\ncredentials: { apiKey: { env: NO_SUCH_KEY } }\n');

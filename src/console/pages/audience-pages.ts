@@ -10,10 +10,11 @@ import {
   renderForm,
   renderHidden,
   renderPage,
+  SAVE,
   type View,
 } from './layout.js';
 
-export interface WhoShown {
+interface WhoShown {
   /** Of the job file that the form is about. */
   readonly sha256: string;
   readonly columns: readonly TickableColumn[];
@@ -27,35 +28,27 @@ export interface WhoShown {
   readonly warnings: readonly string[];
 }
 
-export function whoPage(
-  view: View,
-  { sha256, columns, said, lists, optOuts, sharesMemory, warnings }: WhoShown,
-): PageAnswer {
+export function whoPage(view: View, shown: WhoShown): PageAnswer {
+  const { sha256, columns, said, lists, optOuts, sharesMemory, warnings } = shown;
   const none =
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
       : html`<p>Tick values to write only to people who have them. A column without a tick does not count.</p>`;
   const ticks = lists.map(
-    (list, index) =>
-      html`<label class="tick"><input type="checkbox" name="list-${index}" checked> ${list}</label>
-`,
+    (list, index) => html`<label class="tick"><input type="checkbox" name="list-${index}" checked> ${list}</label>`,
   );
   const listed =
     lists.length === 0 && optOuts === ''
       ? html`<p class="note"><b>No one is excluded. Is that right?</b> People who said STOP, or asked you not to write, must be on a list here.</p>`
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
+  const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
+<p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
+<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
+${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}${SAVE}`;
   return renderPage(view, {
     title: 'Who',
     body: html`<h1>Who gets it</h1>
-${renderForm(
-  view,
-  'who',
-  html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
-<p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
-<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
-${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV, Excel or NDJSON, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
-  html`${MULTIPART} data-count="${view.at}/who.json"`,
-)}`,
+${renderForm(view, 'who', form, html`${MULTIPART} data-count="${view.at}/who.json"`)}`,
     command: 'volley check job.yaml',
   });
 }
@@ -66,8 +59,7 @@ function renderColumn({ wrong }: View, { column, values }: TickableColumn, at: n
   const isOpen = values.some(({ isTicked }) => isTicked) || wrong.some(({ field }) => field === id);
   const ticks = values.map(
     ({ value, rows, isTicked }) =>
-      html`<label class="tick"><input type="checkbox" name="${nameTick(column, value)}"${isTicked ? html` checked` : NOTHING}> ${value === '' ? html`<i>blank</i>` : value} <span class="dim">${rows === 0 ? 'not in these rows' : format(rows)}</span></label>
-`,
+      html`<label class="tick"><input type="checkbox" name="${nameTick(column, value)}"${isTicked ? html` checked` : NOTHING}> ${value === '' ? html`<i>blank</i>` : value} <span class="dim">${rows === 0 ? 'not in these rows' : format(rows)}</span></label>`,
   );
   const some = values
     .slice(0, 3)

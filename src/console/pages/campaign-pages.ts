@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
-import { formatTime } from '../../domain/stated-time.js';
+import { formatZoned } from '../../domain/stated-time.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
+import { nameCountry } from '../../normalize/country.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
+import { ownZone } from '../timing.js';
 import {
   MULTIPART,
   markWrong,
@@ -17,6 +19,7 @@ import {
   renderOptions,
   renderPage,
   renderPhone,
+  SAVE,
   type View,
 } from './layout.js';
 
@@ -33,14 +36,18 @@ interface TasksShown {
   readonly tasks: readonly Task[];
   /** The latest first. */
   readonly history: readonly Deed[];
+  /** What is to be asked for before it can be sent for real. */
+  readonly request: Html;
 }
 
 /** Of what was done before, the rest is below a summary. */
 const LAST_DEEDS = 5;
 
-export function taskPage(view: View, { job, tasks, history }: TasksShown): PageAnswer {
+export function taskPage(view: View, { job, tasks, history, request }: TasksShown): PageAnswer {
   const name = view.campaign?.name ?? '';
-  const lines = history.map(({ at, by, did }) => html`${formatTime({ at })}: ${by} ${did}`);
+  const lines = history.map(
+    ({ at, by, did }) => html`${formatZoned(Date.parse(at), ownZone())}: ${`${by} ${did}`.trim()}`,
+  );
   const [last, before] = [lines.slice(0, LAST_DEEDS), lines.slice(LAST_DEEDS)];
   const older = html`<details><summary>${countOf(before.length, 'entry', 'entries')} before</summary>${renderItems(before)}</details>`;
   const deeds = html`<h2>History</h2>${renderItems(last)}${before.length === 0 ? NOTHING : older}`;
@@ -50,7 +57,7 @@ export function taskPage(view: View, { job, tasks, history }: TasksShown): PageA
   );
   const live =
     job?.isSandbox === true
-      ? html`<h2>Send it for real</h2><p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
+      ? html`<h2 id="live">Send it for real</h2>${request}<p>This campaign stays on the sandbox. A live copy has the same people, text and times, is sent from your account, and is checked anew.</p>${renderForm(view, 'live', html`<button class="quiet">Make a live copy</button>`)}`
       : NOTHING;
   return renderPage(view, {
     title: name,
@@ -68,15 +75,12 @@ export function filePage(view: View, { file }: CampaignFolder, uploaded: readonl
     renderForm(view, 'file', html`${renderHidden('name', each)}<button class="quiet">Use ${each}</button>`),
   );
   const upload = html`${renderFileField(view, 'Choose a file', PEOPLE_FILES)}<p class="live" role="status" data-upload></p><button>Upload</button>`;
-  const path = renderField(view, {
-    id: 'path',
-    label: 'Its path',
-    hint: 'Such as /home/anna/people.csv. It is read where it is.',
-  });
+  const hint = 'Such as /home/anna/people.csv. It is read where it is.';
+  const path = renderField(view, { id: 'path', label: 'Its path', hint });
   return renderPage(view, {
     title: 'File',
     body: html`<h1>The file of people</h1>
-<p>CSV, Excel or NDJSON, as your tool exports it: one row a person, with a column of phone numbers.</p>${chosen}
+<p>CSV or Excel, as your tool exports it: one row a person, with a column of phone numbers.</p>${chosen}
 ${renderForm(view, 'upload', upload, html`${MULTIPART} data-slices="${view.at}/slices"`)}
 ${before.length === 0 ? NOTHING : html`<h2>Files of this campaign</h2>${before}`}
 <h2>Or a file on this machine</h2>
@@ -88,7 +92,7 @@ ${renderForm(view, 'file', html`${path}<button class="quiet">Use this file</butt
 /** Of a workbook in which several sheets may hold the people. */
 export function sheetPage(view: View, { file = '', sheet }: CampaignFolder, sheets: readonly string[]): PageAnswer {
   return renderPage(view, {
-    title: 'Sheet',
+    title: 'Columns',
     body: html`<h1>Which sheet has the people?</h1><p>${basename(file)} has ${countOf(sheets.length, 'sheet')}.</p>
 ${renderForm(view, 'columns', html`${renderSheets(view, sheets, sheet)}<button>Go on</button>`)}`,
     command: 'volley init people.xlsx --sheet Customers',
@@ -101,13 +105,15 @@ function renderSheets(view: View, sheets: readonly string[], chosen: string | un
 
 export interface ColumnsShown {
   /** Of a workbook. */
-  readonly sheets: readonly string[];
+  readonly sheets?: readonly string[];
   readonly columns: readonly string[];
   /** Cells of each column, as they stand in the first rows. */
   readonly samples: readonly (readonly string[])[];
   readonly rows: number;
-  /** Columns that may hold the numbers, the best first. */
+  /** Columns that may hold the numbers: the chosen one, or the best, first. */
   readonly numbers: readonly NumberGuess[];
+  /** Cells of the chosen one that have anything. */
+  readonly filled: number;
   readonly chosen: string;
   readonly country: string;
 }
@@ -116,33 +122,43 @@ const MOST_COLUMNS = 40;
 const MOST_SAMPLE = 60;
 
 export function columnsPage(view: View, { file = '', sheet }: CampaignFolder, shown: ColumnsShown): PageAnswer {
-  const { sheets, columns, samples, rows, numbers, chosen, country } = shown;
-  const evidence = numbers.map(
-    (each) =>
-      html`<p><b>${each.column}</b> has a valid number in ${format(each.valid)} of ${countOf(rows, 'row')}.</p>`,
-  );
+  const { sheets = [], columns, samples, chosen, country } = shown;
+  const doubt = findDoubt(shown) ?? '';
+  const isAsked = view.wrong.some(({ message }) => message === doubt);
+  const sure = isAsked
+    ? html` <button class="quiet" name="sure" value="${doubt}">Save it all the same</button>`
+    : NOTHING;
   const none = chosen === '' ? html`<option value="">Choose a column</option>` : NOTHING;
   const first = columns
     .slice(0, MOST_COLUMNS)
     .map((column, at) => [column, (samples[at] ?? []).map((cell) => cell.slice(0, MOST_SAMPLE)).join(' · ')]);
   const table = renderTable({ name: 'The first rows of each column', columns: ['column', 'first rows'] }, first);
-  const more =
-    columns.length > MOST_COLUMNS
-      ? html`<p class="dim">And ${countOf(columns.length - MOST_COLUMNS, 'column')} more.</p>`
-      : NOTHING;
+  const form = html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
+${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="60"` })}<p class="lead" role="status" data-counted>${describeNumbers(shown)}</p><button>Save and go on</button> <button class="quiet" name="count" value="1">Count again</button>${sure}`;
   return renderPage(view, {
     title: 'Columns',
     body: html`<h1>Which column has the phone numbers?</h1>
-<p>In the first ${countOf(rows, 'row')} of ${basename(file)}:</p>${evidence}
-${renderForm(
-  view,
-  'columns',
-  html`${sheets.length > 1 && sheet !== undefined ? renderSheets(view, sheets, sheet) : NOTHING}<p class="field"><label for="destination">Phone numbers</label><select id="destination" name="destination">${none}${renderOptions(columns, chosen)}</select></p>
-${renderField(view, { id: 'country', label: 'Country of numbers without +', hint: 'Such as Singapore, or SG. Leave it empty where all numbers begin with +.', value: country, attributes: html` maxlength="60"` })}<button>Save and go on</button>`,
-)}
-<h2>What is in the file</h2>${table}${more}`,
+${renderForm(view, 'columns', form, html` data-count="${view.at}/columns.json"`)}
+<h2>What is in ${basename(file)}</h2>${table}${columns.length > MOST_COLUMNS ? html`<p class="dim">The first ${MOST_COLUMNS} of ${columns.length} columns.</p>` : NOTHING}`,
     command: 'volley init people.csv --destination mobile --country SG',
   });
+}
+
+/** What speaks for a column. */
+export function describeNumbers({ numbers: [best, ...others], rows }: ColumnsShown): string {
+  if (best === undefined) return 'No column looks like one of phone numbers.';
+  const read = best.country === undefined ? '' : `, those without + as numbers of ${nameCountry(best.country)}`;
+  const next = others.map(({ column, valid }) => `${column}, ${format(valid)}`).join('; ');
+  return `${best.column} has a valid number in ${format(best.valid)} of ${countOf(rows, 'row')}${read}.${next === '' ? '' : ` Next: ${next}.`}`;
+}
+
+/** What is asked where most numbers of the chosen column would fail; undefined where most are valid. */
+export function findDoubt({ numbers: [own], chosen, filled }: ColumnsShown): string | undefined {
+  if (own === undefined || chosen === '' || own.valid * 2 >= filled) return undefined;
+  const only = `Only ${format(own.valid)} of ${countOf(filled, 'number')} ${own.valid === 1 ? 'is' : 'are'} valid`;
+  if (own.countryColumn !== undefined) return `${only} in the countries of ${own.countryColumn}. Is the column right?`;
+  if (own.country === undefined) return `${only} as they stand. Which country are the others of?`;
+  return `${only} in ${nameCountry(own.country)}. Is the country right?`;
 }
 
 /** A row as `volley preview` prints it. */
@@ -184,24 +200,17 @@ export function messagePage(view: View, { sha256, columns, rows, written, shown 
     .map(
       (column) => html`<button type="button" class="quiet" data-insert="${variableOf(column)}">+ ${column}</button> `,
     );
-  const choices = [
-    ['', 'the first'],
-    ['longest', 'the longest'],
-    ['random', 'any'],
-  ].map(([choice = '', title = '']) =>
+  const choices = Object.entries({ '': 'the first', longest: 'the longest', random: 'any' }).map(([choice, title]) =>
     choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
   );
+  const form = html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
+<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${markWrong(view, 'message')}>${html`
+`}${written.message}</textarea></p>
+<p class="inserts" hidden data-script>Insert: ${inserts}</p>${SAVE}`;
   return renderPage(view, {
     title: 'Message',
     body: html`<h1>The message</h1>
-${renderForm(
-  view,
-  'message',
-  html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
-<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${markWrong(view, 'message')}>${html`
-`}${written.message}</textarea></p>
-<p class="inserts" hidden data-script>Insert: ${inserts}</p><button>Save and show it</button> <button name="next" value="1">Save and go on</button>`,
-)}
+${renderForm(view, 'message', form)}
 <h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
   });
@@ -216,6 +225,6 @@ function variableOf(column: string): string {
 export function handWrittenPage(view: View, { job }: CampaignFolder): PageAnswer {
   return renderPage(view, {
     title: 'Written by hand',
-    body: html`<h1>This job is changed in its file</h1><p>It has what these pages do not show: ${job?.unknown.join(', ') ?? ''}. It can be checked and sent here; to change it, edit its file.</p><pre>${job?.text ?? ''}</pre>`,
+    body: html`<h1>This campaign is changed by hand</h1><p>It has what these pages do not show: ${job?.unknown.join(', ') ?? ''}. It can be checked and sent here; who wrote it changes it, in its file.</p><pre>${job?.text ?? ''}</pre>`,
   });
 }

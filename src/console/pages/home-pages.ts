@@ -2,13 +2,14 @@ import { basename } from 'node:path';
 import type { z } from 'zod';
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
-import { formatTime } from '../../domain/stated-time.js';
+import { formatZoned } from '../../domain/stated-time.js';
 import { defaultLimits } from '../../job/limits.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX, type writtenService } from '../../job/schema/service.js';
 import type { MessageToPerson } from '../../people/list-person.js';
 import { PERSON_WORDS } from '../../people/people-file.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import { may, type User } from '../team.js';
+import { ownZone } from '../timing.js';
 import {
   type PageAnswer,
   renderField,
@@ -29,6 +30,8 @@ export interface Entry {
   /** In a few words. */
   readonly said: string;
   readonly sender: string;
+  /** Of numbers without +; '' where its file has none. */
+  readonly country: string;
   /** When it was changed last, or sent. */
   readonly atMs: number;
 }
@@ -58,11 +61,9 @@ interface Listed {
   /** How many are before those that are shown, and how many there are. */
   readonly from: number;
   readonly total: number;
-  /** There is no campaign at all. */
-  readonly isEmpty: boolean;
 }
 
-export function homePage(view: View, { entries, find, from, total, isEmpty }: Listed): PageAnswer {
+export function homePage(view: View, { entries, find, from, total }: Listed): PageAnswer {
   const groups = GROUPS.map(([title, has]) => {
     const own = entries.filter(({ progress }) => has.includes(progress));
     const items = own.map(({ name, progress, said }) => {
@@ -71,9 +72,10 @@ export function homePage(view: View, { entries, find, from, total, isEmpty }: Li
     });
     return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
   });
-  const search = isEmpty
-    ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
-    : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
+  const search =
+    total === 0 && find === ''
+      ? html`<p class="lead">No campaigns yet. Start with a file of people.</p>`
+      : html`<form method="get" action="/" role="search"><p class="field"><label for="find">Find by name</label><input id="find" name="find" value="${find}" type="search"> <button class="quiet">Find</button></p></form>`;
   const none =
     find === '' || total > 0
       ? NOTHING
@@ -102,29 +104,28 @@ export interface Person {
 interface PersonShown {
   /** As it was written; '' before. */
   readonly number: string;
-  readonly found: Person | undefined;
+  readonly found?: Person;
+  /** Of a number, in E.164. */
+  readonly example: string;
   /** What was just done. */
   readonly said: string | undefined;
   readonly hasCampaign: boolean;
 }
 
-export function personPage(view: View, { number, found, said, hasCampaign }: PersonShown): PageAnswer {
-  const ask = html`${renderField(view, { id: 'number', label: 'Number', hint: 'With + and its country code, such as +6591234567.', value: number, attributes: html` type="tel" autocomplete="off"` })}<button>Look it up</button>`;
+export function personPage(view: View, shown: PersonShown): PageAnswer {
+  const { number, found, example, hasCampaign } = shown;
+  const ask = html`${renderField(view, { id: 'number', label: 'Number', hint: `As it stands in your files, or with + and its country code, such as ${example}.`, value: number, attributes: html` type="tel" autocomplete="off"` })}<button>Look it up</button>`;
   return renderPage(view, {
     title: 'A person',
     body: html`<h1>One person</h1><p>What a person was sent, when and by which campaign, and whether they opted out.</p>
-${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campaigns yet, so nothing is known of anyone.</p>`}${found === undefined ? NOTHING : renderPerson(view, { number, said }, found)}`,
-    command: `volley people show job.yaml ${number === '' ? '+6591234567' : quoteWord(number)}`,
+${hasCampaign ? renderForm(view, 'people', ask) : html`<p class="lead">No campaigns yet, so nothing is known of anyone.</p>`}${found === undefined ? NOTHING : renderPerson(view, shown, found)}`,
+    command: `volley people show job.yaml ${quoteWord(number || example)}`,
   });
 }
 
-function renderPerson(
-  view: View,
-  { number, said }: Pick<PersonShown, 'number' | 'said'>,
-  { messages, list, campaigns }: Person,
-): Html {
+function renderPerson(view: View, { number, said }: PersonShown, { messages, list, campaigns }: Person): Html {
   const rows = messages.map(({ at, job, state, why, text }) => [
-    formatTime({ at }),
+    formatZoned(Date.parse(at), ownZone()),
     campaigns.has(job) ? html`<a href="/c/${job}/run">${job}</a>` : job,
     `${PERSON_WORDS[state]}${why === null ? '' : `: ${why}`}`,
     text ?? 'its rows are not there any more',
@@ -134,52 +135,58 @@ function renderPerson(
     rows.length === 0
       ? html`<p class="lead">Nothing was sent to ${number}, as far as is known.</p>`
       : html`<p class="lead">${countOf(rows.length, 'message')} to ${number}.</p><div class="fix">${renderTable({ name: 'Messages, the latest first', columns: titles }, rows)}</div>`;
-  const opt = (what: string, does: string) =>
-    may(view.user, 'author')
-      ? renderForm(
-          view,
-          'people/opt',
-          html`${renderHidden('number', number)}${renderHidden('what', what)}<button class="quiet">${does}</button>`,
-        )
-      : NOTHING;
+  const opt = html`${renderHidden('number', number)}<button class="quiet" name="what" value="${list === null ? 'out' : 'in'}">${list === null ? 'Opt out: send them nothing any more' : 'Opt in: they may be written to again'}</button>`;
   const listed =
     list === null
-      ? html`<p>No list has it: campaigns may write to it.</p>${opt('out', 'Opt out: send it nothing any more')}`
-      : html`<p>The list <b>${basename(list)}</b> has it: nothing is sent to it, in a run that is under way too.</p>${opt('in', 'Opt in: it may be written to again')}`;
-  return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}`;
+      ? html`<p>They are on no list of opt-outs: campaigns may write to them.</p>`
+      : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.</p>`;
+  return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
 }
 
 interface SettingsShown {
   readonly directory: string;
-  /** Of service.yaml; undefined where it is not there, or wrong. */
+  /** Of service.yaml; undefined where it is wrong. */
   readonly service: z.output<typeof writtenService> | undefined;
-  readonly keys: readonly { readonly what: string; readonly name: string; readonly isThere: boolean }[];
+  /** Why it cannot be sent from. */
+  readonly faults: readonly string[];
+  readonly keys: readonly (readonly [what: string, said: string])[];
   /** With how many campaigns have each. */
   readonly senders: readonly (readonly [sender: string, campaigns: number])[];
   /** Undefined where one person uses the console. */
   readonly users: readonly User[] | undefined;
 }
 
-export function settingsPage(view: View, { directory, service, keys, senders, users }: SettingsShown): PageAnswer {
+/** What a user hands to the person who can give the console its account. `faults`: of what stands there now. */
+export function renderRequest(directory: string, faults: readonly string[]): Html {
+  return html`<p><b>Campaigns cannot be sent for real yet</b>, as this console has no account to send from. The person who set it up, or your IT, adds one once. Send them these lines:</p>
+<pre>Please let our Volley console send from our account.
+1. In ${directory}, put this into the file service.yaml, with our region and account:
+region: asia
+account: acme
+credentials: { apiKey: { env: VOLLEY_API_KEY } }
+2. Where the console is started, set VOLLEY_API_KEY to the key of the account, and start it again.
+What is wrong with service.yaml now: ${faults.join('; ')}.</pre>`;
+}
+
+export function settingsPage(view: View, shown: SettingsShown): PageAnswer {
+  const { directory, service, faults, keys, senders, users } = shown;
   const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
-  const account = [
-    ['account', service?.account ?? 'none'],
-    ['region', service?.region ?? ''],
-    [
-      'subaccount',
-      service?.subAccountId ?? (service?.account ? `${service.account}${DEFAULT_SUB_ACCOUNT_SUFFIX}` : ''),
-    ],
-    ...Object.entries(service?.bases ?? {}).map(([area, base]) => [`address of ${area}`, base ?? '']),
-    ...keys.map(({ what, name, isThere }) => [what, `from ${name}, ${isThere ? 'present' : 'not set'}`]),
-  ].filter(([, value]) => value !== '');
+  const { account = '', region = '', bases = {} } = service ?? {};
+  const rows = [
+    ['account', account],
+    ['region', region],
+    ['subaccount', service?.subAccountId ?? `${account}${DEFAULT_SUB_ACCOUNT_SUFFIX}`],
+    ...Object.entries(bases).flatMap(([area, base]) => (base === undefined ? [] : [[`address of ${area}`, base]])),
+    ...keys,
+  ];
   const people = users?.map(({ name, role }) => [name, role]);
   return renderPage(view, {
     title: 'Settings',
-    body: html`<h1>Settings</h1><p>They are read here, and changed in their files. Campaigns are in <code>${directory}/campaigns</code>.</p>
-<h2>The account of live campaigns</h2><p>A live copy gets what <code>${directory}/service.yaml</code> says when it is made${service === undefined ? html`. <b>It is not there yet, or wrong</b>: campaigns are on the sandbox` : NOTHING}.</p>${service === undefined ? NOTHING : renderTable({ name: 'Account', columns: ['what', 'is'] }, account)}
+    body: html`<h1>Settings</h1><p>They are read here; the person who keeps this console changes them, in <code>${directory}</code>.</p>
+<h2>The account of live campaigns</h2>${faults.length > 0 ? renderRequest(directory, faults) : html`<p>A live copy of a campaign is sent from it.</p>${renderTable({ name: 'Account', columns: ['what', 'is'] }, rows)}`}
 <h2>Senders</h2>${senders.length === 0 ? html`<p>No campaign has one yet.</p>` : renderTable({ name: 'Senders', columns: ['sender', '#campaigns'] }, senders)}<p>A campaign has its own: on its page Message.</p>
-<h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. A campaign has others, and prices, by <code>limits</code> and <code>prices</code> of its <code>job.yaml</code>.</p>
-<h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. <code>volley console --users users.csv --add Anna --role author</code> begins a team.</p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>Who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
+<h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. The person who keeps this console can give a campaign other limits, and prices, so that its check says what it costs.</p>
+<h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. The person who keeps this console begins a team with <code>volley console --users users.csv --add Anna --role author</code></p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>The person who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
     command: 'volley check job.yaml --online',
   });
 }

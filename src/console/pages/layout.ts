@@ -18,6 +18,8 @@ export interface Wrong {
   readonly message: string;
   readonly hint?: string | null;
   readonly field?: string;
+  /** That the page is answered with, where it is not 422. */
+  readonly status?: number;
 }
 
 /** What a request is answered with. `to`: another page, after every form that did something. */
@@ -38,7 +40,6 @@ interface PageParts {
   readonly refreshes?: boolean;
 }
 
-/** One on which something is wrong is answered with 422. */
 export function renderPage(view: View, { title, body, command, refreshes = false }: PageParts): PageAnswer {
   const { campaign, wrong } = view;
   const banner =
@@ -62,14 +63,26 @@ ${refreshes ? html`<noscript><meta http-equiv="refresh" content="3"></noscript>`
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header><nav aria-label="Volley"><a class="brand" href="/">Volley</a>${campaign === undefined ? NOTHING : html` <a href="${view.at}">${campaign.name}</a>`}${renderVisitor(view)}</nav>${banner}</header>
-<main id="main" tabindex="-1">
+${renderSteps(view, title)}<main id="main" tabindex="-1">
 ${renderWrong(wrong)}${body}
 ${command === undefined ? NOTHING : html`<footer>In the terminal: <code>${command}</code></footer>`}
 </main>
 </body>
 </html>
 `;
-  return { status: wrong.length > 0 ? 422 : 200, page: showHidden(page.text) };
+  return { status: wrong.length > 0 ? (wrong[0]?.status ?? 422) : 200, page: showHidden(page.text) };
+}
+
+/** Of a campaign, in their order: each is the title and the address of a page. */
+const STEPS = ['File', 'Columns', 'Message', 'Who', 'When', 'Check'];
+
+/** Where a page stands among them; nothing on any other. */
+function renderSteps({ at, campaign }: View, title: string): Html {
+  const step = STEPS.indexOf(title);
+  if (campaign === undefined || step === -1) return NOTHING;
+  const before = STEPS.slice(0, step).map((each) => `/${each.toLowerCase()}`);
+  return html`<nav class="steps" aria-label="Steps"><a href="${at}${before.at(-1) ?? ''}">Back</a> Step ${step + 1} of ${STEPS.length}: ${title}</nav>
+`;
 }
 
 /** Commands that a page waits for, by their verbs: which page that is, and what it says meanwhile. `did`: for the history. */
@@ -130,18 +143,21 @@ function showHidden(page: string): string {
 function renderWrong(wrong: readonly Wrong[]): Html {
   if (wrong.length === 0) return NOTHING;
   const items = wrong.map(({ message, hint, field }) => {
-    const said = field === undefined ? html`${message}` : html`<a href="#${field}">${sayOfField(message)}</a>`;
-    return html`<li>${said}${hint ? html`<br>${hint}` : NOTHING}</li>`;
+    const plain = sayPlainly(message);
+    const said = field === undefined ? plain : html`<a href="#${field}">${plain.replace(OF_KEY, 'It $1 ')}</a>`;
+    return html`<li>${said}${hint ? html`<br>${sayPlainly(hint)}` : NOTHING}</li>`;
   });
   return html`<div class="wrong" role="alert" aria-labelledby="wrong"><h2 id="wrong">There is a problem</h2><ul>${items}</ul></div>
 `;
 }
 
-/** Who follows a fault to its field needs neither the line nor the key that stands for it in the job file. */
-function sayOfField(message: string): string {
-  return message
-    .replace(/^.*job\.yaml, line \d+: /, '')
-    .replace(/^"?[\w[\]]+(?:\.[\w[\]]+)+"? (is|has|holds) /, 'It $1 ');
+/** What a key of the job file is, has or holds: who follows a fault to its field does not need the key. */
+const OF_KEY = /^"?[\w[\]]+(?:\.[\w[\]]+)+"? (is|has|holds) /;
+
+/** In the words of these pages; the command below them names the line of the job file. */
+function sayPlainly(message: string): string {
+  const bare = message.replace(/^.*job\.yaml, line \d+: (?:[\w[\]]+(?:\.[\w[\]]+)+: )?/, '');
+  return bare.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
 }
 
 /** The sentences of the command itself. */
@@ -174,7 +190,7 @@ interface Field {
   readonly id: string;
   readonly label: string;
   /** Below the label. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly value?: string;
   readonly attributes?: Html;
 }
@@ -190,6 +206,9 @@ export function renderField(view: View, { id, label, hint, value, attributes = N
 export function markWrong({ wrong }: View, id: string): Html {
   return wrong.some(({ field }) => field === id) ? html` aria-invalid="true"` : NOTHING;
 }
+
+/** Ends a form of a step. */
+export const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
 
 /** A number to type. */
 export function renderCount(view: View, label: string): Html {
@@ -230,8 +249,7 @@ export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
 
 /** `accept`: endings of its name. */
 export function renderFileField(view: View, label: string, accept: string, hint?: string): Html {
-  const attributes = html` type="file" accept="${accept}"`;
-  return renderField(view, { id: 'file', label, attributes, ...(hint === undefined ? {} : { hint }) });
+  return renderField(view, { id: 'file', label, hint, attributes: html` type="file" accept="${accept}"` });
 }
 
 /** On the pages of who has been let in. */

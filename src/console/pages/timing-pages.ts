@@ -1,7 +1,10 @@
 import { DAYS } from '../../hours/window.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import type { Timing } from '../timing.js';
-import { type PageAnswer, renderField, renderForm, renderHidden, renderPage, type View } from './layout.js';
+import { type PageAnswer, renderField, renderForm, renderHidden, renderPage, SAVE, type View } from './layout.js';
+
+/** From Monday on, as `DAYS`. */
+const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 export interface WhenShown {
   /** Of the job file that the form is about. */
@@ -17,20 +20,14 @@ export function whenPage(view: View, { sha256, timing, zone, said }: WhenShown):
   const choice = (kind: Timing['kind'], title: string, hint: string, fields: Html = NOTHING) =>
     html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind ? html` checked` : NOTHING} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
 `;
-  const field = (id: keyof Timing & string, label: string, value: string, type: string, hint?: string) =>
-    renderField(view, { id, label, value, attributes: html` type="${type}"`, ...(hint === undefined ? {} : { hint }) });
+  const field = (id: keyof Timing & string, label: string, value: string, type: string) =>
+    renderField(view, { id, label, value, attributes: html` type="${type}"` });
   const zoned = html` list="zones" autocomplete="off"`;
   const days = DAYS.map(
     (day, at) =>
-      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${nameDay(at)}</label> `,
+      html`<label class="tick inline"><input type="checkbox" name="day-${day}"${timing.days.includes(day) ? html` checked` : NOTHING}> ${DAY_NAMES[at] ?? day}</label> `,
   );
-  return renderPage(view, {
-    title: 'When',
-    body: html`<h1>When it leaves</h1><p>As it is saved: <b>${said}</b>.</p>
-${renderForm(
-  view,
-  'when',
-  html`${renderHidden('sha256', sha256)}<div role="radiogroup" aria-label="When">
+  const form = html`${renderHidden('sha256', sha256)}<div role="radiogroup" aria-label="When">
 ${choice('now', 'At once', 'As soon as you have typed the number and pressed Send.')}
 ${choice(
   'at',
@@ -46,13 +43,11 @@ ${choice(
 )}
 </div>
 <datalist id="zones">${Intl.supportedValuesOf('timeZone').map((each) => html`<option value="${each}"></option>`)}</datalist>
-${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`,
-)}`,
+${renderField(view, { id: 'sample', label: 'A sample first', hint: 'How many of the people, such as 5%. The rest waits until you have looked at how it went, and say so. Empty: all at once.', value: timing.sample, attributes: html` size="6"` })}${SAVE}`;
+  return renderPage(view, {
+    title: 'When',
+    body: html`<h1>When it leaves</h1><p>As it is saved: <b>${said}</b>.</p>
+${renderForm(view, 'when', form)}`,
     command: 'volley check job.yaml',
   });
-}
-
-/** Monday is 0. */
-function nameDay(at: number): string {
-  return new Intl.DateTimeFormat('en-GB', { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + at));
 }

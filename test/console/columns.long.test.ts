@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { AConsole, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+const MOBILES = ['91234567', '91234568', '91234569', '+995555123456'];
+const PEOPLE = `name,mobile\n${MOBILES.map((mobile, at) => `P${at},${mobile}`).join('\n')}\n`;
+
+describe('the columns of a campaign, and the people of its files', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole();
+  const jobOf = (name: string) => console.read(`campaigns/${name}/job.yaml`);
+
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+    await console.post('/new', { name: 'sale' });
+    await console.post('/c/sale/file', { path: console.write('people.csv', PEOPLE) });
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  test('numbers are counted again with another country, and nothing is saved by it', async () => {
+    const choice = { destination: 'mobile', country: 'Singapore' };
+    const before = console.files('sale').includes('job.yaml') ? jobOf('sale') : undefined;
+    const counted = await console.post('/c/sale/columns', { ...choice, count: '1' });
+    const said = 'mobile has a valid number in 4 of 4 rows, those without + as numbers of Singapore';
+    expect([counted.status, textOf(counted)]).toEqual([200, expect.stringContaining(said)]);
+    expect(counted.text).toContain('value="Singapore"');
+    expect(JSON.parse((await console.post('/c/sale/columns.json', choice)).text).said).toContain(said);
+    const other = await console.post('/c/sale/columns', { ...choice, country: 'GE', count: '1' });
+    expect(textOf(other)).toContain('in 1 of 4 rows, those without + as numbers of Georgia');
+    expect(console.files('sale').includes('job.yaml') ? jobOf('sale') : undefined).toBe(before);
+  });
+
+  test('a country in which most numbers fail is asked about, and saved once a person says so', async () => {
+    const choice = { destination: 'mobile', country: 'Georgia' };
+    const doubt = 'Only 1 of 4 numbers is valid in Georgia. Is the country right?';
+    const asked = await console.post('/c/sale/columns', choice);
+    expect([asked.status, textOf(asked)]).toEqual([422, expect.stringContaining(doubt)]);
+    expect(asked.text).toContain(`name="sure" value="${doubt}"`);
+    const bare = await console.post('/c/sale/columns', { ...choice, country: '', sure: doubt });
+    expect(textOf(bare)).toContain('Only 1 of 4 numbers is valid as they stand. Which country are the others of?');
+    const unknown = await console.post('/c/sale/columns', { ...choice, country: 'Narnia' });
+    expect(textOf(unknown)).toContain('"Narnia" is not a country');
+    expect((await console.post('/c/sale/columns', { ...choice, sure: doubt })).to).toBe('/c/sale/message');
+    expect(jobOf('sale')).toContain('country: GE');
+    expect((await console.post('/c/sale/columns', { ...choice, country: 'Singapore' })).to).toBe('/c/sale/message');
+    expect(jobOf('sale')).toContain('country: SG');
+  });
+
+  test('a person is looked up by the number that stands in a file; one that may be of two countries is asked for again', async () => {
+    const look = async (number: string) => textOf(await console.post('/people', { number }));
+    expect((await console.ask('/people')).text).toMatch(/such as \+65\d{8}\./);
+    expect(await look('9123 4567')).toContain('Nothing was sent to +6591234567');
+    await console.aCampaign('tbilisi', 'name,mobile\nNino,555123456\nGio,555123457\n');
+    await console.post('/c/tbilisi/columns', { destination: 'mobile', country: 'Georgia' });
+    expect(await look('555 12 34 56')).toContain('Nothing was sent to +995555123456');
+    expect(await look('1234')).toMatch(
+      /There is a problem .*With \+ and its country code it is clear, such as \+\d+\./,
+    );
+    await console.aCampaign('hk', 'name,mobile\nNg,91234567\nLee,91234568\n');
+    await console.post('/c/hk/columns', { destination: 'mobile', country: 'Hong Kong' });
+    expect(await look('91234567')).toMatch(/This may be \+\d+91234567 or \+\d+91234567/);
+  });
+
+  test('each step of a campaign says which one it is, and leads back to the one before', async () => {
+    const stepOf = async (page: string) =>
+      /<nav class="steps".*?href="(.*?)".*?<\/a> (.*?)<\/nav>/
+        .exec((await console.ask(`/c/sale/${page}`)).text)
+        ?.slice(1);
+    expect(await stepOf('file')).toEqual(['/c/sale', 'Step 1 of 6: File']);
+    expect(await stepOf('columns')).toEqual(['/c/sale/file', 'Step 2 of 6: Columns']);
+    expect(await stepOf('check')).toEqual(['/c/sale/when', 'Step 6 of 6: Check']);
+    expect(await stepOf('test')).toBeUndefined();
+  });
+
+  test('a fault of the text is said in the words of the page', async () => {
+    const { sha256 } = await console.messageForm('sale');
+    await console.post('/c/sale/message', { sha256, sender: 'LADEN', message: 'Hi {{ name' });
+    for (const page of ['message', 'check']) {
+      if (page === 'check') await console.check('sale');
+      const text = textOf(await console.ask(`/c/sale/${page}`)).replace(/In the terminal.*/, '');
+      expect(text).toContain('Cannot read the message at line 1');
+      expect(text).not.toMatch(/template|job\.yaml/);
+    }
+  });
+});
