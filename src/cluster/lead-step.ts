@@ -1,4 +1,4 @@
-import type { JournalEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
+import type { JournalEntry, RequestKey } from '../journal/entry-format.js';
 import { halvesOf, keyOf, type OpenRequest } from '../journal/replay.js';
 import { provisionStep } from '../run/send/provision-step.js';
 import { costOf, RequestReader } from '../run/send/request-reader.js';
@@ -7,7 +7,6 @@ import { StepNotices } from '../run/step-notices.js';
 import { StepTally } from '../run/step-tally.js';
 import type { StopReason } from '../run/stop.js';
 import { Rate } from '../throttle/rate.js';
-import { lateOutcome, readSettledRows } from './late-outcome.js';
 import { assertNothingLost, refuseLost, toRequestKey } from './lead-run.js';
 import { ServiceJudge } from './service-judge.js';
 import type { EndedAttempt, HandedPart, LeadKey, NewLead, OnLost, RunNews, ServerMoment, Store } from './store.js';
@@ -224,15 +223,8 @@ class StepLeader {
     await this.#confirmLife(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();
-    const late: EndedAttempt[] = [];
-    // In their order: one may be of the half of a request whose split came right before.
-    const inTime = news.ended.flatMap((ended) => {
-      if (!this.#isLate(ended)) return this.#toEntries(ended);
-      late.push(ended);
-      return [];
-    });
-    // Together: they stand in one write.
-    const entries = [...(await this.#settleLate(late)), ...inTime];
+    // In their order: one may be of the half of a request whose split came right before. Together: they stand in one write.
+    const entries = news.ended.flatMap((ended) => this.#toEntries(ended));
     await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
     // Said with the next call, behind its look at the lock: of a process that lost it meanwhile they do not count.
     this.#taken = news.ended;
@@ -262,13 +254,8 @@ class StepLeader {
     this.#life = news.life;
   }
 
-  /** A late answer may be to a request of an earlier step. */
   #find(key: RequestKey): OpenRequest | undefined {
     return key.step === this.#context.planned.number ? this.#handed.get(keyOf(key)) : undefined;
-  }
-
-  #isLate(ended: EndedAttempt): boolean {
-    return ended.isLate && this.#find(ended) === undefined;
   }
 
   #toEntries(ended: EndedAttempt): JournalEntry[] {
@@ -285,22 +272,6 @@ class StepLeader {
     }
     if (result.kind === 'settled') this.#rows.add(result.outcomes);
     return [outcome];
-  }
-
-  async #settleLate(late: readonly EndedAttempt[]): Promise<SettleEntry[]> {
-    if (late.length === 0) return [];
-    const { deps, directory, planned } = this.#context;
-    const isSettled = await readSettledRows(deps.files, directory);
-    return late.flatMap((ended) => {
-      if (ended.result.kind !== 'settled') return [];
-      const entry = lateOutcome(ended, ended.result.outcomes, isSettled);
-      if (ended.step === planned.number) {
-        const rows = entry.rows.map(([, verdict]) => [verdict] as const);
-        this.#rows.add({ rows, verdicts: ended.result.outcomes.verdicts });
-        this.#rows.takeOutOfDoubt(rows.length);
-      }
-      return entry.rows.length === 0 ? [] : [entry];
-    });
   }
 
   /** What is in the store has an intent. */

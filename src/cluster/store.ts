@@ -108,13 +108,7 @@ export interface EndedAttempt extends AttemptKey {
   readonly rows: readonly [first: number, count: number];
   readonly result: PartResult;
   readonly at: number;
-  /** It takes the place of the in-doubt outcome that was written when its worker was lost. */
-  readonly isLate: boolean;
-  /** An outcome that changed meanwhile is not taken. */
-  readonly version: number;
 }
-
-export type TakenAttempt = AttemptKey & Pick<EndedAttempt, 'version'>;
 
 export interface RunNews extends ServerMoment {
   readonly ended: readonly EndedAttempt[];
@@ -156,7 +150,7 @@ export interface LeaderStore {
    */
   readNews(
     key: LeadKey,
-    ask: LeaderLease & { readonly limit: number; readonly taken?: readonly TakenAttempt[] },
+    ask: LeaderLease & { readonly limit: number; readonly taken?: readonly AttemptKey[] },
   ): Promise<RunNews>;
   /**
    * Closes the step: nothing more is claimed or begun, what is under way ends. In a life that is confirmed it takes back open and claimed

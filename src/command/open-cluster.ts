@@ -26,6 +26,8 @@ export interface OpenCluster {
 
 /** All of a process together. */
 const RECOVER_EVERY_MS = 1_000;
+/** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
+const BACK_FOR_MS = 15_000;
 
 /** Connects, and waits for a database that is down as long as for a service that is. */
 export async function openCluster(
@@ -40,12 +42,14 @@ export async function openCluster(
   const closed = new AbortController();
   const name = `${owner.host.split('/')[0]} ${owner.pid}`;
   const id = `${name} ${randomUUID()}`;
+  let recoverAtMs = Number.NEGATIVE_INFINITY;
   const repeat = createPatience({
     clock,
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
     signal: AbortSignal.any([stop.nothingMore, closed.signal]),
     onLost: (why, isNew) => {
+      recoverAtMs = clock.monotonicMs() + BACK_FOR_MS;
       if (isNew) log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
       emit({ type: 'database', seconds: undefined });
     },
@@ -62,16 +66,20 @@ export async function openCluster(
     });
   });
   // Leaders and workers call it every other second or more often, and as a rule it has nothing to do.
-  let recoverAtMs = Number.NEGATIVE_INFINITY;
   const recover: Store['recover'] = async () => {
     const startMs = clock.monotonicMs();
     if (startMs < recoverAtMs) return 0;
-    const recovered = await direct.recover();
-    recoverAtMs = startMs + RECOVER_EVERY_MS;
+    // Lost, it is not the first to be called when the database is back.
+    const recovered = await repeat(async () => {
+      if (clock.monotonicMs() >= recoverAtMs) return direct.recover();
+      await direct.readServer();
+      return 0;
+    });
+    recoverAtMs = Math.max(recoverAtMs, startMs + RECOVER_EVERY_MS);
     emit({ type: 'database', seconds: (clock.monotonicMs() - startMs) / 1000 });
     return recovered;
   };
-  const store = bePatient({ ...direct, recover }, repeat);
+  const store = { ...bePatient(direct, repeat), recover };
   const server = new ServerClock();
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>

@@ -34,11 +34,6 @@ export class StepTally {
     this.#settled['not-sent'] += count;
   }
 
-  /** So many rows that were in doubt have another outcome now. */
-  takeOutOfDoubt(count: number): void {
-    this.#settled['in-doubt'] -= count;
-  }
-
   report(): void {
     const { deps, planned } = this.#context;
     const { accepted, rejected, 'in-doubt': inDoubt, 'not-sent': notSent } = this.#settled;

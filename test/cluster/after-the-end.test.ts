@@ -55,3 +55,36 @@ test('a call of a database that this process has closed is not repeated', async 
   await expect(cluster.store.hasRuns({})).rejects.toBeInstanceOf(StoreLost);
   expect(memory.lateCalls).toEqual(['hasRuns']);
 });
+
+test('a process that was cut off from the database takes back nothing for 15 s: others come back with it, and say what became of theirs', async () => {
+  const memory = new MemoryCluster(systemClock);
+  let nowMs = 0;
+  let isAway = false;
+  const asked: string[] = [];
+  const breakCall = (method: string) => {
+    if (!isAway) asked.push(method);
+    return isAway ? 'before' : undefined;
+  };
+  // The database is back after the first pause.
+  const sleep = async (delayMs: number) => {
+    nowMs += delayMs;
+    isAway = false;
+  };
+  const clock: Clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep };
+  const { terminal } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
+  const runtime = { ...nodeEnv, clock, loadStore: async () => memory.connect(breakCall) };
+  const settings = { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true } as const;
+  const { store, close } = await openCluster(createContext({ ...terminal, runtime }), settings, 900);
+  const recoverAgain = async (afterMs: number) => {
+    nowMs += afterMs;
+    await store.recover();
+    return asked.splice(0).filter((method) => !method.endsWith(' reply'));
+  };
+
+  expect(await recoverAgain(0)).toEqual(['recover']);
+  isAway = true;
+  expect(await recoverAgain(2_000)).toEqual(['readServer']);
+  expect(await recoverAgain(10_000)).toEqual([]);
+  expect(await recoverAgain(5_000)).toEqual(['recover']);
+  await close();
+});

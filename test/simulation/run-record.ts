@@ -5,7 +5,6 @@ import type {
   JournalLine,
   OutcomeEntry,
   RequestKey,
-  SettleEntry,
   StageEntry,
 } from '../../src/journal/entry-format.js';
 import { Violation } from '../world/violation.js';
@@ -99,7 +98,6 @@ export class RunRecord {
     } else if (entry.type === 'close') this.#close(entry.reason);
     else if (entry.type === 'open') this.close = undefined;
     else if (entry.type === 'stage') this.#judgeStage(entry, fail);
-    else if (entry.type === 'settle' && entry.by === 'answer') return this.#settle(entry, fail);
     else if (entry.type !== 'snapshot') throw fail('no one settles or retries here');
     return [];
   }
@@ -173,18 +171,6 @@ export class RunRecord {
       return rows;
     }
     return [];
-  }
-
-  /** A late answer of a worker that was taken for lost. */
-  #settle({ step, rows, verdicts }: SettleEntry, fail: Fail): readonly number[] {
-    return rows.map(([row, index]) => {
-      const verdict = verdicts[index];
-      const known = this.verdicts.get(`${step}-${row}`)?.status;
-      const isLate = known === 'in-doubt' && verdict !== undefined && verdict.status !== 'not-sent';
-      if (!isLate) throw fail(`row ${row} is ${known}`);
-      this.verdicts.set(`${step}-${row}`, verdict);
-      return row;
-    });
   }
 
   #partWith(step: number, row: number): Part | undefined {

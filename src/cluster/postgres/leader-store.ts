@@ -55,7 +55,6 @@ export function createLeaderStore(database: Database): LeaderStore {
       const rows = await call('read_news', key, [
         ...[leaseMs, seenAtMs, limit, ...keyColumns(taken)],
         taken.map(({ attempt }) => attempt),
-        taken.map(({ version }) => version),
       ]);
       const [state] = rows;
       return {
@@ -93,19 +92,14 @@ interface EndedRow extends RequestKey {
   readonly row_count: number;
   readonly outcome: PartResult['kind'];
   readonly result: string | null;
-  readonly is_recovered: boolean;
-  readonly is_late: boolean;
-  readonly version: number;
   readonly at: number;
 }
 
 function readEnded(row: EndedRow): EndedAttempt {
-  const { step, request, part, attempt, first_row, row_count, version, is_late } = row;
+  const { step, request, part, attempt, first_row, row_count } = row;
   const rows: EndedAttempt['rows'] = [first_row, row_count];
-  const result = row.is_recovered
-    ? resultOfLost(row.outcome, row_count)
-    : (JSON.parse(row.result ?? 'null') as PartResult);
-  return { step, request, part, attempt, rows, result, at: Math.round(row.at), isLate: is_late, version };
+  const result = row.result === null ? resultOfLost(row.outcome, row_count) : (JSON.parse(row.result) as PartResult);
+  return { step, request, part, attempt, rows, result, at: Math.round(row.at) };
 }
 
 /** What `endInFlight` says of a request whose process has died. */

@@ -7,7 +7,6 @@ import type {
   OpenStep,
   RunNews,
   Store,
-  TakenAttempt,
   WorkerEntry,
   WorkerKey,
 } from '../../../src/cluster/store.js';
@@ -110,7 +109,7 @@ export async function readNews(store: Store, lead: LeadKey, limit = 10, leaseMs 
 }
 
 /** What a leader says once its journal has it. */
-export async function noteTaken(store: Store, lead: LeadKey, taken: readonly TakenAttempt[]): Promise<void> {
+export async function noteTaken(store: Store, lead: LeadKey, taken: readonly AttemptKey[]): Promise<void> {
   const { atMs: seenAtMs } = await store.readServer();
   await store.readNews(lead, { limit: 1, leaseMs: LEADER_LEASE_MS, seenAtMs, taken });
 }

@@ -175,7 +175,7 @@ export function testWorking(open: OpenCluster): void {
     for (let repeat = 0; repeat < 2; repeat += 1) await worker.end(SETTLED, {}, 'mine');
     await worker.end(AGAIN, {}, 'mine');
     const { ended, ...counts } = await readNews(store, lead);
-    expect(ended).toMatchObject([{ result: SETTLED, isLate: false }]);
+    expect(ended).toMatchObject([{ result: SETTLED }]);
     expect(counts).toMatchObject({ open: 0, claimed: 0, underWay: 0 });
   });
 

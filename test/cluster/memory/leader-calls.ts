@@ -79,7 +79,7 @@ function noteSentBefore(memory: MemoryState, run: Run, { step, request, part, at
   Object.assign(run.parts.get(partName({ step, request, part })) ?? {}, { attempt });
   run.attempts.set(attemptName({ step, request, part, attempt }), {
     ...{ step, request, part, attempt, nonce: 'handed-over', result: undefined, at: memory.clock.now() },
-    ...{ byRecovery: false, isLate: false, untaken: false, version: 0 },
+    ...{ byRecovery: false, untaken: false },
   });
 }
 
@@ -91,17 +91,17 @@ export function readNews(
   const run = memory.led(key);
   for (const one of taken) {
     const attempt = run.attempts.get(attemptName(one));
-    if (attempt?.version === one.version) attempt.untaken = false;
+    if (attempt !== undefined) attempt.untaken = false;
   }
   const isOfAnotherClock = run.leaseUntil > memory.clock.now() + leaseMs;
   const leaseEnd = Math.min(seenAtMs, memory.clock.now()) + leaseMs;
   run.leaseMs = leaseMs;
   run.leaseUntil = isOfAnotherClock ? leaseEnd : Math.max(run.leaseUntil, leaseEnd);
   const untaken = [...run.attempts.values()].filter((attempt) => attempt.untaken).slice(0, limit);
-  const ended = untaken.flatMap(({ step, request, part, attempt, result, at, isLate, version }) => {
+  const ended = untaken.flatMap(({ step, request, part, attempt, result, at }) => {
     const rows = run.parts.get(partName({ step, request, part }))?.rows;
     if (rows === undefined || result === undefined) return [];
-    return [{ step, request, part, attempt, rows, result, at, isLate, version }];
+    return [{ step, request, part, attempt, rows, result, at }];
   });
   const states = [...run.parts.values()].map(({ state }) => state);
   const count = (wanted: Part['state']) => states.filter((state) => state === wanted).length;

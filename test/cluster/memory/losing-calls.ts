@@ -32,7 +32,6 @@ function endLost(memory: MemoryState, run: Run, part: Part): void {
       ? { kind: 'again', why: 'the run ended before the answer came' }
       : { kind: 'settled', outcomes: sameVerdictForAll(part.rows[1], RUN_ENDED) };
   Object.assign(attempt, { result, at: memory.clock.now(), byRecovery: true, untaken: true });
-  attempt.version += 1;
   part.state = onLost === 'again' ? 'open' : 'done';
 }
 

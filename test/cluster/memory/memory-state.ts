@@ -20,9 +20,7 @@ export interface Attempt extends RequestKey {
   result: PartResult | undefined;
   at: number;
   byRecovery: boolean;
-  isLate: boolean;
   untaken: boolean;
-  version: number;
 }
 
 export interface Run {

@@ -1,5 +1,5 @@
 import type { BeginEntry, EndEntry, Store, WorkerKey } from '../../../src/cluster/store.js';
-import type { PartResult, RequestKey } from '../../../src/journal/entry-format.js';
+import type { RequestKey } from '../../../src/journal/entry-format.js';
 import { attemptName, type MemoryState, partName, type Run } from './memory-state.js';
 
 export function beat(
@@ -70,7 +70,7 @@ function beginAttempt(memory: MemoryState, run: Run, { worker, step }: WorkerKey
   Object.assign(part, { state: 'under-way', attempt, isInFlight: false });
   run.attempts.set(attemptName(entry), {
     ...{ step: entry.step, request, part: path, attempt, nonce, result: undefined },
-    ...{ at: memory.clock.now(), byRecovery: false, isLate: false, untaken: false, version: 0 },
+    ...{ at: memory.clock.now(), byRecovery: false, untaken: false },
   });
   return true;
 }
@@ -79,12 +79,10 @@ export function endAttempt(memory: MemoryState, run: Run, { worker }: WorkerKey,
   const attempt = run.attempts.get(attemptName(entry));
   if (attempt === undefined || attempt.nonce !== entry.nonce) return true;
   const part = run.parts.get(partName(entry));
-  const isLate = attempt.result !== undefined && attempt.byRecovery && isInDoubt(attempt.result);
   const { result } = entry;
-  if (attempt.result !== undefined && !(isLate && result.kind === 'settled')) return true;
-  Object.assign(attempt, { result, at: memory.clock.now(), byRecovery: false, isLate });
-  Object.assign(attempt, { untaken: true, version: attempt.version + 1 });
-  if (part === undefined || isLate) return true;
+  if (attempt.result !== undefined) return true;
+  Object.assign(attempt, { result, at: memory.clock.now(), untaken: true });
+  if (part === undefined) return true;
   // Its worker was lost, and the service may be asked: the answer has come first.
   const isHeld = part.owner === worker && memory.isAlive(worker);
   if (result.kind === 'again') Object.assign(part, { state: isHeld ? 'claimed' : 'open', isInFlight: false });
@@ -109,10 +107,6 @@ export function leave(memory: MemoryState, worker: string): void {
       if (part.owner === worker && part.state === 'claimed') Object.assign(part, { state: 'open', owner: undefined });
     }
   }
-}
-
-function isInDoubt(result: PartResult): boolean {
-  return result.kind === 'settled' && result.outcomes.verdicts.every(({ status }) => status === 'in-doubt');
 }
 
 function byPlan(one: RequestKey, other: RequestKey): number {

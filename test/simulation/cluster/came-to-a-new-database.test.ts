@@ -8,7 +8,3 @@ test('a request that was in flight when its run came to a new database is asked 
 test('a step without rows that a process began is ended in the journal by the next one, though that is stopped as it waits for workers', async () => {
   expect((await simulateCluster(42_939)).requests).toBeGreaterThan(0);
 });
-
-test('an answer that came late to the half of a request counts once, also where its leader learns of the split with it', async () => {
-  expect((await simulateCluster(204_041)).requests).toBeGreaterThan(0);
-});

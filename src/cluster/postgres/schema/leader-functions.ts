@@ -114,10 +114,10 @@ end $$;
 -- life. Not each of these calls writes: it is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
 -- there is none. The figures first: what ends right after them is then still under way in them.
 create or replace function volley.read_news(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8, at_most integer,
-  steps integer[], requests integer[], parts text[], attempts integer[], versions integer[])
+  steps integer[], requests integer[], parts text[], attempts integer[])
 returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
   life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
-  first_row integer, row_count integer, outcome text, result text, is_recovered boolean, is_late boolean, version integer, at float8)
+  first_row integer, row_count integer, outcome text, result text, at float8)
 language plpgsql ${SETTINGS} as $$
 #variable_conflict use_column
 declare
@@ -130,8 +130,7 @@ begin
   led := volley.check_lead(of_run, its_epoch);
   for i in 1 .. cardinality(steps) loop
     update volley.attempt a set is_untaken = false, result = null
-      where a.run = of_run and a.step = steps[i] and a.request = requests[i] and a.part = parts[i] and a.attempt = attempts[i]
-        and a.version = versions[i];
+      where a.run = of_run and a.step = steps[i] and a.request = requests[i] and a.part = parts[i] and a.attempt = attempts[i];
     delete from volley.request r
       where r.run = of_run and r.step = steps[i] and r.request = requests[i]
         and not exists (select from volley.part p
@@ -154,7 +153,7 @@ begin
     from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
   return query
     select open_step, open, claimed, under_way, workers, stop_reason, stop_detail, life, is_confirmed, now_ms, is_synchronous,
-        e.step, e.request, e.part, e.attempt, e.first_row, e.row_count, e.outcome, e.result, e.is_recovered, e.is_late, e.version,
+        e.step, e.request, e.part, e.attempt, e.first_row, e.row_count, e.outcome, e.result,
         extract(epoch from e.ended_at)::float8 * 1000
       from (values (true)) as one left join (
         select a.*, p.first_row, p.row_count from volley.attempt a join volley.part p using (run, step, request, part)

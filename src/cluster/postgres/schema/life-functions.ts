@@ -112,11 +112,11 @@ begin
 end $$;
 
 -- Says in the attempt of a part what became of it, and has the leader told.
-create or replace function volley.end_attempt(of_part volley.part, its_outcome text, its_result text, recovered boolean)
+create or replace function volley.end_attempt(of_part volley.part, its_outcome text, its_result text)
 returns void language sql as $$
   update volley.attempt
     set outcome = its_outcome, result = its_result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(),
-      is_late = is_recovered, is_recovered = recovered, is_untaken = true, version = version + 1
+      is_untaken = true
     where run = of_part.run and step = of_part.step and request = of_part.request and part = of_part.part
       and attempt = of_part.attempt
 $$;
@@ -143,9 +143,9 @@ begin
     if lost.state = 'under-way' then
       select case when step = lost.step then on_lost end into fate from volley.run where id = lost.run;
       if fate = 'again' then
-        perform volley.end_attempt(lost, 'again', null, true);
+        perform volley.end_attempt(lost, 'again', null);
       elsif fate is distinct from 'query' then
-        perform volley.end_attempt(lost, 'settled', null, true);
+        perform volley.end_attempt(lost, 'settled', null);
         fate := 'in-doubt';
       end if;
     end if;

@@ -114,10 +114,7 @@ create table volley.attempt (
   ended bigint, -- place in the order of ends
   outcome text check (outcome in ('again', 'split', 'settled', 'given-up')),
   result text, -- absent of a lost worker, and once the leader has taken it
-  is_recovered boolean not null default false, -- ended for a lost worker
-  is_late boolean not null default false,
   is_untaken boolean not null default false,
-  version integer not null default 0,
   primary key (run, step, request, part, attempt),
   check ((outcome is null) = (ended is null))
 );

@@ -111,12 +111,8 @@ begin
       else
         refused := refused || (i - 1);
       end if;
-    elsif is_its_own and last.outcome is not null then
-      if last.is_recovered and last.outcome = 'settled' and outcomes[i] = 'settled' then
-        perform volley.end_attempt(p, outcomes[i], results[i], false);
-      end if;
-    elsif is_its_own then
-      perform volley.end_attempt(p, outcomes[i], results[i], false);
+    elsif is_its_own and last.outcome is null then
+      perform volley.end_attempt(p, outcomes[i], results[i]);
       is_open := outcomes[i] = 'again';
       update volley.part
         set state = case when not is_open then 'done' when p.state = 'under-way' then 'claimed' else p.state end,
