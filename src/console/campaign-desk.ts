@@ -117,7 +117,7 @@ export class CampaignDesk extends Desk {
   async #chooseSheet(asked: CampaignRequest, chosen: { file: string; sheet: string | undefined }, field: string) {
     await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
     const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, []);
-    const isAsked = /^Cannot (?:choose|write a job)/.test(printed.error?.message ?? '');
+    const isAsked = /^Cannot choose |: no column holds phone numbers /.test(printed.error?.message ?? '');
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
     if (printed.exitCode !== 0 && !isAsked && !isOneOf)
       return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
@@ -132,7 +132,8 @@ export class CampaignDesk extends Desk {
     await this.files.remove(next);
     const sheet = campaign.sheet === undefined ? [] : [`--sheet=${campaign.sheet}`];
     const printed = await this.run(asked, 'init', campaign.file ?? '', '--output', next, ...sheet, ...flags);
-    if (printed.exitCode === 0) await this.campaigns.takeOver(campaign, next);
+    // Of a file without numbers it makes a job that sends nothing.
+    if (printed.kind === 'sms') await this.campaigns.takeOver(campaign, next);
     return printed;
   }
 

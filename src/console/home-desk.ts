@@ -95,9 +95,7 @@ export class HomeDesk extends Desk {
     const { service, faults } = await this.campaigns.readAccount();
     const senders = new Map<string, number>();
     for (const { sender } of await this.#list()) if (sender !== '') senders.set(sender, (senders.get(sender) ?? 0) + 1);
-    const keys = listKeys(service?.credentials).map(
-      ([what, name]) => [what, `from ${name}, ${env[name] ? 'present' : 'not set'}`] as const,
-    );
+    const keys = listKeys(service?.credentials, env);
     const directory = dirname(this.campaigns.directory);
     const users = await team?.list();
     return settingsPage(viewOf(asked), { directory, service, faults, keys, senders: [...senders], users });
@@ -178,11 +176,11 @@ function readNumber(written: string, countries: readonly string[], example: stri
   return { message, hint: `With + and its country code it is clear, such as ${example}.`, field: 'number' };
 }
 
-/** Environment variables with keys of the service, and what for. */
-function listKeys(credentials: unknown, what = 'key'): [what: string, name: string][] {
+/** Which keys of the service there are: the environment variable of each, and whether it is set. */
+function listKeys(credentials: unknown, env: NodeJS.ProcessEnv, what = 'key'): [what: string, said: string][] {
   if (!isObject(credentials)) return [];
   return Object.entries(credentials).flatMap(([key, value]): [string, string][] => {
-    if (key === 'env') return [[what, String(value)]];
-    return listKeys(value, key === 'apiKey' ? what : `${what} of ${key}`);
+    if (key === 'env') return [[what, `from ${value}, ${env[String(value)] ? 'present' : 'not set'}`]];
+    return listKeys(value, env, key === 'apiKey' ? what : `${what} of ${key}`);
   });
 }

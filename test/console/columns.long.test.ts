@@ -39,7 +39,7 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect([asked.status, textOf(asked)]).toEqual([422, expect.stringContaining(doubt)]);
     expect(asked.text).toContain(`name="sure" value="${doubt}"`);
     const bare = await console.post('/c/sale/columns', { ...choice, country: '', sure: doubt });
-    expect(textOf(bare)).toContain('Only 1 of 4 numbers is valid as they stand. Which country are the others of?');
+    expect(textOf(bare)).toContain('Only 1 of 4 numbers is valid as they stand. Which country are those without + of?');
     const unknown = await console.post('/c/sale/columns', { ...choice, country: 'Narnia' });
     expect(textOf(unknown)).toContain('"Narnia" is not a country');
     expect((await console.post('/c/sale/columns', { ...choice, sure: doubt })).to).toBe('/c/sale/message');
@@ -61,6 +61,21 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     await console.aCampaign('hk', 'name,mobile\nNg,91234567\nLee,91234568\n');
     await console.post('/c/hk/columns', { destination: 'mobile', country: 'Hong Kong' });
     expect(await look('91234567')).toMatch(/This may be \+\d+91234567 or \+\d+91234567/);
+  });
+
+  test('a file in which no column looks like one of numbers leads to the choice of one, and an empty file to another file', async () => {
+    await console.post('/new', { name: 'other' });
+    const choose = (name: string, text: string) =>
+      console.post('/c/other/file', { path: console.write(`${name}.csv`, text) });
+    const empty = await choose('empty', 'name,mobile\n');
+    expect([empty.status, textOf(empty)]).toEqual([422, expect.stringMatching(/holds no row .* The file of people/)]);
+    for (const text of ['sku,price\nA1,10\n', 'name,email\nA,a@example.com\n']) {
+      expect((await choose('none', text)).to).toBe('/c/other/columns');
+      expect(textOf(await console.ask('/c/other/columns'))).toContain('No column looks like one of phone numbers.');
+      expect(console.files('other')).not.toContain('job.yaml');
+    }
+    const asked = await console.post('/c/other/columns', { destination: 'name', country: '' });
+    expect(textOf(asked)).toContain('None of 1 number is valid as they stand. Which country are those without + of?');
   });
 
   test('each step of a campaign says which one it is, and leads back to the one before', async () => {

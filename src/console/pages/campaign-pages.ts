@@ -155,9 +155,9 @@ export function describeNumbers({ numbers: [best, ...others], rows }: ColumnsSho
 /** What is asked where most numbers of the chosen column would fail; undefined where most are valid. */
 export function findDoubt({ numbers: [own], chosen, filled }: ColumnsShown): string | undefined {
   if (own === undefined || chosen === '' || own.valid * 2 >= filled) return undefined;
-  const only = `Only ${format(own.valid)} of ${countOf(filled, 'number')} ${own.valid === 1 ? 'is' : 'are'} valid`;
+  const only = `${own.valid === 0 ? 'None' : `Only ${format(own.valid)}`} of ${countOf(filled, 'number')} ${own.valid < 2 ? 'is' : 'are'} valid`;
   if (own.countryColumn !== undefined) return `${only} in the countries of ${own.countryColumn}. Is the column right?`;
-  if (own.country === undefined) return `${only} as they stand. Which country are the others of?`;
+  if (own.country === undefined) return `${only} as they stand. Which country are those without + of?`;
   return `${only} in ${nameCountry(own.country)}. Is the country right?`;
 }
 
