@@ -27,6 +27,7 @@ input:not([type=hidden]),select,textarea{font:inherit;color:inherit;background:v
 input[type=file]{width:100%}
 textarea{width:100%}
 :is(input,select,textarea)[aria-invalid=true]{border:2px solid var(--rejected)}
+.fault{display:block;color:var(--rejected);font-weight:600;overflow-wrap:anywhere}
 button{font:inherit;font-weight:600;padding:.5rem 1rem;border:1px solid var(--action);border-radius:4px;background:var(--action);color:var(--onAction);cursor:pointer;overflow-wrap:anywhere;max-width:100%}
 button.quiet{background:transparent;color:var(--action);font-weight:400;padding:.3rem .7rem;margin:.15rem 0}
 .list,.tasks{padding-left:1.1rem}
@@ -42,6 +43,8 @@ label.inline{display:inline-block;margin-right:.75rem}
 input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;margin:0 .4rem 0 0;vertical-align:middle}
 .fix input:not([type=hidden]),.fix textarea{min-width:11rem}
 .pages a{margin-right:1rem}
+.keep{position:sticky;bottom:0;margin:0;padding:.6rem 0;background:var(--ground);border-top:1px solid var(--line)}
+html{scroll-padding-bottom:6rem}
 @media (max-width:40rem){.fix thead{position:absolute;left:-100vw}.fix tr,.fix td,.fix tr>th{display:block;border:0;text-align:left;padding:.15rem 0;white-space:normal;overflow-wrap:anywhere}.fix tr{border-top:1px solid var(--line);padding:.6rem 0}}
 footer{overflow-wrap:anywhere}
 `;

@@ -21,7 +21,7 @@ import {
 import { textOfForm } from './pages/fix-pages.js';
 import { renderRequest } from './pages/home-pages.js';
 import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
-import { findRun, readColumns } from './reading.js';
+import { describeRunShortly, findRun, readColumns } from './reading.js';
 import { describeTiming, ownZone } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';
 
@@ -67,6 +67,8 @@ export class CampaignDesk extends Desk {
       state: isOpen ? state : title === 'Columns' ? 'Cannot start yet: add a file' : needs,
       isOpen,
     });
+    const whole = await this.readWhole(asked.name, run);
+    const sent = run && whole ? describeRunShortly(run, whole) : (run?.said ?? 'Not started');
     const tasks = [
       task('File', true, done(file !== undefined || hasJob)),
       task('Columns', file !== undefined, done(hasJob)),
@@ -75,7 +77,7 @@ export class CampaignDesk extends Desk {
       task('When', hasJob, hasJob ? describeTiming(job.timing, ownZone()) : ''),
       task('Test', hasJob, 'On your own phones, if you like'),
       task('Check', hasJob, done(checked?.isStale === false)),
-      { ...task('Send', run !== undefined || checked !== undefined, ''), state: run?.said ?? 'Not started' },
+      { ...task('Send', run !== undefined || checked !== undefined, ''), state: sent },
     ];
     const history = await this.campaigns.readHistory(asked.name);
     return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request });

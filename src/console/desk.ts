@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import type { Document } from 'yaml';
 import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
+import { type CampaignReport, readCampaignReport } from '../registry/report-campaign.js';
 import type { Files } from '../storage/files.js';
 import type { Visit } from './access.js';
 import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
 import type { Commands, CommandToStart, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
 import { type PageAnswer, type View, WORK, type Work, type Wrong } from './pages/layout.js';
-import { readChecked } from './reading.js';
+import { type FoundRun, readChecked } from './reading.js';
 
 /** What a form or a query says. */
 export type FormFields = Readonly<Record<string, unknown>>;
@@ -115,6 +116,13 @@ export class Desk {
   async lookAt({ name }: PageRequest, work: Work): Promise<PageAnswer> {
     const started = await this.started(name, work);
     return { json: { isOver: started?.isAtWork !== true, said: WORK[work].said } };
+  }
+
+  /** A run and all that have rows of it, or of each other, as one; undefined where it is alone, or a process sends. */
+  protected async readWhole(name: string, run: FoundRun | undefined): Promise<CampaignReport | undefined> {
+    if (run === undefined || run.runner !== undefined) return undefined;
+    await this.files.makeDirectory(this.campaigns.stateOf(name));
+    return readCampaignReport(this.files, run, join(this.campaigns.stateOf(name), 'campaign.json'));
   }
 
   /** The plan of the last check, unless that is still under way or found something wrong. */

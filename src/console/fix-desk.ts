@@ -3,7 +3,7 @@ import { listInputs } from '../input/inputs.js';
 import { readRecords } from '../input/records.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { normalizeNumber } from '../normalize/number/number.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
+import type { Plan } from '../plan/format/plan-file.js';
 import { findRefusal } from '../plan/reimport/own-outputs.js';
 import type { RejectedRow } from '../retry/left-rows.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
@@ -48,11 +48,8 @@ export class FixDesk extends Desk {
   }
 
   async #findPlan(campaign: CampaignFolder) {
-    const started = await this.started(campaign.name, 'plan');
-    const directory = String(started?.printed?.directory);
-    const isThere = async (file: string) => (await this.files.stat(join(directory, file))) !== undefined;
-    if (started?.printed?.state === 'planned' && (await isThere(PLAN_FILE)) && !(await isThere(JOURNAL_FILE)))
-      return { directory, plan: await readPlan(this.files, directory) };
+    const { checked } = await this.checked(campaign);
+    if (checked?.isBegun === false) return checked;
     const run = await findRun(campaign, this.context);
     return run?.runner === undefined ? run : undefined;
   }
@@ -61,11 +58,8 @@ export class FixDesk extends Desk {
     return this.#onLeft(asked, (looked) => this.#show(asked, looked));
   }
 
-  async #show(
-    asked: CampaignRequest,
-    { campaign, list, own }: Looked,
-    wrong: readonly Wrong[] = [],
-  ): Promise<PageAnswer> {
+  async #show(asked: CampaignRequest, looked: Looked, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
+    const { campaign, list, own } = looked;
     const fixes = await own.readFixes();
     const { code, from } = readPlace(asked);
     const rows = await own.readPage(list, { code, from, count: PAGE_ROWS });
@@ -78,29 +72,33 @@ export class FixDesk extends Desk {
   save(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
       const { code, from } = readPlace(asked);
-      const { list, own } = looked;
-      const fixes = await own.readFixes();
-      const rows = { ...fixes.rows };
-      const wrong: Wrong[] = [];
-      const page = await own.readPage(list, { code, from, count: PAGE_ROWS });
-      let isConflict = false;
-      for (const [at, row] of page.entries()) {
-        const changed = readChanged(asked, { row, at: from + at, list, fixes });
-        const refused = changed.flatMap((each) => refuse(each, looked, row));
-        isConflict ||= changed.some(({ isConflict }) => isConflict);
-        wrong.push(...refused);
-        const cells = changed.filter(({ field }) => !refused.some((each) => each.field === field));
-        if (cells.length === 0) continue;
-        const all = {
-          ...fixes.rows[row.name]?.cells,
-          ...Object.fromEntries(cells.map((each) => [each.column, each.text])),
-        };
-        rows[row.name] = { code: row.about[2], hasPut: row.put !== undefined, cells: all };
-      }
-      await own.writeFixes({ ...fixes, rows });
-      if (wrong.length === 0) return { to: `/c/${asked.name}/fix${placeOf(code, from)}` };
-      return { ...(await this.#show(asked, looked, wrong)), status: isConflict ? 409 : 422 };
+      return (await this.#save(asked, looked)) ?? { to: `/c/${asked.name}/fix${placeOf(code, from)}` };
     });
+  }
+
+  /** Undefined once all of it is kept. */
+  async #save(asked: CampaignRequest, looked: Looked): Promise<PageAnswer | undefined> {
+    const { code, from } = readPlace(asked);
+    const { list, own } = looked;
+    const fixes = await own.readFixes();
+    const rows = { ...fixes.rows };
+    const wrong: Wrong[] = [];
+    const page = await own.readPage(list, { code, from, count: PAGE_ROWS });
+    let isConflict = false;
+    for (const [at, row] of page.entries()) {
+      const changed = readChanged(asked, { row, at: from + at, list, fixes });
+      const refused = changed.flatMap((each) => refuse(each, looked, row));
+      isConflict ||= changed.some(({ isConflict }) => isConflict);
+      wrong.push(...refused);
+      const cells = changed.filter(({ field }) => !refused.some((each) => each.field === field));
+      if (cells.length === 0) continue;
+      const written = Object.fromEntries(cells.map((each) => [each.column, each.text]));
+      const all = { ...fixes.rows[row.name]?.cells, ...written };
+      rows[row.name] = { code: row.about[2], hasPut: row.put !== undefined, cells: all };
+    }
+    await own.writeFixes({ ...fixes, rows });
+    if (wrong.length === 0) return undefined;
+    return { ...(await this.#show(asked, looked, wrong)), status: isConflict ? 409 : 422 };
   }
 
   /** Puts back, in all rows of a code, what a spreadsheet took; or not any more. */
@@ -114,10 +112,12 @@ export class FixDesk extends Desk {
     });
   }
 
-  /** The fixed rows, as a file that the job re-imports, and a new plan. The same again makes the same file. */
+  /** What the form has, and the rows fixed before, as a file that the job re-imports, and a new plan. The same again makes the same file. */
   check(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
       const { campaign, list, own } = looked;
+      const refused = await this.#save(asked, looked);
+      if (refused !== undefined) return refused;
       if (countFixed(list, await own.readFixes()) === 0)
         return this.#show(asked, looked, [{ message: 'Nothing is fixed yet: change a cell, and save it' }]);
       const name = `fixed-${list.plan}.csv`;

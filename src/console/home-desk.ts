@@ -146,10 +146,11 @@ export class HomeDesk extends Desk {
       if (run !== undefined) {
         const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
         const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
+        const whole = await this.readWhole(name, run);
         const rest = run.summary?.state === 'finished' ? 'done' : 'stopped';
         const progress = run.runner !== undefined ? 'sending' : rows > 0 ? 'doubt' : rest;
         const doubt = `${countOf(rows, 'message')} in doubt: they may have arrived`;
-        return { ...about, progress, said: progress === 'doubt' ? doubt : describeRunShortly(run) };
+        return { ...about, progress, said: progress === 'doubt' ? doubt : describeRunShortly(run, whole) };
       }
       const { checked } = await this.checked(campaign);
       const waits = (checked?.plan.job.guards.requireApproval ?? 0) > 0;

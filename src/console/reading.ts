@@ -4,7 +4,6 @@ import { lockDepsOf } from '../command/env.js';
 import { openNamedRun } from '../command/run-directory.js';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import type { Balance } from '../domain/row.js';
 import { guessNumber } from '../guess/guess-number.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
@@ -13,16 +12,17 @@ import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
-import { type Approvals, readApprovals } from '../registry/approvals.js';
+import { RunDirectories } from '../plan/format/run-directories.js';
+import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
+import type { CampaignReport } from '../registry/report-campaign.js';
 import { balanceAtRest, balanceOf } from '../report/row-balance.js';
-import { addBalances, type Summary } from '../report/summary.js';
-import { PAGE_FILE, readSummary } from '../report/write-report.js';
+import { addBalances } from '../report/summary.js';
+import { readSummary } from '../report/write-report.js';
 import { findWaitingStage } from '../run/waiting-stage.js';
 import type { Files } from '../storage/files.js';
 import { readLockOwner } from '../storage/lock.js';
-import type { Owner } from '../storage/lock-file.js';
-import { describeProgress, findHeldUntil } from '../texts/run-progress.js';
+import { describeProgress } from '../texts/run-progress.js';
 import { countToSend, listSendingFacts } from '../texts/sending-question.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { ColumnsShown } from './pages/campaign-pages.js';
@@ -63,72 +63,38 @@ export async function readColumns(
 }
 
 /** A plan, as a person confirms it. */
-export interface Checked {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly approvals: Approvals;
-  /** Of plan.json: what is confirmed is what leaves. */
-  readonly planSha256: string;
-  /** What is typed to send; undefined where nothing is left to send. */
-  readonly count: number | undefined;
-  /** To how many, at what cost, from whom, when. */
-  readonly facts: readonly string[];
-  /** The job file was changed since. */
-  readonly isStale: boolean;
-}
+export type Checked = Awaited<ReturnType<typeof readChecked>>;
 
-/** A plan in its run directory. */
-export async function readChecked(
-  directory: string,
-  { files, clock }: Context['env'],
-  isStale: boolean,
-): Promise<Checked> {
+/** A plan in its run directory. `isStale`: the job file was changed since. */
+export async function readChecked(directory: string, { files, clock }: Context['env'], isStale: boolean) {
   const plan = await readPlan(files, directory);
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
   const toSend = countToSend(plan, state);
-  const facts =
-    toSend.parts.length === 0 ? [] : listSendingFacts(plan, toSend, { settings: plan.job, nowMs: clock.now() });
+  // What is typed to send; undefined where nothing is left to send.
+  const count = toSend.parts[0]?.count;
+  // To how many, at what cost, from whom, when.
+  const facts = count === undefined ? [] : listSendingFacts(plan, toSend, { settings: plan.job, nowMs: clock.now() });
   const approvals = await readApprovals(files, { directory, plan }, await readRegistry(files, dirname(directory)));
-  return {
-    directory,
-    plan,
-    approvals,
-    planSha256: approvals.planSha256,
-    count: toSend.parts[0]?.count,
-    facts,
-    isStale,
-  };
+  // Of plan.json: what is confirmed is what leaves.
+  const { planSha256 } = approvals;
+  return { directory, plan, approvals, planSha256, count, facts, isStale, isBegun: state.status !== 'planned' };
 }
 
 /** A run that has begun. */
-export interface FoundRun {
-  readonly directory: string;
-  readonly plan: Plan;
-  readonly balance: Balance;
-  /** Of the lock, where a process holds it, */
-  readonly owner: Owner | undefined;
-  /** and in words. */
-  readonly runner: { readonly host: string; readonly pid: number; readonly isHere: boolean } | undefined;
-  /** Once it is at rest. */
-  readonly summary: Summary | undefined;
-  /** In words, such as `sending` or `stopped`. */
-  readonly said: string;
-  /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
-  readonly rest: ReturnType<typeof findRest>;
-  readonly outputs: readonly string[];
-  /** When the service sends what it accepted, in words; undefined where it holds nothing. */
-  readonly heldUntil: string | undefined;
-}
+export type FoundRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
-/** The newest run of a campaign that has begun; undefined where there is none. */
-export async function findRun(campaign: CampaignFolder, context: Context): Promise<FoundRun | undefined> {
+/** The newest run of a campaign that has begun, or the one that is named; undefined where there is none. */
+export async function findRun(campaign: CampaignFolder, context: Context, id = '') {
   const { env } = context;
   const { files } = env;
   if (campaign.job === undefined) return undefined;
-  const found = await openNamedRun(context, jobFileOf(campaign)).catch((error) => {
+  const newest = await openNamedRun(context, jobFileOf(campaign)).catch((error) => {
     if (error instanceof UserError && error.message.includes(': there is no run in ')) return undefined;
     throw error;
   });
+  const runs = newest && id !== '' ? await RunDirectories.read(files, dirname(newest.directory)) : undefined;
+  const named = runs?.find(id);
+  const found = named === undefined ? newest : await openNamedRun(context, named);
   if (found === undefined || (await files.stat(join(found.directory, JOURNAL_FILE))) === undefined) return undefined;
   const { directory, plan } = found;
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));
@@ -137,22 +103,28 @@ export async function findRun(campaign: CampaignFolder, context: Context): Promi
     owner === undefined ? balanceAtRest(step, state, plan.job) : balanceOf(step, state);
   const balance = addBalances(plan.steps.map(count));
   const names = await files.list(directory);
+  const nowMs = env.clock.now();
   return {
     directory,
     plan,
     balance,
     owner,
+    nowMs,
+    /** Of the lock, where a process holds it. */
     runner: owner && { host: owner.host.split('/')[0] ?? '', pid: owner.pid, isHere: owner.host === env.owner.host },
+    /** Once it is at rest. */
     summary: await readSummary(files, directory),
-    said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs: env.clock.now() }),
+    /** In words, such as `sending` or `stopped`. */
+    said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
+    /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
     rest: owner === undefined ? findRest(plan, state) : undefined,
-    outputs: names.filter((name) => name.endsWith('.csv') || name === PAGE_FILE),
-    heldUntil: findHeldUntil(plan, env.clock.now()),
+    outputs: names.filter((name) => name.endsWith('.csv') || name.endsWith('.html')),
   };
 }
 
 /** In a few words, for the list of campaigns. */
-export function describeRunShortly({ balance }: Pick<FoundRun, 'balance'>): string {
+export function describeRunShortly(run: FoundRun, whole: CampaignReport | undefined): string {
+  const { balance } = whole?.summary ?? run;
   return `${countOf(balance.accepted, 'message')} accepted of ${countOf(balance.read, 'row')}`;
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
@@ -87,8 +88,7 @@ export class Rejections {
     const note = ({ name, about, put }: RejectedRow) => {
       const [stage, , code, reason] = about;
       const said = stage === 'send' ? maskNumbers(reason) : describeExpected(code, reason);
-      const count = codes.get(code) ?? { code, rows: 0, puts: 0, said };
-      codes.set(code, count);
+      const count = remember(codes, code, () => ({ code, rows: 0, puts: 0, said }));
       count.rows += 1;
       if (put !== undefined) count.puts += 1;
       if (names.has(name)) found.add(name);
@@ -163,7 +163,7 @@ export function countFixed({ codes }: RejectionList, { rows, put }: Fixes): numb
   return codes.reduce((sum, { code, puts }) => sum + (put.includes(code) ? puts : 0), byHand.length);
 }
 
-function isFixed({ name, about, put }: RejectedRow, fixes: Fixes): boolean {
+export function isFixed({ name, about, put }: RejectedRow, fixes: Fixes): boolean {
   return name in fixes.rows || (put !== undefined && fixes.put.includes(about[2]));
 }
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
-import { RunDirectories } from '../plan/format/run-directories.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { readSummary } from '../report/write-report.js';
 import type { CampaignFolder } from './campaign.js';
@@ -71,7 +70,7 @@ export class RepairDesk extends Desk {
   }
 
   async showHad(asked: CampaignRequest): Promise<PageAnswer> {
-    const run = await findRun(asked.campaign, this.context);
+    const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
     if (run?.summary === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
     return hadPage(viewOf(asked), { ...run, summary: run.summary });
   }
@@ -79,25 +78,24 @@ export class RepairDesk extends Desk {
   /** A plan of rows that a run did not send: it is looked at, and its number typed, as any other. */
   async retry(asked: CampaignRequest): Promise<PageAnswer> {
     const [only, id] = [fieldText(asked, 'only'), fieldText(asked, 'run')];
-    const run = await findRun(asked.campaign, this.context);
-    const runs = run && (await RunDirectories.read(this.files, join(run.directory, '..')));
-    const directory = runs?.find(id);
-    if (directory === undefined || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
-    return this.start(asked, 'plan', { verb: 'retry', args: [directory, '--only', only] });
+    const run = await findRun(asked.campaign, this.context, id);
+    if (run?.plan.id !== id || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
+    return this.start(asked, 'plan', { verb: 'retry', args: [run.directory, '--only', only] });
   }
 
   async showTakeBack(asked: CampaignRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const cancelled = await this.started(asked.name, 'cancel');
     if (cancelled?.isAtWork === true) return waitPage(viewOf(asked), 'cancel');
-    const run = await findRun(asked.campaign, this.context);
+    const id = fieldText(asked, 'run') || cancelled?.run;
+    const run = await findRun(asked.campaign, this.context, id);
     if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
-    const last = cancelled?.run === run.directory ? cancelled.printed : undefined;
+    const last = cancelled?.run === run.plan.id ? cancelled.printed : undefined;
     const wrong = more.length > 0 || last === undefined ? more : wrongOf(last, 'count');
     return takeBackPage(viewOf(asked, wrong), run, last);
   }
 
   async takeBack(asked: CampaignRequest): Promise<PageAnswer> {
-    const run = await findRun(asked.campaign, this.context);
+    const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
     if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/take-back` };
     if (asked.fields.run !== run.plan.id) {
       const message = 'This is another run now. Look at it, and type its number.';
@@ -108,6 +106,6 @@ export class RepairDesk extends Desk {
     if (accepted === 0) return { to: `/c/${asked.name}/take-back` };
     const message = `Type ${accepted} to take them back: ${countOf(accepted, 'message')}`;
     if (!isTyped(asked, accepted)) return this.showTakeBack(asked, [{ message, field: 'count' }]);
-    return this.start(asked, 'cancel', { run: run.directory, args: [run.directory] });
+    return this.start(asked, 'cancel', { run: run.plan.id, args: [run.directory] });
   }
 }

@@ -87,8 +87,10 @@ export class SendingDesk extends Desk {
   }
 
   async goOn(asked: JobRequest): Promise<PageAnswer> {
-    const run = await findRun(asked.campaign, this.context);
-    if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
+    const id = fieldText(asked, 'run');
+    const run = await findRun(asked.campaign, this.context, id);
+    if (run === undefined || run.runner !== undefined || (id && run.plan.id !== id))
+      return { to: `/c/${asked.name}/run` };
     const { rest } = run;
     if (rest !== undefined && (!isTyped(asked, rest.count) || asked.fields.stage !== String(rest.stage)))
       return this.showRun(asked, [askFor(rest.count)]);
@@ -97,15 +99,15 @@ export class SendingDesk extends Desk {
   }
 
   #apply(asked: JobRequest, directory: string, plan: string, ...more: string[]): Promise<PageAnswer> {
-    return this.start(asked, 'apply', { args: [directory, '--confirm', plan, ...more] });
+    return this.start(asked, 'apply', { run: plan, args: [directory, '--confirm', plan, ...more] });
   }
 
-  /** Of the run that the page is about; undefined for one that has not begun. */
+  /** Of the run that is sent, or else the newest; undefined for one that has not begun. */
   async #running(
     campaign: CampaignFolder,
   ): Promise<{ run: FoundRun | undefined; isStarting: boolean; wrong: Wrong[] }> {
     const started = await this.started(campaign.name, 'apply');
-    const run = await findRun(campaign, this.context);
+    const run = await findRun(campaign, this.context, started?.isAtWork ? started.run : '');
     const isStarting = started?.isAtWork === true && run?.runner === undefined;
     // What a run itself came to, its account says; what refused it or stopped it, only this.
     const { printed } = started ?? {};
@@ -119,7 +121,12 @@ export class SendingDesk extends Desk {
     if (run === undefined && isStarting) return waitPage(viewOf(asked), 'apply', 'run.json?beginning=1');
     if (run === undefined) return wrong.length === 0 ? { to: `/c/${asked.name}/check` } : this.showCheck(asked, wrong);
     const beginning = { summary: undefined, runner: { host: '', pid: 0, isHere: false } };
-    return runPage(viewOf(asked, wrong), isStarting ? { ...run, ...beginning } : run);
+    if (isStarting) return runPage(viewOf(asked, wrong), { ...run, ...beginning });
+    const id = fieldText(asked, 'run');
+    const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
+    // A process that sends is at work on the newest.
+    const shown = named === undefined || named.plan.id === run.plan.id ? run : { ...named, runner: undefined };
+    return runPage(viewOf(asked, wrong), { ...shown, whole: await this.readWhole(asked.name, run), isOne: id !== '' });
   }
 
   /** `beginning`: of the page that is shown until it has begun. */
@@ -137,8 +144,8 @@ export class SendingDesk extends Desk {
     return { to: `/c/${asked.name}/run` };
   }
 
-  async openOutput({ campaign, output }: CampaignRequest): Promise<PageAnswer> {
-    const run = await findRun(campaign, this.context);
+  async openOutput({ campaign, output, fields }: CampaignRequest): Promise<PageAnswer> {
+    const run = await findRun(campaign, this.context, fieldText({ fields }, 'run'));
     if (run === undefined || !run.outputs.includes(output))
       return refusedPage(404, 'Not found', 'There is no such file of this run.');
     return { file: { path: join(run.directory, output), name: output } };

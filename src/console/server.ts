@@ -4,7 +4,6 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
 import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
-import { PAGE_FILE } from '../report/write-report.js';
 import {
   Access,
   isSame,
@@ -286,7 +285,7 @@ async function sendPage(reply: FastifyReply, { status = 200, page = '', json, to
   if (json !== undefined) return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
   if (file === undefined) return reply.code(status).type('text/html; charset=utf-8').send(page);
   const { path, name } = file;
-  if (name === PAGE_FILE) {
+  if (name.endsWith('.html')) {
     // It has its style in itself, and no script.
     reply
       .type('text/html; charset=utf-8')

@@ -4,7 +4,7 @@ import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import { PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
+import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -171,7 +171,7 @@ function listClaimants(id: string, runs: readonly PrunableRun[]): PrunableRun[] 
 /** Files of a run that Volley wrote and that hold people's rows or texts; others in its directory are not ours to delete. */
 const ROWS =
   /^(?:\d+-[a-z.]+\.(?:requests|rows|results|rejections|skipped|in-doubt|unprocessed)\.(?:nd)?(?:json|csv|xlsx)(?:\.gz)?|deliveries\.(?:csv|ndjson|xlsx)|stdin|.*\.part|\.plan\.json\.taken)$/;
-const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, PAGE_FILE, 'proof.salt', 'campaign.html'];
+const NAMES = [PLAN_FILE, JOURNAL_FILE, RECEIPTS_FILE, PAGE_FILE, 'proof.salt', CAMPAIGN_PAGE];
 
 /** What pruning deletes of a directory, plan.json first: without it the rest is no plan. */
 async function listPrunable(files: Files, directory: string): Promise<{ name: string; bytes: number }[]> {

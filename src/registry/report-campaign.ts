@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
@@ -20,51 +21,91 @@ import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
 import { formatReportPage } from '../report/page/report-page.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
 import { emptyBalance, type StepSummary, type Summary } from '../report/summary.js';
+import { CAMPAIGN_PAGE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
 import type { Files } from '../storage/files.js';
 import type { Claims } from './claims.js';
 import { readRegistry, readRunDirectories } from './open-registry.js';
 import type { RegistryState } from './registry-state.js';
 import { writeRunReport } from './write-run-report.js';
 
-const CAMPAIGN_PAGE = 'campaign.html';
-
 /** A run as a row's id names it. */
 const RUN = /^([0-9a-z]{12})-/;
+
+/** All runs that have rows of each other, as one, and each of them, in the order in which they began. */
+export interface CampaignReport {
+  readonly summary: Summary;
+  readonly runs: readonly CampaignRun[];
+  readonly missing: readonly string[];
+  /** Its path. */
+  readonly page: string;
+}
+
+interface PlanAt {
+  readonly directory: string;
+  readonly plan: Plan;
+}
+
+type Summarize = (files: Files, directory: string, plan: Plan) => Promise<Summary>;
 
 /**
  * Writes one page for all runs that have rows of each other, by retry or re-import, into the directory of one of them: each row counts
  * once. The outputs of each run are written again. Runs that are pruned or gone are named, and not counted.
  */
-export async function reportCampaign(
-  files: Files,
-  { directory, plan }: { directory: string; plan: Plan },
-): Promise<{ summary: Summary; runs: CampaignRun[]; missing: string[]; page: string }> {
-  const jobDirectory = dirname(directory);
+export async function reportCampaign(files: Files, of: PlanAt): Promise<CampaignReport> {
+  return writeCampaign(files, of, { ...(await findMembers(files, of)), summarize: writeRunReport });
+}
+
+/** The same for who asks often: `kept` has what was counted last, until one of the runs has changed. Undefined for a run without others, or where the memory is damaged. */
+export async function readCampaignReport(files: Files, of: PlanAt, kept: string): Promise<CampaignReport | undefined> {
+  const members = await findMembers(files, of).catch((error) => {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  });
+  if (members === undefined || members.found.length < 2) return undefined;
+  const names = [JOURNAL_FILE, SUMMARY_FILE];
+  const paths = members.found.flatMap(({ directory }) => names.map((name) => join(directory, name)));
+  const facts = await Promise.all(paths.map((path) => files.stat(path)));
+  const stamp = JSON.stringify([of.plan.id, paths, facts.map((each) => [each?.bytes, each?.modifiedMs])]);
+  const known = JSON.parse((await files.readText(kept)) ?? '{}');
+  if (known.stamp === stamp) return known.report;
+  const summarize: Summarize = async (...each) => (await readSummary(files, each[1])) ?? writeRunReport(...each);
+  const made = await writeCampaign(files, of, { ...members, summarize });
+  await files.writeWhole(kept, JSON.stringify({ stamp, report: made }));
+  return made;
+}
+
+/** A plan that was never sent has taken no row: it is none of them where others were sent. */
+async function findMembers(files: Files, of: PlanAt) {
+  const jobDirectory = dirname(of.directory);
   const state = await readRegistry(files, jobDirectory);
   const directories = await readRunDirectories(files, jobDirectory, state);
-  const ids = listMembers(plan.id, state);
-  const found: { directory: string; plan: Plan }[] = [];
+  const found: PlanAt[] = [];
   const missing: string[] = [];
-  for (const id of ids) {
+  for (const id of listMembers(of.plan.id, state)) {
     const at = directories.of(id);
     const isThere = state.recordOf(id).pruned === undefined && (await files.stat(join(at, PLAN_FILE))) !== undefined;
     if (!isThere) missing.push(id);
-    // One that was let go before it began sends nothing, and its rows are those of their own runs.
-    else if (!state.isAbandoned(id) || state.runs.has(id))
-      found.push({ directory: at, plan: await readPlan(files, at) });
+    else if (state.runs.has(id)) found.push({ directory: at, plan: await readPlan(files, at) });
   }
+  return { found: found.length === 0 ? [of] : found, missing, claims: state.claims };
+}
+
+async function writeCampaign(
+  files: Files,
+  { directory, plan }: PlanAt,
+  given: Awaited<ReturnType<typeof findMembers>> & { readonly summarize: Summarize },
+): Promise<CampaignReport> {
+  const { found, missing, claims, summarize } = given;
   const members = new Set(found.map((each) => each.plan.id));
   const tallies = new Map<string, StepTally>();
   const runs: CampaignRun[] = [];
   for (const each of found) {
-    const summary = await writeRunReport(files, each.directory, each.plan);
-    const counts = createIsCounted(each.plan, state.claims, members);
-    await addRun(files, await readRunRows(files, each), { steps: tallies, counts });
-    runs.push({ summary, only: each.plan.retryOf?.only, isReimport: takesRows(each.plan.id, state.claims) });
+    const summary = await summarize(files, each.directory, each.plan);
+    const counts = createIsCounted(each.plan, claims, members);
+    const corrected = await addRun(files, await readRunRows(files, each), { steps: tallies, counts });
+    runs.push({ plan: each.plan, summary, corrected });
   }
   runs.sort((one, other) => (one.summary.startedAt ?? '~').localeCompare(other.summary.startedAt ?? '~'));
-  const [first] = runs;
-  const root = found.find((each) => each.plan.id === first?.summary.plan)?.plan ?? plan;
   const listSteps = (steps: readonly StepSummary[]) =>
     steps.map((step) => {
       const tally = tallies.get(nameStep(step));
@@ -73,13 +114,12 @@ export async function reportCampaign(
   const summary = { ...mergeSummaries(runs, listSteps), directory };
   const page = join(directory, CAMPAIGN_PAGE);
   await writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) =>
-    each.writeWhole(page, formatReportPage({ summary, plan: root, runs, missing, rateOf: () => undefined })),
+    each.writeWhole(
+      page,
+      formatReportPage({ summary, plan: runs[0]?.plan ?? plan, runs, missing, rateOf: () => undefined }),
+    ),
   );
   return { summary, runs, missing, page };
-}
-
-function takesRows(id: string, claims: Claims): boolean {
-  return claims.claimsOf(id).some(({ retryOf }) => retryOf === null);
 }
 
 /** All plans that have rows of a run, or of which it has some, and so on. */
@@ -117,12 +157,13 @@ function createTally(): StepTally {
   return { balance: emptyBalance(), ...counts, reasons: { 'in-doubt': new Map(), unprocessed: new Map() } };
 }
 
-/** Adds the rows of a run that no plan of the campaign has claimed: each row counts once, as its last run has it. */
+/** Adds the rows of a run that no plan of the campaign has claimed: each row counts once, as its last run has it. Resolves with how many came back as input. */
 async function addRun(
   files: Files,
   run: RunRows,
   { steps, counts }: { steps: Map<string, StepTally>; counts: ReturnType<typeof createIsCounted> },
-): Promise<void> {
+): Promise<number> {
+  let corrected = 0;
   for (const planned of run.plan.steps) {
     const step = run.plan.job.steps[planned.number - 1];
     if (step === undefined || !isRowStep(step)) continue;
@@ -131,12 +172,14 @@ async function addRun(
     const ordinalOf = createOrdinals();
     for await (const row of readRows(files, run.directory, planned)) {
       const ordinal = ordinalOf(row);
+      if (row.from !== undefined) corrected += 1;
       if (!counts(planned, row, ordinal)) continue;
       tally.balance.read += 1;
       if (row.state !== 'planned') addRefused(tally, row);
       else addPlanned(tally, run.rows.standingOf(planned.number, ordinal?.index ?? 0, isRepeatable));
     }
   }
+  return corrected;
 }
 
 /** Whether a row counts with the plan that has it, among those of a campaign. */
@@ -183,7 +226,7 @@ function addRefused(
 }
 
 /** The figures of a step, in the form of a run's; `known`: of the first run, for what rows do not say. */
-function describe(tally: StepTally, { funnel = [], reasons: known }: StepSummary): Partial<StepSummary> {
+function describe(tally: StepTally, { funnel = [], had, reasons: known }: StepSummary): Partial<StepSummary> {
   const saidOf = new Map(known.map((reason) => [reason.code, reason]));
   const example = { file: '', path: '', line: 0, row: 0, field: '', value: '' };
   const reasons = (['in-doubt', 'unprocessed'] as const).flatMap((output) =>
@@ -193,6 +236,7 @@ function describe(tally: StepTally, { funnel = [], reasons: known }: StepSummary
     balance: tally.balance,
     rejections: Object.fromEntries(tally.rejections),
     skips: Object.fromEntries(tally.skips),
+    had: had?.rule === 'hold' || tally.skips.has('had-it-already') ? had : undefined,
     funnel: describeFunnel(tally, funnel),
     reasons,
   };

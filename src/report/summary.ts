@@ -5,6 +5,7 @@ import { NUMBER_CODES } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
+import { countHad } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
 import type { StepCostSummary } from '../prices/accepted-cost.js';
 import type { Billed } from '../prices/billed-tally.js';
@@ -136,6 +137,21 @@ export function sumDeliveries(deliveries: Readonly<Record<string, number>>): { d
 export function countTakenBack({ steps }: { readonly steps: readonly Pick<StepSummary, 'reasons'>[] }): number {
   const reasons = steps.flatMap((step) => step.reasons.filter(({ code }) => code === 'cancelled'));
   return reasons.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Rows that were taken back, or decided not to have been sent. */
+export function countLetGo({ steps }: { readonly steps: readonly Pick<StepSummary, 'reasons'>[] }): number {
+  const codes = ['cancelled', 'assumed-not-sent'];
+  const reasons = steps.flatMap((step) => step.reasons.filter(({ output }) => output === 'unprocessed'));
+  return reasons.reduce((sum, { code, rows }) => sum + (codes.includes(code) ? rows : 0), 0);
+}
+
+/** Rows whose recipients had the text: held or skipped by the plan, or right before they would have been sent. */
+export function countHadAlready(summary: Pick<Summary, 'steps'>): number {
+  const planned = summary.steps.reduce((sum, { had, skips }) => {
+    return sum + (had === undefined || had.rule === 'send' ? 0 : (skips['had-it-already'] ?? countHad(had)));
+  }, 0);
+  return planned + countWithheld(summary, 'had-it-already');
 }
 
 /** Rows whose recipients opted out once they were planned, or that came too late. */

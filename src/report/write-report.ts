@@ -32,6 +32,8 @@ import { addBalances, countWithheld, emptyBalance, isBalanced, type StepSummary,
 export const SUMMARY_FILE = 'summary.json';
 /** For people. */
 export const PAGE_FILE = 'report.html';
+/** The page of all runs of a campaign, in the directory of one of them. */
+export const CAMPAIGN_PAGE = 'campaign.html';
 
 /** Of a run; undefined where it has none, or one that cannot be read: `volley report` writes it again. */
 export async function readSummary(files: Files, directory: string): Promise<Summary | undefined> {

@@ -1,3 +1,4 @@
+import { formatSeconds } from '../command/progress.js';
 import { format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
@@ -6,7 +7,7 @@ import { describeOpening, type Opening, zonesOf } from '../hours/zone-groups.js'
 import type { RunState } from '../journal/replay.js';
 import type { Plan } from '../plan/format/plan-file.js';
 
-/** How far a run is, in a sentence; while it is closed to all that is left, a second one says when that ends. */
+/** How far a run is, in a sentence; a second one says how long the rest takes, or, while it is closed to all that is left, when that ends. */
 export function describeProgress(
   plan: Plan,
   { balance, state, isRunning, nowMs }: { balance: Balance; state: RunState; isRunning: boolean; nowMs: number },
@@ -16,8 +17,19 @@ export function describeProgress(
   if (inDoubt > 0) parts.push(`${format(inDoubt)} in doubt`);
   if (rejected > 0) parts.push(`${format(rejected)} could not be used`);
   const head = isRunning ? 'Sending' : `The run is ${state.status === 'finished' ? 'finished' : 'stopped'}`;
-  const closed = isRunning ? describeClosed(plan, nowMs) : undefined;
-  return `${head}: ${parts.join(', ')}.${closed === undefined ? '' : ` ${closed}`}`;
+  const next = isRunning ? (describeClosed(plan, nowMs) ?? describeLeft(plan, unprocessed)) : undefined;
+  return `${head}: ${parts.join(', ')}.${next === undefined ? '' : ` ${next}`}`;
+}
+
+/** At the rate that the limits allow; undefined where it is over before it is read. */
+function describeLeft({ steps }: Plan, left: number): string | undefined {
+  let [planned, estimate] = [0, 0];
+  for (const { counts, estimateSeconds } of steps) {
+    planned += counts.planned;
+    estimate += estimateSeconds;
+  }
+  const seconds = Math.ceil((estimate * left) / Math.max(1, planned));
+  return seconds < 5 ? undefined : `About ${formatSeconds(seconds)} left.`;
 }
 
 /** When the hours begin in which messages may leave; undefined while some may leave now. */

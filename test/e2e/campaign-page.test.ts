@@ -38,7 +38,7 @@ test('rejected, retried and corrected rows are one campaign: each row counts onc
   expect(new Set(await workspace.destinations())).toEqual(new Set(numbersOf(30)));
   expect(page).toContain('the service accepted 30 messages');
   expect(page).toContain('2 runs; above each row counts once');
-  expect(page).toContain('again: what was in doubt, and not sent 10 10');
+  expect(page).toMatch(/again: what was in doubt, and not sent .{20,60} 10 10 /);
   expect(page).not.toMatch(/91000\d{3}/);
 });
 
@@ -77,8 +77,8 @@ test('corrected rejections that come back, and what a filter had left out, count
   expect(page).toContain('read 23 after duplicates 22 1 after rejections 21 1 sent 21');
   expect(page).toContain('a placeholder (placeholder) 1');
   expect(page).not.toContain('too-short');
-  expect(page).toContain('also corrected rows 2 1');
-  expect(page).toContain('again: what a filter had left out 1 1');
+  expect(page).toMatch(/2 corrected rows .{20,60} 2 1 /);
+  expect(page).toMatch(/again: what a filter had left out .{20,60} 1 1 /);
 });
 
 test('a retry of a retry, and what is taken from it once more, loses no row and counts none twice', async () => {

@@ -11,6 +11,7 @@ import {
   markWrong,
   type PageAnswer,
   PEOPLE_FILES,
+  renderFault,
   renderField,
   renderFileField,
   renderForm,
@@ -100,7 +101,7 @@ ${renderForm(view, 'columns', html`${renderSheets(view, sheets, sheet)}<button>G
 }
 
 function renderSheets(view: View, sheets: readonly string[], chosen: string | undefined): Html {
-  return html`<p class="field"><label for="sheet">Sheet</label><select id="sheet" name="sheet"${markWrong(view, 'sheet')}>${renderOptions(sheets, chosen)}</select></p>`;
+  return html`<p class="field"><label for="sheet">Sheet</label>${renderFault(view, 'sheet')}<select id="sheet" name="sheet"${markWrong(view, 'sheet')}>${renderOptions(sheets, chosen)}</select></p>`;
 }
 
 export interface ColumnsShown {
@@ -204,7 +205,7 @@ export function messagePage(view: View, { sha256, columns, rows, written, shown 
     choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
   );
   const form = html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
-<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span><textarea id="message" name="message" rows="5" aria-describedby="message-hint"${markWrong(view, 'message')}>${html`
+<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span>${renderFault(view, 'message')}<textarea id="message" name="message" rows="5"${markWrong(view, 'message', 'message-hint')}>${html`
 `}${written.message}</textarea></p>
 <p class="inserts" hidden data-script>Insert: ${inserts}</p>${SAVE}`;
   return renderPage(view, {

@@ -4,11 +4,12 @@ import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { RejectedRow } from '../../retry/left-rows.js';
 import type { FormFields } from '../desk.js';
-import { applyFixes, type CodeCount, type Fixes, type RejectionList } from '../rejections.js';
+import { applyFixes, type CodeCount, type Fixes, isFixed, type RejectionList } from '../rejections.js';
 import {
   MULTIPART,
   markWrong,
   type PageAnswer,
+  renderFault,
   renderFileField,
   renderForm,
   renderHidden,
@@ -41,11 +42,6 @@ export interface ShownRejections {
 
 export function fixPage(view: View, shown: ShownRejections): PageAnswer {
   const { list, fixed, isOpen } = shown;
-  const left = list.rows - fixed;
-  const check =
-    fixed === 0 || !isOpen
-      ? NOTHING
-      : renderForm(view, 'fix/check', html`${planField(list)}<button>Check the ${format(fixed)}</button>`);
   const byHand = isOpen
     ? NOTHING
     : html`<p class="note">This job was changed by hand: download the spreadsheet, correct it, and name it in <code>input.files</code> of the job.</p>`;
@@ -54,8 +50,8 @@ export function fixPage(view: View, shown: ShownRejections): PageAnswer {
   return renderPage(view, {
     title: 'Fix',
     body: html`<h1>Fix what could not be used</h1>
-<p class="lead" role="status">${list.rows === 0 ? 'Nothing is left to fix.' : `${format(fixed)} fixed, ${format(left)} left.`}</p>
-${check}${byHand}${renderOthers(list)}${list.rows === 0 ? (list.others.length === 0 ? NOTHING : sheet) : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
+<p class="lead" role="status">${list.rows === 0 ? 'Nothing is left to fix.' : `${format(fixed)} fixed, ${format(list.rows - fixed)} left.`}</p>
+${byHand}${renderOthers(list)}${list.rows === 0 ? (list.others.length === 0 ? NOTHING : sheet) : html`${renderReasons(view, shown)}${list.rows > MANY_ROWS ? [sheet, table] : [table, sheet]}`}`,
     command: `volley plan job.yaml, with files/fixed-${list.plan}.csv in its input`,
   });
 }
@@ -67,59 +63,48 @@ function renderOthers({ others }: RejectionList): Html {
   return html`<p class="note">Runs of other files have rows that could not be used. Correct the file of rejections in its directory, and upload it here:</p>${renderItems(items)}`;
 }
 
-function planField({ plan }: RejectionList): Html {
-  return renderHidden('plan', plan);
-}
-
-function renderReasons(view: View, { list, fixes, code, isOpen }: ShownRejections): Html {
+function renderReasons(view: View, shown: ShownRejections): Html {
+  const { list, code, isOpen } = shown;
   const rows = list.codes.map((each) => {
     const { is, fix } = explainReason(each);
     const isShown = each.code === code;
     const link = isShown
       ? html`<b>${is}</b>`
       : html`<a href="?${new URLSearchParams({ code: each.code }).toString()}#rows">${is}</a>`;
-    return [link, each.rows, isOpen ? renderPutBack(view, { each, list, fixes, fix }) : html`${fix}`];
+    return [link, each.rows, isOpen && each.puts > 0 ? renderPutBack(view, each, shown) : adviseOf(fix, shown)];
   });
   const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
   return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#rows', 'what to do'] }, rows)}${all}`;
 }
 
-function renderPutBack(
-  view: View,
-  { each, list, fixes, fix }: { each: CodeCount; list: RejectionList; fixes: Fixes; fix: string },
-): Html {
-  const { code, puts } = each;
-  if (puts === 0) return html`${fix}`;
+function renderPutBack(view: View, { code, puts }: CodeCount, { list, fixes }: ShownRejections): Html {
   const what = code === 'lost-plus' ? '+' : 'the 0';
   const isPut = fixes.put.includes(code);
   const undo = isPut ? renderHidden('undo', 1) : NOTHING;
   const said = isPut ? `Take it out again` : `Put ${what} back in ${format(puts)}`;
   const done = isPut ? `${what} is back in ${format(puts)}. ` : '';
   const show = html`<a href="?${new URLSearchParams({ code }).toString()}#rows">show</a>`;
-  return html`${done}${renderForm(view, 'fix/put', html`${planField(list)}${renderHidden('code', code)}${undo}<button class="quiet">${said}</button> (${show})`)}`;
+  return html`${done}${renderForm(view, 'fix/put', html`${renderHidden('plan', list.plan)}${renderHidden('code', code)}${undo}<button class="quiet">${said}</button> (${show})`)}`;
 }
 
 function renderRows(view: View, shown: ShownRejections): Html {
-  const { list, code, from, rows, isOpen } = shown;
+  const { list, code, from, rows, fixed, isOpen } = shown;
   const total = code === '' ? list.rows : (list.codes.find((each) => each.code === code)?.rows ?? 0);
   const [file, ...others] = new Set(rows.map(({ place }) => place[1]));
   const isOneFile = others.length === 0;
-  const lines = rows.map((row, index) => renderRow(view, row, { at: from + index, isOneFile }, shown));
+  const lines = rows.map((row, index) => renderRow(view, row, { ...shown, at: from + index, isOneFile }));
   const pages = renderPages({ from, shown: rows.length, total, most: PAGE_ROWS }, code === '' ? {} : { code }, '#rows');
   const place = html`<p class="dim">Rows ${format(Math.min(from + 1, total))} to ${format(from + rows.length)} of ${format(total)}${file === undefined || !isOneFile ? '' : `, in ${basename(file)}`}.</p>`;
-  const hidden = html`${planField(list)}${renderHidden('code', code)}${renderHidden('from', from)}`;
+  const hidden = html`${renderHidden('plan', list.plan)}${renderHidden('code', code)}${renderHidden('from', from)}`;
   const table = html`<div class="fix">${renderTable({ name: 'Rows to fix', columns: ['line', 'to correct', 'problem', 'the row'] }, lines)}</div>`;
-  const form = isOpen ? renderForm(view, 'fix', html`${hidden}${table}<p><button>Save</button></p>`) : table;
+  const check = html`<button formaction="${view.at}/fix/check">Check the ${format(fixed)}</button>`;
+  const keep = html`<p class="keep"><button>Save</button> ${fixed === 0 ? NOTHING : check}</p>`;
+  const form = isOpen ? renderForm(view, 'fix', html`${hidden}${table}${keep}`) : table;
   return html`${place}${form}${pages}`;
 }
 
-function renderRow(
-  view: View,
-  row: RejectedRow,
-  { at, isOneFile }: { at: number; isOneFile: boolean },
-  shown: ShownRejections,
-): (string | Html)[] {
-  const { list, fixes, written, isOpen } = shown;
+function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: number; isOneFile: boolean }) {
+  const { list, fixes, written, isOpen, at, isOneFile } = shown;
   const cells = applyFixes(row, list, fixes);
   const editable = editableAt(row, list.columns);
   const [, file, line] = row.place;
@@ -141,23 +126,31 @@ function renderRow(
     return editable.includes(index) || cell === '' ? [] : [`${column}: ${cell}`];
   });
   const beside = others.join(' · ');
-  const isFixed = row.name in fixes.rows || (row.put !== undefined && fixes.put.includes(row.about[2]));
-  const reason = row.about[3];
+  const refused = editable
+    .map((index) => renderFault(view, fieldOf(at, index), `Line ${line}, ${list.columns[index]}: `))
+    .filter((each) => each !== NOTHING);
   return [
     html`${line}${isOneFile ? NOTHING : html`<span class="hint">${basename(file)}</span>`}`,
     html`${inputs}`,
-    html`${isFixed ? html`<b>Fixed</b>, was: ` : NOTHING}${reason}`,
+    refused.length > 0
+      ? html`${refused}`
+      : html`${isFixed(row, fixes) ? html`<b>Fixed</b>, was: ` : NOTHING}${adviseOf(row.about[3], shown)}`,
     beside.length > MOST_BESIDE ? `${beside.slice(0, MOST_BESIDE)}…` : beside,
   ];
 }
 
 function renderSpreadsheet(view: View, { list, isOpen }: ShownRejections): Html {
   const hint = 'CSV or Excel, with all of its columns: those that begin with _ say which row is which.';
-  const up = html`${planField(list)}${renderFileField(view, 'The spreadsheet, corrected', '.csv,.xlsx', hint)}<button>Upload and check it</button>`;
+  const up = html`${renderHidden('plan', list.plan)}${renderFileField(view, 'The spreadsheet, corrected', '.csv,.xlsx', hint)}<button>Upload and check it</button>`;
   const many =
     list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is the quicker way.</p>` : NOTHING;
   return html`<h2>In a spreadsheet</h2>${many}<p><a href="${view.at}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
 ${isOpen ? renderForm(view, 'fix/upload', up, MULTIPART) : NOTHING}`;
+}
+
+/** Who corrects a cell here exports nothing again. */
+function adviseOf(advice: string, { isOpen }: ShownRejections): string {
+  return isOpen ? advice.replace(/[;.] [^;.]*\bexport\b[^.]*\.$/, '.').replace(/^export .*/, 'correct it') : advice;
 }
 
 /** Indexes of the columns at fault; where the row as a whole is, all. */

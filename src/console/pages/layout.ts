@@ -91,7 +91,8 @@ export const WORK = {
     page: 'check',
     did: 'checked it',
     title: 'Check',
-    said: 'Every row of the file is read and checked. Nothing is sent.',
+    said: 'Volley reads every row of the file and checks it. Nothing is sent.',
+    next: 'This takes a few seconds, with a million rows a minute at most. Then this page shows who would get the message and at which cost, and you type their number to send it.',
     command: 'volley plan job.yaml',
   },
   test: {
@@ -99,6 +100,7 @@ export const WORK = {
     did: 'sent a test',
     title: 'Test on your own phones',
     said: 'The test is being sent.',
+    next: 'This takes a few seconds. Then this page says what became of it.',
     command: 'volley test job.yaml --to +6591234567 --longest',
   },
   apply: {
@@ -106,6 +108,7 @@ export const WORK = {
     did: 'started sending',
     title: 'Sending',
     said: 'Sending begins.',
+    next: 'In a few seconds this page shows how far it is and how long it takes, and at its end the report.',
     command: 'volley status job.yaml',
   },
   settle: {
@@ -113,6 +116,7 @@ export const WORK = {
     did: 'settled messages in doubt',
     title: 'In doubt',
     said: 'They are settled. Nothing is sent.',
+    next: 'This takes a few seconds, with a large export a minute. Then this page shows what is left to decide.',
     command: 'volley settle job.yaml',
   },
   cancel: {
@@ -120,6 +124,7 @@ export const WORK = {
     did: 'took messages back',
     title: 'Taking back',
     said: 'The service is asked for each batch. Nothing is sent.',
+    next: 'This takes about as long as sending them did. Then this page shows how many were taken back.',
     command: 'volley cancel job.yaml',
   },
 } as const;
@@ -128,9 +133,14 @@ export type Work = keyof typeof WORK;
 
 /** Until a command has ended, or a run begun: `lives` is where a script asks for it. */
 export function waitPage(view: View, work: Work, lives: string = `${WORK[work].page}.json`): PageAnswer {
-  const { title, said, command } = WORK[work];
-  const body = html`<h1>${title}</h1><p class="lead" role="status" data-live="${view.at}/${lives}">${said}</p>`;
+  const { title, said, next, command } = WORK[work];
+  const body = html`<h1>${title}</h1><p class="lead" role="status" data-live="${view.at}/${lives}">${said}</p><p>${next}</p>${renderLeaving(view)}`;
   return renderPage(view, { title, refreshes: true, body, command });
+}
+
+/** Of a page that waits. */
+export function renderLeaving({ at, campaign }: View): Html {
+  return html`<p>This page follows by itself. You may close it: Volley goes on without it, and <a href="${at}">${campaign?.name ?? ''}</a> on the first page leads back here.</p>`;
 }
 
 /** Characters that cannot be seen, or turn what follows, are shown as what they are, as in a terminal; what a form sends stays as it is. */
@@ -196,15 +206,22 @@ interface Field {
 }
 
 export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
-  const described = hint === undefined ? NOTHING : html` aria-describedby="${id}-hint"`;
   const written = value === undefined ? NOTHING : html` value="${value}"`;
-  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}<input id="${id}" name="${id}"${written}${described}${markWrong(view, id)}${attributes}></p>
+  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
 `;
 }
 
-/** Of what stands for a fault that is named at the top. */
-export function markWrong({ wrong }: View, id: string): Html {
-  return wrong.some(({ field }) => field === id) ? html` aria-invalid="true"` : NOTHING;
+/** Of what stands for a fault that is named at the top, and has it beside it. `hint`: the id of what else describes it. */
+export function markWrong({ wrong }: View, id: string, hint = ''): Html {
+  const isWrong = wrong.some(({ field }) => field === id);
+  const described = `${hint} ${isWrong ? `${id}-fault` : ''}`.trim();
+  return html`${isWrong ? html` aria-invalid="true"` : NOTHING}${described === '' ? NOTHING : html` aria-describedby="${described}"`}`;
+}
+
+/** `about`: how a message begins where it stands alone. */
+export function renderFault({ wrong }: View, id: string, about = ''): Html {
+  const said = wrong.flatMap(({ field, message }) => (field === id ? [sayPlainly(message).replace(about, '')] : []));
+  return said.length === 0 ? NOTHING : html`<span class="fault" id="${id}-fault">${said.join(' ')}</span>`;
 }
 
 /** Ends a form of a step. */

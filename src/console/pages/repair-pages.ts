@@ -1,10 +1,10 @@
 import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { formatDay } from '../../domain/stated-time.js';
-import { countHad } from '../../plan/had-lookup.js';
 import { explainRows } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
-import { countWithheld, type Summary } from '../../report/summary.js';
+import { countHadAlready, countLetGo, type Summary } from '../../report/summary.js';
+import { findHeldUntil } from '../../texts/run-progress.js';
 import type { Printed } from '../commands.js';
 import type { FoundRun } from '../reading.js';
 import {
@@ -18,6 +18,8 @@ import {
   renderPage,
   type View,
 } from './layout.js';
+
+type EndedRun = Pick<FoundRun, 'plan'> & { readonly summary: Summary };
 
 export interface ShownDoubt {
   readonly directory: string;
@@ -62,10 +64,7 @@ function describeLast(last: Printed | undefined): Html {
   return html`<p class="note">${countOf(count, 'row')} settled.${reasons}</p>`;
 }
 
-export function hadPage(
-  view: View,
-  { plan, summary, directory }: Pick<FoundRun, 'plan' | 'directory'> & { readonly summary: Summary },
-): PageAnswer {
+export function hadPage(view: View, { plan, summary, directory }: EndedRun & Pick<FoundRun, 'directory'>): PageAnswer {
   const total = countHadAlready(summary);
   const runs = summary.steps.flatMap(({ had }) => had?.runs ?? []);
   const rows = runs.map(({ job, at, rows }) => [job, formatDay(Date.parse(at)), rows] as const);
@@ -79,17 +78,9 @@ ${total === 0 ? NOTHING : html`<p>To send it to them again, make a plan of them.
   });
 }
 
-/** Held or skipped by the plan, or right before they would have been sent. */
-export function countHadAlready(summary: Summary): number {
-  const planned = summary.steps.reduce((sum, { had, skips }) => {
-    return sum + (had === undefined || had.rule === 'send' ? 0 : (skips['had-it-already'] ?? countHad(had)));
-  }, 0);
-  return planned + countWithheld(summary, 'had-it-already');
-}
-
 /** `last`: what the command printed before. */
 export function takeBackPage(view: View, run: FoundRun, last: Printed | undefined): PageAnswer {
-  const { heldUntil: until } = run;
+  const until = findHeldUntil(run.plan, run.nowMs);
   const { accepted } = run.balance;
   const came =
     last === undefined || last.error !== null
@@ -109,36 +100,45 @@ export function takeBackPage(view: View, run: FoundRun, last: Printed | undefine
   });
 }
 
-/** What is left to decide of a run that is over, for its report. */
+/** What is left to decide of runs that are over, for their report. `all`: of all runs of the campaign, where each row counts once. */
 export function renderLeft(
   view: View,
-  { summary, plan, heldUntil: until }: Pick<FoundRun, 'plan' | 'heldUntil'> & { summary: Summary },
+  runs: readonly EndedRun[],
+  { all, nowMs }: { all: Summary; nowMs: number },
 ): Html {
-  const { rejected, inDoubt, accepted } = summary.balance;
-  const notSent = summary.steps
-    .flatMap(({ reasons }) => reasons)
-    .filter(({ output, code }) => output === 'unprocessed' && (code === 'cancelled' || code === 'assumed-not-sent'))
-    .reduce((sum, { rows }) => sum + rows, 0);
-  const had = countHadAlready(summary);
-  // Rows of another run, which may have more.
-  const isPart = plan.steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom !== undefined));
+  const { rejected, inDoubt } = all.balance;
   const items = [
     inDoubt > 0 &&
       html`<a href="${view.at}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: they may have arrived.`,
-    plan.steps.length === 1 &&
-      (rejected > 0 || isPart) &&
-      html`<a href="${view.at}/fix">Fix ${rejected > 0 ? countOf(rejected, 'row') : 'other rows'}</a> that could not be used, and send those.`,
-    had > 0 &&
-      html`<a href="${view.at}/had">${format(had)} had exactly this text already</a>: see from what, or send it all the same.`,
-    until !== undefined &&
-      accepted > 0 &&
-      html`<a href="${view.at}/take-back">Take back ${countOf(accepted, 'message')}</a>: the service holds them until ${until}.`,
-    notSent > 0 &&
-      renderForm(
-        view,
-        'retry',
-        html`${renderHidden('run', plan.id)}${renderHidden('only', 'not-sent')}<button class="quiet">Plan the ${format(notSent)} that were not sent</button>`,
-      ),
+    rejected > 0 &&
+      all.steps.length === 1 &&
+      html`<a href="${view.at}/fix">Fix ${countOf(rejected, 'row')}</a> that could not be used, and send those.`,
+    ...runs.flatMap(({ summary, plan }) => {
+      const until = findHeldUntil(plan, nowMs);
+      const { accepted, unprocessed } = summary.balance;
+      // Some may be in another plan since.
+      const had = Math.min(countHadAlready(summary), countHadAlready(all));
+      const notSent = Math.min(countLetGo(summary), countLetGo(all));
+      const isEarlier = plan.id !== runs.at(-1)?.plan.id;
+      const fields = html`${renderHidden('run', plan.id)}${renderHidden('only', 'not-sent')}`;
+      return [
+        isEarlier &&
+          summary.state !== 'finished' &&
+          unprocessed > 0 &&
+          html`<a href="${view.at}/run?run=${plan.id}">Send the rest of an earlier run</a>: ${countOf(unprocessed, 'row')} not sent yet.`,
+        had > 0 &&
+          html`<a href="${view.at}/had?run=${plan.id}">${format(had)} had exactly this text already</a>: see from what, or send it all the same.`,
+        until !== undefined &&
+          accepted > 0 &&
+          html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds them until ${until}.`,
+        notSent > 0 &&
+          renderForm(
+            view,
+            'retry',
+            html`${fields}<button class="quiet">Plan the ${format(notSent)} that were not sent</button>`,
+          ),
+      ];
+    }),
   ].filter((item) => item !== false);
   return items.length === 0 ? NOTHING : html`<h2>What is left</h2>${renderItems(items)}`;
 }

@@ -1,14 +1,16 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listApproveFlags } from '../../registry/approvals.js';
-import { describeHad, explainReason, listOmitted, nameStage } from '../../report/account.js';
+import type { CampaignReport } from '../../registry/report-campaign.js';
+import { describeHad, explainReason } from '../../report/account.js';
 import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
-import { renderFunnel } from '../../report/page/funnel-section.js';
+import { listStages, renderFunnel } from '../../report/page/funnel-section.js';
 import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/page/html.js';
+import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderReasons } from '../../report/page/page-sections.js';
-import { describeRun } from '../../report/page/sentence.js';
+import { chooseZone, describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
 import type { Checked, FoundRun } from '../reading.js';
 import {
@@ -18,6 +20,7 @@ import {
   renderForm,
   renderHidden,
   renderItems,
+  renderLeaving,
   renderPage,
   renderPhone,
   type View,
@@ -71,14 +74,21 @@ export function checkPage(view: View, checked: Checked | undefined): PageAnswer 
       command,
     });
   }
-  const { plan, facts, isStale, count } = checked;
+  const { plan, facts, isStale, isBegun, count } = checked;
   const stale = isStale
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
-  const send = isStale || count === undefined ? NOTHING : renderSend(view, checked);
+  const send = isStale || isBegun || count === undefined ? NOTHING : renderSend(view, checked);
+  const cost =
+    send === NOTHING || plan.prices !== undefined
+      ? NOTHING
+      : html`<p>What it costs is not shown: Volley has no prices. <a href="/settings">Settings</a> says where they go.</p>`;
+  const lead = isBegun
+    ? html`This was sent, or is being sent: <a href="${view.at}/run">see how it went</a>.`
+    : html`${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}`;
   return renderPage(view, {
     title,
-    body: html`<h1>Check</h1>${stale}<p class="lead">${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}</p>
+    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${cost}
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
     command:
       plan.retryOf === undefined ? command : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only}`,
@@ -118,22 +128,9 @@ export function whatNext(
 }
 
 function renderStep(step: Plan['steps'][number], plan: Plan): Html {
-  const { funnel = [], counts, had, reasons = [], examples } = step;
-  const lines = [
-    ['read', counts.read, renderShare(counts.read, counts.read), ''] as const,
-    ...funnel
-      .filter(({ omitted }) => omitted > 0)
-      .map((stage) => {
-        const listed = listOmitted(stage);
-        return [
-          `after ${nameStage(stage)}`,
-          stage.left,
-          renderShare(stage.left, counts.read),
-          `${format(stage.omitted)}${listed === '' ? '' : `: ${listed}`}`,
-        ] as const;
-      }),
-    ['to be sent', counts.planned, renderShare(counts.planned, counts.read), ''] as const,
-  ];
+  const { funnel, counts, had, reasons = [], examples } = step;
+  const stages = [...listStages({ funnel, read: counts.read }), ['to be sent', counts.planned, ''] as const];
+  const lines = stages.map(([name, rows, why]) => [name, rows, renderShare(rows, counts.read), why]);
   const from = plan.steps.length > 1 ? nameStep(step) : 'from the file';
   const problems = reasons.map(({ code, rows, said, example: { line, field, value } }) => {
     const { is, fix } = explainReason({ code, rows, said });
@@ -149,7 +146,10 @@ ${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get noth
 ${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
 }
 
-export function runPage(view: View, run: FoundRun): PageAnswer {
+/** `whole`: of all runs of the campaign. `isOne`: the page is about one of them all the same. */
+type ShownRun = FoundRun & { readonly whole?: CampaignReport | undefined; readonly isOne?: boolean };
+
+export function runPage(view: View, run: ShownRun): PageAnswer {
   const { runner, summary, plan } = run;
   if (summary !== undefined && runner === undefined) return endPage(view, { ...run, summary });
   const isOver = runner === undefined;
@@ -160,43 +160,43 @@ export function runPage(view: View, run: FoundRun): PageAnswer {
     refreshes: !isOver,
     body: html`<h1>${title}</h1>
 <p class="lead" role="status"${isOver ? NOTHING : html` data-live="${view.at}/run.json"`}>${run.said}</p>
-${renderOutcomeBar(run.balance)}${stop}${isOver ? renderGoOn(view) : NOTHING}
-<p class="dim">Run ${plan.id}. You may close this page; sending does not depend on it.</p>`,
+${renderOutcomeBar(run.balance)}${stop}${isOver ? renderMore(view, run) : NOTHING}
+${isOver ? NOTHING : html`<p>At the end the report stands here.</p>${renderLeaving(view)}`}<p class="dim">Run ${plan.id}.</p>`,
     command: WORK.apply.command,
   });
 }
 
-function endPage(view: View, run: FoundRun & { summary: Summary }): PageAnswer {
-  const { summary, plan, outputs, rest } = run;
+function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
+  const { rest, outputs, whole, isOne } = run;
+  const shown = isOne ? undefined : whole;
+  const { runs = [run], summary = run.summary } = shown ?? {};
+  const { plan = run.plan } = runs[0] ?? {};
   const [first = '', ...others] = describeRun(summary, plan);
-  const left = summary.balance.unprocessed;
-  const isOpen = summary.state !== 'finished' && left > 0;
+  const isOpen = run.summary.state !== 'finished' && run.summary.balance.unprocessed > 0;
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
-  const more =
-    rest !== undefined
-      ? renderRest(view, rest)
-      : isOpen
-        ? html`<p>${countOf(left, 'row')} not sent yet. Going on sends only those.</p>${renderGoOn(view)}`
-        : NOTHING;
-  const page = html`<a href="${view.at}/out/report.html">The report as one page</a>`;
+  const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;
+  const at = (output: string) => html`${view.at}/out/${output}?run=${run.plan.id}`;
   const files = outputs
     .filter((each) => each.endsWith('.csv'))
-    .map((each) => html`<a href="${view.at}/out/${each}" download>${each}</a>`);
+    .map((each) => html`<a href="${at(each)}" download>${each}</a>`);
+  const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
+  const pageOf = (id: string) => `${view.at}/run?run=${id}`;
+  const list = shown === undefined ? NOTHING : renderCampaign(shown, chooseZone(summary, plan), pageOf);
   return renderPage(view, {
     title,
-    body: html`<h1>${title}</h1><p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, run)}
-${renderFunnel(summary)}${renderReasons(summary)}
-<h2>Files</h2>${renderItems([page, ...files])}`,
-    command: 'volley report job.yaml',
+    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs })}
+${renderFunnel(summary)}${renderReasons(summary)}${list}
+<h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
+    command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
   });
 }
 
 /** What waits for a person is typed for, as the part before it was. */
-function renderRest(view: View, { stage, why, count }: NonNullable<FoundRun['rest']>): Html {
-  const field = html`${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
+function renderMore(view: View, { plan, rest, balance }: FoundRun): Html {
+  const id = renderHidden('run', plan.id);
+  if (rest === undefined)
+    return html`<p>${countOf(balance.unprocessed, 'row')} not sent yet. Going on sends only those.</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
+  const { stage, why, count } = rest;
+  const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
   return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;
-}
-
-function renderGoOn(view: View): Html {
-  return renderForm(view, 'go-on', html`<button>Go on</button>`);
 }

@@ -27,7 +27,10 @@ export function renderFunnel(summary: Summary): Html {
   const isOnly = steps.filter(({ kind }) => kind === 'sms').length === 1;
   const sections = steps.slice(0, MOST_STEPS).map((step) => {
     const own = isOnly && step.kind === 'sms' ? listReached(step, summary) : [];
-    const rows = [...listLeft(step, summary), ...own].map(([name, count, leftOut]) => {
+    const { funnel, balance, messages } = step;
+    const sent: Line = [messages > 0 ? 'sent' : 'accepted', balance.accepted, describeNotSent(step)];
+    const stages = listStages({ funnel, read: balance.read });
+    const rows = [...stages, ...(summary.state === 'planned' ? [] : [sent]), ...own].map(([name, count, leftOut]) => {
       return [name, count, renderShare(count, step.balance.read), leftOut] as const;
     });
     const columns = [
@@ -46,15 +49,19 @@ export function renderFunnel(summary: Summary): Html {
 
 type Line = readonly [name: string, rows: number, leftOut: string];
 
-function listLeft(step: StepSummary, { state }: Summary): Line[] {
-  const { funnel = [], balance } = step;
+/** What is left of the rows that were read, stage by stage. */
+export function listStages({
+  funnel = [],
+  read,
+}: {
+  readonly funnel?: readonly FunnelStage[] | undefined;
+  readonly read: number;
+}): Line[] {
   const stages = funnel.filter(({ omitted }) => omitted > 0).slice(0, MOST_ROWS);
   const lines = stages.map(
     (stage): Line => [cutSentence(`after ${nameStage(stage)}`), stage.left, describeLeftOut(stage)],
   );
-  const sent: Line[] =
-    state === 'planned' ? [] : [[step.messages > 0 ? 'sent' : 'accepted', balance.accepted, describeNotSent(step)]];
-  return [['read', balance.read, ''], ...lines, ...sent];
+  return [['read', read, ''], ...lines];
 }
 
 function describeLeftOut(stage: FunnelStage): string {

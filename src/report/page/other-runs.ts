@@ -1,6 +1,6 @@
 import { countOf } from '../../domain/count-of.js';
 import { formatTime, stateTime } from '../../domain/stated-time.js';
-import type { RetryOf } from '../../plan/format/plan-file.js';
+import type { Plan, RetryOf } from '../../plan/format/plan-file.js';
 import { sumBilled } from '../../prices/billed-tally.js';
 import { sumCost } from '../../prices/step-cost.js';
 import { addBalances, type StepSummary, type Summary } from '../summary.js';
@@ -8,23 +8,31 @@ import { type Html, html, NOTHING, renderTable } from './html.js';
 
 /** A run of a campaign, with its own figures. */
 export interface CampaignRun {
+  readonly plan: Plan;
   readonly summary: Summary;
-  /** Which rows of another run it retries; undefined where it has rows of its own. */
-  readonly only: RetryOf['only'] | undefined;
-  /** It has rows that came back as input: rejections of other runs that were corrected. */
-  readonly isReimport: boolean;
+  /** How many of its rows came back as input: rejections of other runs that were corrected. */
+  readonly corrected: number;
 }
 
 const MOST_RUNS = 12;
 
-/** Which runs a campaign has, the last ones where they are many; `missing`: those that are pruned or gone, and not counted. */
-export function renderCampaign(runs: readonly CampaignRun[], missing: readonly string[], timeZone: string): Html {
-  const columns = ['run', 'began', 'what it sent', '#read', '#accepted'];
-  const rows = runs.slice(-MOST_RUNS).map(({ summary, only, isReimport }) => {
-    const { plan, startedAt, balance } = summary;
+/**
+ * Which runs a campaign has, the last ones where they are many; `missing`: those that are pruned or gone, and not counted. `pageOf`: where the report
+ * of each is, on a page that can lead to it.
+ */
+export function renderCampaign(
+  { runs, missing = [] }: { readonly runs: readonly CampaignRun[]; readonly missing?: readonly string[] },
+  timeZone: string,
+  pageOf?: (run: string) => string,
+): Html {
+  const columns = ['what it sent', 'began', '#read', '#accepted', ...(pageOf === undefined ? ['run'] : [])];
+  const rows = runs.slice(-MOST_RUNS).map((run) => {
+    const { startedAt, balance } = run.summary;
     const began = startedAt === null ? 'not yet' : formatTime(stateTime(Date.parse(startedAt), timeZone));
-    const what = only !== undefined ? `again: ${WORDS[only]}` : isReimport ? 'also corrected rows' : 'its files';
-    return [html`<code>${plan}</code>`, began, what, balance.read, balance.accepted];
+    const { id } = run.plan;
+    const what = pageOf === undefined ? describeSent(run) : html`<a href="${pageOf(id)}">${describeSent(run)}</a>`;
+    const name = pageOf === undefined ? [html`<code>${id}</code>`] : [];
+    return [what, began, balance.read, balance.accepted, ...name];
   });
   const earlier = runs.length - rows.length;
   const lacks =
@@ -34,6 +42,13 @@ export function renderCampaign(runs: readonly CampaignRun[], missing: readonly s
   return html`<h2>Runs</h2>
 <p>${countOf(runs.length, 'run')}; above each row counts once, as the last run that had it.${earlier === 0 ? '' : ` The last ${rows.length}:`}</p>
 ${renderTable({ name: 'Runs of the campaign', columns }, rows)}${lacks}`;
+}
+
+function describeSent({ plan, summary, corrected }: CampaignRun): string {
+  if (plan.retryOf !== undefined) return `again: ${WORDS[plan.retryOf.only]}`;
+  if (corrected === 0) return 'the whole list';
+  const rows = countOf(corrected, 'corrected row');
+  return corrected === summary.balance.read ? rows : `the list, and ${rows}`;
 }
 
 const WORDS: Readonly<Record<RetryOf['only'], string>> = {
@@ -116,8 +131,8 @@ export function mergeSummaries(
 }
 
 function mergeCost(runs: readonly CampaignRun[]): Pick<Summary, 'cost'> {
-  const priced = runs.flatMap(({ summary, only }) =>
-    summary.cost === undefined ? [] : [{ cost: summary.cost, isNew: only === undefined }],
+  const priced = runs.flatMap(({ summary, plan }) =>
+    summary.cost === undefined ? [] : [{ cost: summary.cost, isNew: plan.retryOf === undefined }],
   );
   const [first] = priced;
   if (first === undefined || priced.some(({ cost }) => cost.currency !== first.cost.currency)) return {};

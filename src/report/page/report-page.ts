@@ -23,7 +23,7 @@ export function formatReportPage(source: PageSource): string {
   const title = `${plan.job.name}: ${format(summary.balance.accepted)} of ${format(summary.balance.read)} rows accepted`;
   const sections: Html[] = [
     renderFunnel(summary),
-    source.runs === undefined ? NOTHING : renderCampaign(source.runs, source.missing ?? [], chooseZone(summary, plan)),
+    source.runs === undefined ? NOTHING : renderCampaign({ ...source, runs: source.runs }, chooseZone(summary, plan)),
     renderActions(summary),
     renderReasons(summary),
     renderExamples(plan),

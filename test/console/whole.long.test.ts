@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { AConsole, fieldOf, textOf } from './a-console.js';
+
+const TIMEOUT_MS = 120_000;
+const LOST = '4915123456789';
+const PEOPLE = `${people(3)}Dora,${LOST}\nEve,n/a\n`;
+
+describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
+  const console = new AConsole({ VOLLEY_API_KEY: 'sandbox-test-key-not-a-secret' });
+
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+
+  async function plain(path: string): Promise<string> {
+    return textOf(await console.ask(path));
+  }
+
+  async function aChecked(name: string, change: (job: string) => string = (job) => job) {
+    await console.aCampaign(name, PEOPLE);
+    await console.post(`/c/${name}/columns`, { destination: 'mobile', country: 'SG' });
+    console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
+    await console.check(name);
+  }
+
+  async function send(name: string, count: number): Promise<string> {
+    const { plan } = await console.checked(name);
+    expect(await console.post(`/c/${name}/send`, { plan, count: String(count) })).toMatchObject({ status: 303 });
+    return textOf(await console.ended(name));
+  }
+
+  /** Corrects a cell of the page, and checks it with the same press. */
+  async function fix(name: string, cell: string, [was, text]: readonly [was: string, text: string]) {
+    const plan = fieldOf(await console.ask(`/c/${name}/fix`), 'plan');
+    return console.post(`/c/${name}/fix/check`, { plan, [`cell-${cell}`]: text, [`was-cell-${cell}`]: was });
+  }
+
+  async function runsOf(name: string): Promise<string[]> {
+    const { text } = await console.ask(`/c/${name}/run`);
+    return [...text.matchAll(/\/run\?run=(\w+)"/g)].map(([, run = '']) => run);
+  }
+
+  test('has one report, each row once, that leads to each run; home and the task list say the same', async () => {
+    await aChecked('fixed');
+    const first = await send('fixed', 3);
+    expect(first).toContain('Of 5 rows read, 3 were accepted');
+    expect(first).not.toContain('Runs');
+    expect((await fix('fixed', '1-1', ['n/a', '+65 91'])).status).toBe(422);
+    expect((await fix('fixed', '1-1', ['n/a', '+65 9100 0005'])).to).toBe('/c/fixed/check');
+    // Checked, and not sent: it has taken nothing yet.
+    await console.checked('fixed');
+    expect(await plain('/c/fixed/run')).toContain('Of 5 rows read, 3 were accepted');
+    const whole = await send('fixed', 1);
+    expect(whole).toContain('the service accepted 4 messages');
+    expect(whole).toContain('Of 5 rows read, 4 were accepted');
+    expect(whole).toContain('Fix 1 row that could not be used');
+    expect(whole).toMatch(/Runs 2 runs;.* the whole list .* 5 3 1 corrected row .* 1 1 Files/);
+    expect(await plain('/c/fixed')).toContain('Send 4 messages accepted of 5 rows');
+    expect(await plain('/')).toContain('fixed 4 messages accepted of 5 rows');
+    expect(await plain('/c/fixed/check')).toContain('This was sent, or is being sent: see how it went');
+    expect(await plain('/c/fixed/check')).not.toContain('There is nothing to send');
+
+    const [one = '', two = ''] = await runsOf('fixed');
+    expect(await plain(`/c/fixed/run?run=${two}`)).toMatch(/The whole campaign .* 1 message.*Of 1 row read/);
+    const report = await console.ask(`/c/fixed/run?run=${one}`);
+    expect(textOf(report)).toContain('Of 5 rows read, 3 were accepted');
+    // What the second run sent is not left any more.
+    expect(textOf(report)).toContain('Fix 1 row that could not be used');
+    const results = await console.ask(`/c/fixed/out/1-sms.results.csv?run=${one}`);
+    expect(results.text.trim().split('\n')).toHaveLength(4);
+    expect((await console.ask('/c/fixed/out/campaign.html')).text).toContain('4 of 5 rows accepted');
+    expect((await console.ask('/c/fixed/run?run=nothing')).status).toBe(200);
+
+    await console.post('/c/fixed/fix/put', {
+      plan: fieldOf(await console.ask('/c/fixed/fix'), 'plan'),
+      code: 'lost-plus',
+    });
+    await console.post('/c/fixed/fix/check');
+    const last = await send('fixed', 1);
+    expect(last).toContain('Of 5 rows read, 5 were accepted. Every row is accounted for.');
+    expect(last).not.toMatch(/What is left|Fix /);
+    expect(console.sent('fixed')).toEqual([`+${LOST}`, ...numbersOf(3), numberOf(5)]);
+  });
+
+  test('what an earlier run holds back is sent by its own page, once', async () => {
+    await aChecked('sample', (job) =>
+      job.replace('destination:', 'ramp: [{ share: 34%, ask: true }]\n    destination:'),
+    );
+    expect(await send('sample', 2)).toContain('Type 1 to send the rest');
+    await fix('sample', '1-1', ['n/a', '+65 9100 0005']);
+    await console.checked('sample');
+    expect(await send('sample', 1)).toContain('Send the rest of an earlier run : 1 row not sent yet.');
+    const [one = ''] = await runsOf('sample');
+    const page = await console.ask(`/c/sample/run?run=${one}`);
+    const form = { run: one, stage: fieldOf(page, 'stage') };
+    expect((await console.post('/c/sample/go-on', { ...form, count: '2' })).status).toBe(422);
+    expect((await console.post('/c/sample/go-on', { ...form, run: 'another', count: '1' })).to).toBe('/c/sample/run');
+    const press = () => console.post('/c/sample/go-on', { ...form, count: '1' });
+    await Promise.all([press(), press()]);
+    const whole = textOf(await console.ended('sample'));
+    expect(whole).toContain('Of 5 rows read, 4 were accepted');
+    expect(whole).not.toContain('Send the rest');
+    expect(console.sent('sample')).toEqual([...numbersOf(3), numberOf(5)]);
+  });
+
+  test('what the service holds of each run is taken back by itself', async () => {
+    const sandbox = await startSandbox({ rateLimits: false });
+    const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
+    const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
+    await aChecked('later', (job) =>
+      job
+        .replace('sandbox: true', service)
+        .replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`),
+    );
+    await send('later', 3);
+    await fix('later', '1-1', ['n/a', '+65 9100 0005']);
+    expect(await send('later', 1)).toMatch(/Take back 3 messages.*Take back 1 message/);
+    const [one = ''] = await runsOf('later');
+    expect(await plain(`/c/later/take-back?run=${one}`)).toContain('The service holds 3 messages until');
+    await console.post('/c/later/take-back', { run: one, count: '3' });
+    await console.until('/c/later/take-back.json');
+    expect(await plain('/c/later/take-back')).toContain('3 messages taken back');
+    const whole = await plain('/c/later/run');
+    expect(whole).toContain('Plan the 3 that were not sent');
+    expect(whole).toContain('Take back 1 message');
+    await sandbox.close();
+  });
+
+  test('a count that is wrong is marked, and said beside its field', async () => {
+    await aChecked('wrong');
+    const page = await console.ask('/c/wrong/check');
+    expect(textOf(page)).toContain('What it costs is not shown: Volley has no prices.');
+    const { text, status } = await console.post('/c/wrong/send', { plan: fieldOf(page, 'plan'), count: '7' });
+    expect(status).toBe(422);
+    expect(text).toContain('<title>Error: Check');
+    expect(text).toContain('<a href="#count">Type 3 to send: this is how many get it</a>');
+    expect(text).toMatch(
+      /id="count-fault">Type 3 to send.*<input id="count"[^>]* aria-invalid="true" aria-describedby="count-fault"/,
+    );
+  });
+
+  test('on the page of what could not be used, what is refused again has its new reason, and cells are corrected in place', async () => {
+    await console.aCampaign('again', `${people(3)}Dora,6.59123E+09\nEve,n/a\n`);
+    await console.post('/c/again/columns', { destination: 'mobile', country: 'SG' });
+    await console.check('again');
+    const page = await console.ask('/c/again/fix');
+    expect(textOf(page)).toContain(
+      'A spreadsheet shortened this number to 6.59123E+09, and its last digits are lost. ',
+    );
+    expect(textOf(page)).not.toContain('export');
+    const { text } = await console.post('/c/again/fix', {
+      plan: fieldOf(page, 'plan'),
+      ...{ 'cell-1-1': '+65 91', 'was-cell-1-1': 'n/a' },
+    });
+    const [, row = ''] = /(<tr><th scope="row">6<.*?<\/tr>)/s.exec(text) ?? [];
+    expect(textOf({ text: `<main>${row}` })).toBe('6 mobile The number has too few digits for Singapore. name: Eve');
+    expect(row).toMatch(/aria-invalid="true" aria-describedby="cell-1-1-fault"/);
+  });
+});
