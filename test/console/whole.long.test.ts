@@ -135,7 +135,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   test('a count that is wrong is marked, and said beside its field', async () => {
     await aChecked('wrong');
     const page = await console.ask('/c/wrong/check');
-    expect(textOf(page)).toContain('What it costs is not shown: Volley has no prices.');
+    expect(textOf(page)).toContain('What it costs is not shown: this campaign has no prices.');
     const { text, status } = await console.post('/c/wrong/send', { plan: fieldOf(page, 'plan'), count: '7' });
     expect(status).toBe(422);
     expect(text).toContain('<title>Error: Check');

@@ -142,15 +142,15 @@ function renderRow(view: View, row: RejectedRow, shown: ShownRejections & { at: 
 function renderSpreadsheet(view: View, { list, isOpen }: ShownRejections): Html {
   const hint = 'CSV or Excel, with all of its columns: those that begin with _ say which row is which.';
   const up = html`${renderHidden('plan', list.plan)}${renderFileField(view, 'The spreadsheet, corrected', '.csv,.xlsx', hint)}<button>Upload and check it</button>`;
-  const many =
-    list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is the quicker way.</p>` : NOTHING;
+  const many = list.rows > MANY_ROWS ? html`<p>${countOf(list.rows, 'row')}: a spreadsheet is quicker.</p>` : NOTHING;
   return html`<h2>In a spreadsheet</h2>${many}<p><a href="${view.at}/fix.csv" download>Download all that is left to fix</a>, correct it, and upload it again. Format numbers as text.</p>
 ${isOpen ? renderForm(view, 'fix/upload', up, MULTIPART) : NOTHING}`;
 }
 
 /** Who corrects a cell here exports nothing again. */
 function adviseOf(advice: string, { isOpen }: ShownRejections): string {
-  return isOpen ? advice.replace(/[;.] [^;.]*\bexport\b[^.]*\.$/, '.').replace(/^export .*/, 'correct it') : advice;
+  const parts = advice.split(/(?<=[;.]) /).filter((part) => !part.includes('export'));
+  return isOpen ? parts.join(' ').replace(/;$/, '.') || 'correct it' : advice;
 }
 
 /** Indexes of the columns at fault; where the row as a whole is, all. */

@@ -82,7 +82,7 @@ export function checkPage(view: View, checked: Checked | undefined): PageAnswer 
   const cost =
     send === NOTHING || plan.prices !== undefined
       ? NOTHING
-      : html`<p>What it costs is not shown: Volley has no prices. <a href="/settings">Settings</a> says where they go.</p>`;
+      : html`<p>What it costs is not shown: this campaign has no prices. <a href="/settings">Settings</a> says who can give it some.</p>`;
   const lead = isBegun
     ? html`This was sent, or is being sent: <a href="${view.at}/run">see how it went</a>.`
     : html`${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}`;
