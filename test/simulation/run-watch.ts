@@ -159,8 +159,13 @@ export class RunWatch {
     const names = look.lines.map(({ epoch, seq }) => `${epoch}/${seq}`);
     if (look.isAnew) this.#checkKept(names);
     this.record = look.isAnew ? new RunRecord() : this.record;
+    const checked = new Set(look.isAnew ? this.#counted : []);
     this.#counted = look.isAnew ? names : [...this.#counted, ...names];
-    for (const line of look.lines) this.#checkFacts(line, this.record.apply(line));
+    for (const [index, line] of look.lines.entries()) {
+      const settled = this.record.apply(line);
+      // What came since, such as a receipt, says nothing of a line that was durable before it.
+      if (!checked.has(names[index] ?? '')) this.#checkFacts(line, settled);
+    }
   }
 
   /** What counts goes on to count, save for the last words of a runner that another has ousted; and these sent nothing. */
