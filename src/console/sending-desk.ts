@@ -159,7 +159,7 @@ function describeTest({ accepted, rejected, inDoubt }: Balance): string {
 /** Where several people share a console. */
 const ALONE: Wrong = {
   message: 'This campaign is live, and asks for no approval by another person',
-  hint: 'Put `guards: { requireApproval: 1 }` into its job.yaml, and check it again.',
+  hint: '“Make a live copy” makes one that does. Or ask the person who wrote its job file to add `guards: { requireApproval: 1 }`, and check it again.',
 };
 
 function askFor(count: number): Wrong {
