@@ -83,7 +83,7 @@ export async function readChecked(directory: string, { files, clock }: Context['
 /** A run that has begun. */
 export type FoundRun = NonNullable<Awaited<ReturnType<typeof findRun>>>;
 
-/** The newest run of a campaign that has begun, or the one that is named; undefined where there is none. */
+/** The newest run of a campaign, or the one that is named; undefined where there is none, or it has not begun. */
 export async function findRun(campaign: CampaignFolder, context: Context, id = '') {
   const { env } = context;
   const { files } = env;
@@ -94,7 +94,8 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
   });
   const runs = newest && id !== '' ? await RunDirectories.read(files, dirname(newest.directory)) : undefined;
   const named = runs?.find(id);
-  const found = named === undefined ? newest : await openNamedRun(context, named);
+  const other = named === undefined ? undefined : await openNamedRun(context, named);
+  const found = id === '' ? newest : other;
   if (found === undefined || (await files.stat(join(found.directory, JOURNAL_FILE))) === undefined) return undefined;
   const { directory, plan } = found;
   const { state } = await readRunState(files, join(directory, JOURNAL_FILE));

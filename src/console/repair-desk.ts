@@ -78,8 +78,8 @@ export class RepairDesk extends Desk {
   /** A plan of rows that a run did not send: it is looked at, and its number typed, as any other. */
   async retry(asked: CampaignRequest): Promise<PageAnswer> {
     const [only, id] = [fieldText(asked, 'only'), fieldText(asked, 'run')];
-    const run = await findRun(asked.campaign, this.context, id);
-    if (run?.plan.id !== id || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
+    const run = id === '' ? undefined : await findRun(asked.campaign, this.context, id);
+    if (run === undefined || !RETRIED.includes(only)) return { to: `/c/${asked.name}/run` };
     return this.start(asked, 'plan', { verb: 'retry', args: [run.directory, '--only', only] });
   }
 
@@ -96,10 +96,10 @@ export class RepairDesk extends Desk {
 
   async takeBack(asked: CampaignRequest): Promise<PageAnswer> {
     const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
-    if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/take-back` };
-    if (asked.fields.run !== run.plan.id) {
+    if (run?.runner !== undefined) return { to: `/c/${asked.name}/take-back` };
+    if (run === undefined || run.plan.id !== asked.fields.run) {
       const message = 'This is another run now. Look at it, and type its number.';
-      return { ...(await this.showTakeBack(asked, [{ message }])), status: 409 };
+      return this.showTakeBack({ ...asked, fields: {} }, [{ message, status: 409 }]);
     }
     const { accepted } = run.balance;
     // A second click: it is taken back.

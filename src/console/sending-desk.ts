@@ -87,10 +87,8 @@ export class SendingDesk extends Desk {
   }
 
   async goOn(asked: JobRequest): Promise<PageAnswer> {
-    const id = fieldText(asked, 'run');
-    const run = await findRun(asked.campaign, this.context, id);
-    if (run === undefined || run.runner !== undefined || (id && run.plan.id !== id))
-      return { to: `/c/${asked.name}/run` };
+    const run = await findRun(asked.campaign, this.context, fieldText(asked, 'run'));
+    if (run === undefined || run.runner !== undefined) return { to: `/c/${asked.name}/run` };
     const { rest } = run;
     if (rest !== undefined && (!isTyped(asked, rest.count) || asked.fields.stage !== String(rest.stage)))
       return this.showRun(asked, [askFor(rest.count)]);

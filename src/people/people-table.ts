@@ -20,8 +20,9 @@ export class PeopleTable {
   #shift = 0;
   /** Where each bucket begins, and the last one ends. */
   #starts = new Uint32Array(2);
-  /** Of each message its number (8 bytes), text and run (4 each). */
+  /** Of each message its number, and room for two words. */
   #numbers = new Float64Array(0);
+  /** The same memory: the third and fourth word of a message are its text and its run. */
   #words = new Uint32Array(0);
   readonly #ownNumbers = createNumberSet();
   /** By the place of a number: how many messages of the plan itself go to it. */

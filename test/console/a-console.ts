@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import { Running } from '../e2e/command.js';
 
@@ -13,6 +14,21 @@ export interface Answer {
 }
 
 type Asking = Readonly<Record<string, string>>;
+
+const TIMEOUT_MS = 120_000;
+
+/** One that the tests of a `describe` share, open in a browser. */
+export function openAConsole(env?: Asking): AConsole {
+  const console = new AConsole(env);
+  beforeAll(async () => {
+    await console.start();
+    await console.enter();
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await console.end();
+  }, TIMEOUT_MS);
+  return console;
+}
 
 /** The built command `volley console` on a directory of its own, and a browser without scripts. */
 export class AConsole {

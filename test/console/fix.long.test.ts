@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { AConsole, fieldOf, textOf } from './a-console.js';
+import { fieldOf, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const LOST = '4915123456789';
 const PEOPLE = `${people(3)}Dora,${LOST}\nEve,n/a\n`;
 
 describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
-  const console = new AConsole();
-
-  beforeAll(async () => {
-    await console.start();
-    await console.enter();
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await console.end();
-  }, TIMEOUT_MS);
+  const console = openAConsole();
 
   async function aChecked(name: string, rows = PEOPLE) {
     await console.aCampaign(name, rows);

@@ -2,25 +2,17 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { numberOf, people } from '../e2e/a-job.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
-import { AConsole, fieldOf, textOf } from './a-console.js';
+import { AConsole, fieldOf, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
 describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   const zone = 'Asia/Tokyo';
-  const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna', TZ: zone });
-
-  beforeAll(async () => {
-    await console.start();
-    await console.enter();
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await console.end();
-  }, TIMEOUT_MS);
+  const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna', TZ: zone });
 
   const home = async (query = '') => textOf(await console.ask(`/${query}`));
   const historyOf = async (name: string) => textOf(await console.ask(`/c/${name}`)).replace(/^.* History /, '');

@@ -1,22 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { AConsole, fieldOf, textOf } from './a-console.js';
+import { fieldOf, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
 describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
-  const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
+  const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
   let sandbox: Sandbox;
-
-  beforeAll(async () => {
-    await console.start();
-    await console.enter();
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await console.end();
-  }, TIMEOUT_MS);
   beforeEach(async () => {
     sandbox = await startSandbox({ rateLimits: false });
   });

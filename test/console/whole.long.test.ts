@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { AConsole, fieldOf, textOf } from './a-console.js';
+import { fieldOf, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const LOST = '4915123456789';
 const PEOPLE = `${people(3)}Dora,${LOST}\nEve,n/a\n`;
 
 describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
-  const console = new AConsole({ VOLLEY_API_KEY: 'sandbox-test-key-not-a-secret' });
-
-  beforeAll(async () => {
-    await console.start();
-    await console.enter();
-  }, TIMEOUT_MS);
-  afterAll(async () => {
-    await console.end();
-  }, TIMEOUT_MS);
+  const console = openAConsole({ VOLLEY_API_KEY: 'sandbox-test-key-not-a-secret' });
 
   async function plain(path: string): Promise<string> {
     return textOf(await console.ask(path));
@@ -76,6 +68,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect(results.text.trim().split('\n')).toHaveLength(4);
     expect((await console.ask('/c/fixed/out/campaign.html')).text).toContain('4 of 5 rows accepted');
     expect((await console.ask('/c/fixed/run?run=nothing')).status).toBe(200);
+    expect((await console.ask('/c/fixed/out/campaign.html?run=nothing')).status).toBe(404);
 
     await console.post('/c/fixed/fix/put', {
       plan: fieldOf(await console.ask('/c/fixed/fix'), 'plan'),

@@ -62,7 +62,7 @@ export function createWorkerStore(database: Database): WorkerStore {
     },
     leave: async (worker) => {
       await database.query(
-        `with gone as (update volley.worker set gone_at = clock_timestamp() where id = $1 and gone_at is null)
+        `with gone as (update volley.worker set gone_at = clock_timestamp() from volley.present_life() where id = $1 and gone_at is null)
          update volley.part set state = 'open', owner = null where owner = $1 and state = 'claimed'`,
         [worker],
       );
@@ -74,7 +74,8 @@ export function createWorkerStore(database: Database): WorkerStore {
     askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
       await database.query(
-        'update volley.run set stop_reason = $3, stop_detail = $4 where id = $1 and epoch = $2 and stop_reason is null',
+        `update volley.run set stop_reason = $3, stop_detail = $4 from volley.present_life()
+           where id = $1 and epoch = $2 and stop_reason is null`,
         [run, epoch, reason, detail.replaceAll('\u0000', '')],
       );
     },
