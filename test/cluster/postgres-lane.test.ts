@@ -6,6 +6,7 @@ import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js'
 import type { TurnsAsked } from '../../src/cluster/store.js';
 import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 import { askingFor } from './a-hand.js';
+import { NEW_LEAD } from './contract/cluster-under-test.js';
 import { bookTurns, type LaneRow } from './memory/lane-rule.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -135,5 +136,12 @@ test('a turn is booked without waiting for the disk, and nothing else is, whatev
   expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
   const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined });
   expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await store.lead({ run: `run-${round}`, epoch: 1 }, NEW_LEAD);
+    await store.beat(`w${round}`, { name: 'host', leaseMs: 30_000, life: undefined });
+  }
+  const stop = { epoch: 1, reason: 'guard', detail: '' };
+  expect(await countUnsynced((round) => store.askToStop(`run-${round}`, stop))).toBeLessThan(ROUNDS / 2);
+  expect(await countUnsynced((round) => store.leave(`w${round}`))).toBeLessThan(ROUNDS / 2);
   await store.close();
 });

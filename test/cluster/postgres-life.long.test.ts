@@ -12,7 +12,7 @@ import {
   readNews,
   SETTLED,
 } from './contract/cluster-under-test.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let url: string;
@@ -95,19 +95,18 @@ test('a connection that the server closes is lost, and the next call opens anoth
 test('a call that the server ends is lost, without any effect, and may be repeated', async () => {
   const { store, lead } = await aRun(cluster);
   const database = openTestDatabase(url);
-  await database.transaction(async (query) => {
-    await query(`select pg_advisory_xact_lock(${gateOf("'run-a'")})`);
-    const closing = expect(store.withdraw(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
-    let isEnded = false;
-    while (!isEnded) {
-      const [row] = await database.query(
-        `select bool_or(pg_cancel_backend(pid)) as is_ended from pg_stat_activity
+  const holder = await openTestSession(url);
+  await holder.query(`begin; select pg_advisory_xact_lock(${gateOf("'run-a'")})`);
+  const closing = expect(store.withdraw(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
+  for (let isEnded = false; !isEnded; ) {
+    const [row] = await database.query(
+      `select bool_or(pg_cancel_backend(pid)) as is_ended from pg_stat_activity
          where datname = current_database() and wait_event = 'advisory'`,
-      );
-      isEnded = row?.is_ended === true;
-    }
-    await closing;
-  });
+    );
+    isEnded = row?.is_ended === true;
+  }
+  await closing;
+  await holder.end();
   expect(await store.findRun({})).toMatchObject({ run: 'run-a' });
   await store.withdraw(lead);
   await Promise.all([store.close(), database.close()]);

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 import { closeAfterFile } from '../e2e/opened.js';
@@ -56,6 +57,13 @@ export function openTestDatabase(text: string): Database {
     port: Number(searchParams.get('port') ?? (port === '' ? 5432 : port)),
     database: pathname.slice(1),
   });
+}
+
+/** A session of its own, in which a transaction may be open. */
+export async function openTestSession(connectionString: string): Promise<Client> {
+  const session = new Client({ connectionString });
+  await session.connect();
+  return session;
 }
 
 /** For tests that need databases, and not the server for themselves: `VOLLEY_TEST_DATABASE_URL` names another one, on this machine. */

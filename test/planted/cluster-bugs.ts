@@ -144,8 +144,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a late end counts whatever its nonce',
     file: 'src/cluster/postgres/schema/worker-functions.ts',
-    find: 'is_its_own := last.nonce = nonces[i] and p.attempt = attempts[i];',
-    replace: 'is_its_own := p.attempt = attempts[i];',
+    find: 'is_its_own := last.nonce = e.nonce and p.attempt = e.attempt;',
+    replace: 'is_its_own := p.attempt = e.attempt;',
     tests: ['test/cluster/postgres-store.test.ts'],
   },
   {
@@ -209,6 +209,13 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     file: 'src/cluster/postgres/schema/life-functions.ts',
     find: "perform set_config('synchronous_commit', 'on', true);",
     replace: '',
+    tests: ['test/cluster/postgres-lane.test.ts'],
+  },
+  {
+    name: 'a worker that leaves does not wait for the disk',
+    file: 'src/cluster/postgres/worker-store.ts',
+    find: 'clock_timestamp() from volley.present_life() where id = $1 and gone_at',
+    replace: 'clock_timestamp() where id = $1 and gone_at',
     tests: ['test/cluster/postgres-lane.test.ts'],
   },
 ];

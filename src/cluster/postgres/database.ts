@@ -7,8 +7,8 @@ type Row = Record<string, unknown>;
 /** Calls of a database, over a few connections. Every method throws `StoreLost` when the connection broke, or it took too long. */
 export interface Database {
   query(text: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** All of its queries, or none. */
-  transaction<T>(work: (query: Database['query']) => Promise<T>): Promise<T>;
+  /** A function of the schema; its columns have names as in TypeScript. */
+  call<T = unknown>(name: string, ...values: readonly unknown[]): Promise<readonly T[]>;
   close(): Promise<void>;
 }
 
@@ -16,10 +16,6 @@ const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Then the connection is closed; a call may take effect later still, as any that is lost. */
 const QUERY_TIMEOUT_MS = 25_000;
-/** The server gives up before the client does, so that its answer says why. */
-const IN_TRANSACTION =
-  "set local lock_timeout = '10s'; set local statement_timeout = '20s'; set local idle_in_transaction_session_timeout = '30s'";
-
 /** As the process is called elsewhere, host and id; the server cuts a name after 63 bytes. */
 const CONNECTION_NAME = `volley ${hostname().slice(0, 45)} ${process.pid}`;
 
@@ -52,29 +48,19 @@ export function openDatabase(config: PoolConfig, awaitsPassword = false): Databa
   };
   return {
     query,
-    transaction: async (work) => {
-      const client = await pool.connect().catch((error: unknown) => {
-        throw explain(error);
-      });
-      let failure: Error | undefined;
-      try {
-        await client.query(`begin; ${IN_TRANSACTION}`);
-        const result = await work(async (text, values) => {
-          const { rows } = await client.query<Row>(text, values === undefined ? undefined : [...values]);
-          return rows;
-        });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        failure = explain(error);
-        throw failure;
-      } finally {
-        // With an error the connection is closed, which rolls back.
-        client.release(failure);
-      }
+    call: async <T>(name: string, ...values: readonly unknown[]) => {
+      const places = values.map((_, index) => `$${index + 1}`);
+      return (await query(`select * from volley.${name}(${places})`, values)).map(toCamelCase) as T[];
     },
     close: () => pool.end(),
   };
+}
+
+function toCamelCase(row: Row): Row {
+  const entries = Object.entries(row);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()), value]),
+  );
 }
 
 /** Host, database and user are no secrets; the password is never shown. */

@@ -6,6 +6,11 @@ import { isLed } from './schema/worker-functions.js';
 
 const DROPPED_AT_ONCE = 20_000;
 
+interface Dropped {
+  readonly isAll: boolean;
+  readonly underWay: number | null;
+}
+
 /**
  * Deletes all of a run, in pieces, once workers send nothing of it any more: nothing begins from the first call on, and what is
  * under way ends, or its worker's lease does. `onWaiting`: once, with how many requests that are.
@@ -16,9 +21,9 @@ export async function dropRun(
   onWaiting?: (underWay: number) => void,
 ): Promise<void> {
   for (let hasWaited = false; ; ) {
-    const [row] = await database.query('select * from volley.drop_run($1, $2, $3)', [run, epoch, DROPPED_AT_ONCE]);
-    if (row?.is_all === true) return;
-    const underWay = Number(row?.under_way);
+    const [row] = await database.call<Dropped>('drop_run', run, epoch, DROPPED_AT_ONCE);
+    if (row?.isAll) return;
+    const underWay = row?.underWay ?? 0;
     if (underWay > 0 && !hasWaited) onWaiting?.(underWay);
     hasWaited ||= underWay > 0;
     if (underWay > 0) await database.query('select pg_sleep(0.2)');

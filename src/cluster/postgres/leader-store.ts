@@ -1,7 +1,7 @@
-import type { PartResult, RequestKey } from '../../journal/entry-format.js';
+import type { PartResult } from '../../journal/entry-format.js';
 import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import { RUN_ENDED } from '../../registry/append-to-run.js';
-import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, WithdrawnPart } from '../store.js';
+import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, LedRun, RunNews } from '../store.js';
 import type { Database } from './database.js';
 import { dropRun } from './drop-run.js';
 
@@ -10,16 +10,16 @@ const MAX_PARTS = 1000;
 const MAX_BYTES = 8_000_000;
 
 export function createLeaderStore(database: Database): LeaderStore {
-  const call = async (name: string, key: LeadKey, values: readonly unknown[] = []) => {
-    const all = [key.run, key.epoch, ...values];
-    return database.query(`select * from volley.${name}(${all.map((_, index) => `$${index + 1}`)})`, all);
-  };
+  const call = <T>(name: string, { run, epoch }: LeadKey, ...values: readonly unknown[]) =>
+    database.call<T>(name, run, epoch, ...values);
   return {
     lead: async (key, { leader, job, digest }) => {
-      let [led] = await call('lead', key, [leader, job, digest]);
-      if (led?.is_dropped === true) {
+      const lead = () =>
+        call<Omit<LedRun, 'parts'> & { readonly isDropped: boolean }>('lead', key, leader, job, digest);
+      let [led] = await lead();
+      if (led?.isDropped) {
         await dropRun(database, key);
-        [led] = await call('lead', key, [leader, job, digest]);
+        [led] = await lead();
       }
       const parts = await database.query(
         `select step, request, part, state, state = 'done' and not exists (
@@ -29,88 +29,53 @@ export function createLeaderStore(database: Database): LeaderStore {
          from volley.part p where run = $1 and state <> 'withdrawn' order by step, request, part`,
         [key.run],
       );
-      return {
-        born: led?.born as string,
-        isNew: led?.is_new === true,
-        isNewLife: led?.is_new_life === true,
-        parts: parts as unknown as LedPart[],
-      };
+      return { ...(led as Omit<LedRun, 'parts'>), parts: parts as unknown as LedPart[] };
     },
     openStep: async (key, { step, provisionedIds, onLost }) => {
-      await call('open_step', key, [step, provisionedIds, onLost]);
+      await call('open_step', key, step, provisionedIds, onLost);
     },
     handOver: async (key, parts) => {
       for (const piece of inPieces(parts)) {
-        await call('hand_over', key, [
-          ...keyColumns(piece),
-          piece.map(({ rows }) => rows[0]),
-          piece.map(({ rows }) => rows[1]),
-          piece.map(({ isInFlight }) => isInFlight),
-          piece.map(({ head }) => JSON.stringify(head)),
+        const heads = JSON.stringify(piece.map(({ body: _, ...part }) => part));
+        await call(
+          'hand_over',
+          key,
+          heads,
           piece.map(({ body }) => body),
-        ]);
+        );
       }
     },
     readNews: async (key, { limit, leaseMs, seenAtMs, taken = [] }) => {
-      const rows = await call('read_news', key, [
-        ...[leaseMs, seenAtMs, limit, ...keyColumns(taken)],
-        taken.map(({ attempt }) => attempt),
-      ]);
-      const [state] = rows;
-      return {
-        ended: rows.filter(({ request }) => request !== null).map((row) => readEnded(row as unknown as EndedRow)),
-        openStep: (state?.open_step ?? undefined) as number | undefined,
-        open: Number(state?.open),
-        claimed: Number(state?.claimed),
-        underWay: Number(state?.under_way),
-        workers: Number(state?.workers),
-        stop:
-          typeof state?.stop_reason === 'string'
-            ? { reason: state.stop_reason, detail: state.stop_detail as string }
-            : undefined,
-        life: state?.life as string,
-        isConfirmed: state?.is_confirmed === true,
-        atMs: state?.now_ms as number,
-        isSynchronous: state?.is_synchronous === true,
-      };
+      const keys = taken.map(({ step, request, part, attempt }) => ({ step, request, part, attempt }));
+      const rows = await call<{ readNews: unknown }>('read_news', key, leaseMs, seenAtMs, limit, JSON.stringify(keys));
+      const [news, ...ended] = rows.map(({ readNews }) => readNews);
+      return { ...(news as RunNews), ended: (ended as EndedRow[]).map(toEnded) };
     },
-    withdraw: async (key) => {
-      const parts = await call('withdraw', key);
-      return parts.map(({ is_in_flight, ...part }) => ({ ...part, isInFlight: is_in_flight }) as WithdrawnPart);
-    },
+    withdraw: (key) => call('withdraw', key),
     confirmLife: async (key, sawSynchronous) => {
-      const [row] = await call('confirm_life', key, [sawSynchronous ?? null]);
-      return row?.confirm_life as 'same' | 'waiting' | 'lost';
+      const [row] = await call<{ confirmLife: 'same' | 'waiting' | 'lost' }>(
+        'confirm_life',
+        key,
+        sawSynchronous ?? null,
+      );
+      return row?.confirmLife ?? 'waiting';
     },
     drop: (key) => dropRun(database, key),
   };
 }
 
-interface EndedRow extends RequestKey {
-  readonly attempt: number;
-  readonly first_row: number;
-  readonly row_count: number;
+/** No result: its worker was lost. */
+type EndedRow = Omit<EndedAttempt, 'result'> & {
   readonly outcome: PartResult['kind'];
-  readonly result: string | null;
-  readonly at: number;
-}
+  readonly result: PartResult | null;
+};
 
-function readEnded(row: EndedRow): EndedAttempt {
-  const { step, request, part, attempt, first_row, row_count } = row;
-  const rows: EndedAttempt['rows'] = [first_row, row_count];
-  const result = row.result === null ? resultOfLost(row.outcome, row_count) : (JSON.parse(row.result) as PartResult);
-  return { step, request, part, attempt, rows, result, at: Math.round(row.at) };
-}
-
-/** What `endInFlight` says of a request whose process has died. */
-function resultOfLost(outcome: PartResult['kind'], rows: number): PartResult {
+/** Of a lost one what `endInFlight` says of a request whose process has died. */
+function toEnded({ outcome, result, ...ended }: EndedRow): EndedAttempt {
+  if (result !== null) return { ...ended, result };
   return outcome === 'again'
-    ? { kind: 'again', why: 'the run ended before the answer came' }
-    : { kind: 'settled', outcomes: sameVerdictForAll(rows, RUN_ENDED) };
-}
-
-function keyColumns(keys: readonly RequestKey[]): unknown[] {
-  return [keys.map(({ step }) => step), keys.map(({ request }) => request), keys.map(({ part }) => part)];
+    ? { ...ended, result: { kind: 'again', why: 'the run ended before the answer came' } }
+    : { ...ended, result: { kind: 'settled', outcomes: sameVerdictForAll(ended.rows[1], RUN_ENDED) } };
 }
 
 function* inPieces(parts: readonly HandedPart[]): Generator<HandedPart[]> {

@@ -1,5 +1,5 @@
 import { UserError } from '../../domain/errors.js';
-import type { Store } from '../store.js';
+import type { BookedTurns, ServerMoment, Store } from '../store.js';
 import { type Database, openDatabase } from './database.js';
 import { parseDatabaseUrl } from './database-url.js';
 import { createLeaderStore } from './leader-store.js';
@@ -39,35 +39,17 @@ export async function createPostgresStore({
     ...createLeaderStore(database),
     ...createWorkerStore(database),
     readServer: async () => {
-      const [row] = await database.query(
-        `select volley.present_life() as life, ${NOW_MS} as now_ms, volley.is_synchronous() as is_synchronous`,
+      const [moment] = await database.query(
+        `select volley.present_life() as life, ${NOW_MS} as "atMs", volley.is_synchronous() as "isSynchronous"`,
       );
-      return {
-        life: row?.life as string,
-        atMs: row?.now_ms as number,
-        isSynchronous: row?.is_synchronous === true,
-      };
+      return moment as unknown as ServerMoment;
     },
     book: async (lane, { costsMs, isUrgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs }) => {
-      const [row] = await database.query('select * from volley.book($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
-        lane,
-        costsMs,
-        isUrgent,
-        slackMs,
-        leadMs,
-        slowed,
-        succeeded,
-        leastShare,
-        pauseMs,
-      ]);
-      return {
-        nowMs: row?.now_ms as number,
-        inMs: row?.in_ms as number[],
-        slackMs: row?.slack_ms as number,
-        againInMs: row?.again_in_ms as number,
-        share: row?.share as number,
-        pausedForMs: row?.paused_for_ms as number,
-      };
+      const [booked] = await database.call<BookedTurns>(
+        'book',
+        ...[lane, costsMs, isUrgent, slackMs, leadMs, slowed, succeeded, leastShare, pauseMs],
+      );
+      return booked as BookedTurns;
     },
     standBy: async (process, job) => {
       await database.query(

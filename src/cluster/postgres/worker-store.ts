@@ -1,20 +1,14 @@
-import type { RequestHead } from '../../plan/format/plan-file.js';
-import type { ClaimedPart, EndEntry, WorkerStore, WorkingRun } from '../store.js';
+import type { Beat, ClaimedPart, WorkerStore, WorkingRun } from '../store.js';
 import type { Database } from './database.js';
 
-export function createWorkerStore(database: Database): WorkerStore {
-  const call = async (name: string, values: readonly unknown[]) => {
-    const places = values.map((_, index) => `$${index + 1}`);
-    const [row] = await database.query(`select * from volley.${name}(${places})`, values);
-    return row;
-  };
+export function createWorkerStore({ call, query }: Database): WorkerStore {
   return {
     beat: async (worker, { name, leaseMs, life }) => {
-      const row = await call('beat', [worker, name, leaseMs, life ?? null]);
-      return { isAlive: row?.is_alive === true, life: row?.life as string };
+      const [beat] = await call<Beat>('beat', worker, name, leaseMs, life ?? null);
+      return beat as Beat;
     },
     findRun: async ({ run, job }) => {
-      const [found] = await database.query(
+      const [found] = await query(
         `select id as run, born, epoch::float8, digest, step, provisioned_ids as "provisionedIds"
            from volley.run r, volley.present_life() as present
            where id = coalesce($1, id) and job = coalesce($2, job) and volley.is_claimable(r, r.step, present)
@@ -25,55 +19,48 @@ export function createWorkerStore(database: Database): WorkerStore {
       return found as unknown as WorkingRun | undefined;
     },
     hasRuns: async ({ run, job }) => {
-      const [row] = await database.query(
+      const [row] = await query(
         'select exists (select from volley.run where id = coalesce($1, id) and job = coalesce($2, job)) as has_runs',
         [run ?? null, job ?? null],
       );
       return row?.has_runs === true;
     },
     claim: async ({ worker, run, step }, { count, holding, epoch }) => {
-      const [requests, parts] = [holding.map(({ request }) => request), holding.map(({ part }) => part)];
-      const rows = await database.query('select * from volley.claim($1, $2, $3, $4, $5, $6, $7)', [
-        worker,
-        run,
-        step,
-        epoch ?? null,
-        count,
-        requests,
-        parts,
-      ]);
-      const claimed = rows.filter(({ request }) => request !== null) as unknown as ClaimedRow[];
-      return { parts: claimed.map((row) => readClaimed(row, step)), isOpen: rows[0]?.is_open === true };
+      const rows = await call<ClaimedRow>('claim', worker, run, step, epoch ?? null, count, JSON.stringify(holding));
+      const parts = rows.filter(({ request }) => request !== null);
+      return {
+        parts: parts.map(({ isOpen: _, nonce, ...part }) => ({ ...part, nonce: nonce ?? undefined })),
+        isOpen: rows[0]?.isOpen === true,
+      };
     },
     append: async ({ worker, run, step }, entries, number) => {
-      const row = await call('append', [
-        worker,
-        number,
-        run,
-        step,
-        entries.map(({ type }) => type),
-        entries.map(({ request }) => request),
-        entries.map(({ part }) => part),
-        entries.map(({ attempt }) => attempt),
-        entries.map(({ nonce }) => nonce),
-        ...endColumns(entries.map((entry) => (entry.type === 'end' ? entry : undefined))),
-      ]);
-      return { refused: row?.refused as number[], life: row?.life as string };
+      // The result is a text of its own: in JSON of the server no character may be NUL, and an answer of the service may be in it.
+      const all = entries.map((entry, index) => {
+        const { type, request, part, attempt, nonce } = entry;
+        const begin = { index, type, request, part, attempt, nonce };
+        if (entry.type === 'begin') return begin;
+        return { ...begin, outcome: entry.result.kind, result: JSON.stringify(entry.result), halves: entry.halves };
+      });
+      const [row] = await call<Awaited<ReturnType<WorkerStore['append']>>>(
+        'append',
+        ...[worker, number, run, step, JSON.stringify(all)],
+      );
+      return row ?? { refused: entries.map((_, index) => index), life: '' };
     },
     leave: async (worker) => {
-      await database.query(
+      await query(
         `with gone as (update volley.worker set gone_at = clock_timestamp() from volley.present_life() where id = $1 and gone_at is null)
          update volley.part set state = 'open', owner = null where owner = $1 and state = 'claimed'`,
         [worker],
       );
     },
-    recover: async () => Number((await call('recover', []))?.recover),
+    recover: async () => (await call<{ recover: number }>('recover'))[0]?.recover ?? 0,
     checkIn: async (life, { calls, births }) => {
-      await call('check_in', [life, calls.map(({ worker }) => worker), calls.map(({ call }) => call), births]);
+      await call('check_in', life, JSON.stringify(calls), births);
     },
     askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.
-      await database.query(
+      await query(
         `update volley.run set stop_reason = $3, stop_detail = $4 from volley.present_life()
            where id = $1 and epoch = $2 and stop_reason is null`,
         [run, epoch, reason, detail.replaceAll('\u0000', '')],
@@ -82,37 +69,5 @@ export function createWorkerStore(database: Database): WorkerStore {
   };
 }
 
-interface ClaimedRow {
-  readonly request: number;
-  readonly part: string;
-  readonly first_row: number;
-  readonly row_count: number;
-  readonly in_flight: boolean;
-  readonly attempt: number;
-  readonly head: string;
-  readonly body: Buffer;
-  readonly nonce: string | null;
-}
-
-function readClaimed(row: ClaimedRow, step: number): ClaimedPart {
-  return {
-    step,
-    request: row.request,
-    part: row.part,
-    rows: [row.first_row, row.row_count],
-    head: JSON.parse(row.head) as RequestHead,
-    body: row.body,
-    isInFlight: row.in_flight,
-    attempt: row.attempt,
-    nonce: row.nonce ?? undefined,
-  };
-}
-
-/** Outcome, result and halves of each end; nulls where there is none. */
-function endColumns(ends: readonly (EndEntry | undefined)[]): unknown[] {
-  return [
-    ends.map((end) => end?.result.kind ?? null),
-    ends.map((end) => (end === undefined ? null : JSON.stringify(end.result))),
-    ends.map((end) => (end === undefined ? null : JSON.stringify(end.halves))),
-  ];
-}
+/** No request: there is nothing to claim. */
+type ClaimedRow = Omit<ClaimedPart, 'nonce'> & { readonly isOpen: boolean; readonly nonce: string | null };

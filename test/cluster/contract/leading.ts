@@ -22,8 +22,8 @@ export function testLeading(open: OpenCluster): void {
     const store = await cluster.connect();
     const { born } = await store.lead({ run: 'run-a', epoch: 1 }, NEW_LEAD);
     const led = { born, isNew: true, isNewLife: false, parts: [] };
-    expect(await store.lead({ run: 'run-a', epoch: 1 }, NEW_LEAD)).toEqual(led);
-    expect(await store.lead({ run: 'run-a', epoch: 2 }, NEW_LEAD)).toEqual(led);
+    expect(await store.lead({ run: 'run-a', epoch: 1 }, NEW_LEAD)).toMatchObject(led);
+    expect(await store.lead({ run: 'run-a', epoch: 2 }, NEW_LEAD)).toMatchObject(led);
     await openStep(store, { run: 'run-a', epoch: 2 }, { onLost: 'again' });
     expect(await store.lead({ run: 'run-a', epoch: 3 }, NEW_LEAD)).toMatchObject({ born, isNew: false });
     await store.drop({ run: 'run-a', epoch: 3 });

@@ -66,8 +66,7 @@ end $$;
 
 -- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
 -- attempt under way.
-create or replace function volley.hand_over(of_run text, its_epoch bigint, steps integer[], requests integer[], parts text[],
-  first_rows integer[], row_counts integer[], in_flights boolean[], heads text[], bodies bytea[])
+create or replace function volley.hand_over(of_run text, its_epoch bigint, parts json, bodies bytea[])
 returns void language plpgsql ${SETTINGS} as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock_shared(${gateOf('of_run')});
@@ -75,8 +74,10 @@ begin
   with handed as (
     select h.*, last.worker, last.outcome, coalesce(last.attempt, 0) as last_attempt,
         h.in_flight and (last.attempt is null or last.outcome is not null) as is_sent_before
-      from unnest(steps, requests, parts, first_rows, row_counts, in_flights, heads, bodies)
-        as h (step, request, part, first_row, row_count, in_flight, head, body)
+      from rows from (
+        json_to_recordset(parts) as (step integer, request integer, part text, rows integer[], "isInFlight" boolean, head json),
+        unnest(bodies)
+      ) as h (step, request, part, rows, in_flight, head, body)
       left join lateral (
         select * from volley.attempt a
           where a.run = of_run and a.step = h.step and a.request = h.request and a.part = h.part
@@ -91,8 +92,8 @@ begin
         end as state
       from handed h
   ), inserted as (
-    insert into volley.part as p (run, step, request, part, first_row, row_count, state, owner, in_flight, attempt)
-      select of_run, step, request, part, first_row, row_count, state, case state when 'under-way' then worker end, in_flight,
+    insert into volley.part as p (run, step, request, part, rows, state, owner, in_flight, attempt)
+      select of_run, step, request, part, rows, state, case state when 'under-way' then worker end, in_flight,
           attempt
         from placed
       on conflict (run, step, request, part) do update
@@ -111,55 +112,46 @@ begin
 end $$;
 
 -- The lease counts from the last moment of this clock that the leader has seen: so nothing that arrives late makes it longer than its
--- life. Not each of these calls writes: it is renewed when a sixth of it has passed. One row for each end that is not taken, and one where
--- there is none. The figures first: what ends right after them is then still under way in them.
-create or replace function volley.read_news(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8, at_most integer,
-  steps integer[], requests integer[], parts text[], attempts integer[])
-returns table (open_step integer, open bigint, claimed bigint, under_way bigint, workers bigint, stop_reason text, stop_detail text,
-  life text, is_confirmed boolean, now_ms float8, is_synchronous boolean, step integer, request integer, part text, attempt integer,
-  first_row integer, row_count integer, outcome text, result text, at float8)
-language plpgsql ${SETTINGS} as $$
-#variable_conflict use_column
+-- life. Not each of these calls writes: it is renewed when a sixth of it has passed. A row for the run, and one for each end that is not
+-- taken. The figures first: what ends right after them is then still under way in them.
+create or replace function volley.read_news(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8, at_most integer, taken json)
+returns setof json language plpgsql ${SETTINGS} as $$
 declare
+  present text := volley.present_life();
   led volley.run;
   its_lease interval := lease_ms * interval '1 millisecond';
   its_end timestamptz := to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease;
+  t record;
 begin
-  life := volley.present_life();
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
-  for i in 1 .. cardinality(steps) loop
-    update volley.attempt a set is_untaken = false, result = null
-      where a.run = of_run and a.step = steps[i] and a.request = requests[i] and a.part = parts[i] and a.attempt = attempts[i];
-    delete from volley.request r
-      where r.run = of_run and r.step = steps[i] and r.request = requests[i]
+  for t in select * from json_to_recordset(taken) as (step integer, request integer, part text, attempt integer) loop
+    update volley.attempt set is_untaken = false, result = null
+      where run = of_run and step = t.step and request = t.request and part = t.part and attempt = t.attempt;
+    delete from volley.request
+      where run = of_run and step = t.step and request = t.request
         and not exists (select from volley.part p
-          where p.run = of_run and p.step = steps[i] and p.request = requests[i] and p.state <> 'done');
+          where p.run = of_run and p.step = t.step and p.request = t.request and p.state <> 'done');
   end loop;
-  update volley.run r set lease = its_lease, lease_until = its_end
-    where r.id = of_run and r.epoch = its_epoch
-      and (lease_ms = 0 or r.lease_until < its_end - its_lease / 6 or r.lease_until > clock_timestamp() + its_lease);
-  is_confirmed := led.life = life and not led.has_lost;
-  now_ms := ${NOW_MS};
-  is_synchronous := volley.is_synchronous();
-  update volley.meta m set is_synchronous = read_news.is_synchronous where m.is_synchronous <> read_news.is_synchronous;
-  open_step := case when led.is_open then led.step end;
-  stop_reason := led.stop_reason;
-  stop_detail := led.stop_detail;
-  select count(*) into workers from volley.worker where gone_at is null and lease_until > clock_timestamp();
-  select count(*) filter (where state = 'open'), count(*) filter (where state = 'claimed'),
-      count(*) filter (where state = 'under-way')
-    into open, claimed, under_way
-    from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
+  update volley.run set lease = its_lease, lease_until = its_end
+    where id = of_run and epoch = its_epoch
+      and (lease_ms = 0 or lease_until < its_end - its_lease / 6 or lease_until > clock_timestamp() + its_lease);
+  update volley.meta set is_synchronous = volley.is_synchronous() where is_synchronous <> volley.is_synchronous();
   return query
-    select open_step, open, claimed, under_way, workers, stop_reason, stop_detail, life, is_confirmed, now_ms, is_synchronous,
-        e.step, e.request, e.part, e.attempt, e.first_row, e.row_count, e.outcome, e.result,
-        extract(epoch from e.ended_at)::float8 * 1000
-      from (values (true)) as one left join (
-        select a.*, p.first_row, p.row_count from volley.attempt a join volley.part p using (run, step, request, part)
-          where a.run = of_run and a.is_untaken order by a.ended limit at_most
-      ) e on true
-      order by e.ended;
+    select json_strip_nulls(json_build_object(
+        'life', present, 'atMs', ${NOW_MS}, 'isSynchronous', volley.is_synchronous(),
+        'isConfirmed', led.life = present and not led.has_lost, 'openStep', case when led.is_open then led.step end,
+        'stop', case when led.stop_reason is not null then json_build_object('reason', led.stop_reason, 'detail', led.stop_detail) end,
+        'workers', (select count(*) from volley.worker where gone_at is null and lease_until > clock_timestamp()),
+        'open', count(*) filter (where state = 'open'), 'claimed', count(*) filter (where state = 'claimed'),
+        'underWay', count(*) filter (where state = 'under-way')))
+      from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
+  return query
+    select json_build_object(
+        'step', step, 'request', request, 'part', part, 'attempt', a.attempt, 'rows', rows, 'outcome', outcome, 'result', result::json,
+        'at', round(extract(epoch from ended_at) * 1000))
+      from volley.attempt a join volley.part using (run, step, request, part)
+      where run = of_run and is_untaken order by ended limit at_most;
 end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)
@@ -229,6 +221,7 @@ create or replace function volley.drop_run(of_run text, its_epoch bigint, at_mos
 language plpgsql ${SETTINGS} as $$
 declare
   deleted integer;
+  its_table text;
 begin
   perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   is_all := not exists (select from volley.run where id = of_run);
@@ -244,16 +237,12 @@ begin
   if under_way > 0 then
     return;
   end if;
-  delete from volley.request where ctid = any (array(select ctid from volley.request where run = of_run limit at_most));
-  get diagnostics deleted = row_count;
-  if deleted = 0 then
-    delete from volley.part where ctid = any (array(select ctid from volley.part where run = of_run limit at_most));
+  foreach its_table in array '{request, part, attempt}'::text[] loop
+    execute format('delete from volley.%I where ctid = any (array(select ctid from volley.%1$I where run = $1 limit $2))', its_table)
+      using of_run, at_most;
     get diagnostics deleted = row_count;
-  end if;
-  if deleted = 0 then
-    delete from volley.attempt where ctid = any (array(select ctid from volley.attempt where run = of_run limit at_most));
-    get diagnostics deleted = row_count;
-  end if;
+    exit when deleted > 0;
+  end loop;
   if deleted = 0 then
     delete from volley.run where id = of_run;
   end if;

@@ -90,7 +90,7 @@ end $$;
 
 -- Commits are lost from the end: a server that has the last call of a worker has every one before. What is missing is noted as
 -- known now, so that the same is found once. \`its_life\`: in which the process knew of no more.
-create or replace function volley.check_in(its_life text, workers text[], its_calls bigint[], births text[]) returns void
+create or replace function volley.check_in(its_life text, sent json, births text[]) returns void
 language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
@@ -100,14 +100,14 @@ begin
   end if;
   perform pg_advisory_xact_lock(${gateOf('id')}) from volley.run where born = any (births);
   if exists (
-    select from unnest(workers, its_calls) as sent (worker, call)
-      where call > 0 and not exists (select from volley.worker w where w.id = sent.worker and w.calls >= sent.call)
+    select from json_to_recordset(sent) as s (worker text, call bigint)
+      where call > 0 and not exists (select from volley.worker w where w.id = s.worker and w.calls >= s.call)
   ) then
     update volley.run set has_lost = true where born = any (births);
   end if;
   insert into volley.worker as w (id, name, lease, lease_until, seen_at, gone_at, life, calls)
     select worker, '', '0', '-infinity', clock_timestamp(), clock_timestamp(), present, call
-      from unnest(workers, its_calls) as sent (worker, call)
+      from json_to_recordset(sent) as s (worker text, call bigint)
     on conflict (id) do update set life = present, calls = greatest(w.calls, excluded.calls);
 end $$;
 

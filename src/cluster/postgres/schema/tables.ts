@@ -1,5 +1,5 @@
 /**
- * The tables. `result` is text, so that what a worker wrote is what the leader reads. A row in `life` stands for a life of the
+ * The tables. `result` is text, so that what a worker wrote is what the leader reads, with whatever characters. A row in `life` stands for a life of the
  * server: the table is not logged, so that a crash, the promotion of a standby and a restored backup empty it.
  */
 export const TABLES = `
@@ -76,7 +76,7 @@ create table volley.request (
   run text not null,
   step integer not null,
   request integer not null,
-  head text not null,
+  head json not null,
   body bytea not null,
   handed_at timestamptz not null default clock_timestamp(),
   primary key (run, step, request)
@@ -87,8 +87,7 @@ create table volley.part (
   step integer not null,
   request integer not null,
   part text collate "C" not null,
-  first_row integer not null,
-  row_count integer not null,
+  rows integer[] not null, -- of the step: the first, and how many
   state text not null check (state in ('open', 'claimed', 'under-way', 'done', 'withdrawn')),
   owner text,
   attempt integer not null default 0, -- how many there were

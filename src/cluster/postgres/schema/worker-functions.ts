@@ -19,10 +19,9 @@ create or replace function volley.is_claimable(led volley.run, its_step integer,
 $$;
 
 -- What the worker holds from now on without having said so; one row without a request where that is nothing.
-create or replace function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer,
-  held_requests integer[], held_parts text[])
-returns table (is_open boolean, request integer, part text, first_row integer, row_count integer, in_flight boolean,
-  attempt integer, head text, body bytea, nonce text)
+create or replace function volley.claim(of_worker text, of_run text, its_step integer, its_epoch bigint, up_to integer, holding json)
+returns table (is_open boolean, step integer, request integer, part text, rows integer[], is_in_flight boolean, attempt integer, head json,
+  body bytea, nonce text)
 language plpgsql ${SETTINGS} as $$
 #variable_conflict use_column
 declare
@@ -40,7 +39,7 @@ begin
     claimed := array(
       select c from volley.part c
         where c.run = of_run and c.state = 'claimed' and c.step = its_step and c.owner = of_worker
-          and not exists (select from unnest(held_requests, held_parts) as held (request, part)
+          and not exists (select from json_to_recordset(holding) as held (request integer, part text)
             where held.request = c.request and held.part = c.part)
         order by c.request, c.part limit up_to
     );
@@ -54,20 +53,11 @@ begin
   foreach p in array coalesce(claimed, '{}') loop
     update volley.part set state = 'claimed', owner = of_worker
       where run = p.run and step = p.step and request = p.request and part = p.part and owner is null;
-    request := p.request;
-    part := p.part;
-    first_row := p.first_row;
-    row_count := p.row_count;
-    in_flight := p.in_flight;
-    attempt := p.attempt;
-    select r.head, r.body into head, body from volley.request r
-      where r.run = p.run and r.step = p.step and r.request = p.request;
-    nonce := null;
-    if p.in_flight then
-      select a.nonce into nonce from volley.attempt a
-        where a.run = p.run and a.step = p.step and a.request = p.request and a.part = p.part and a.attempt = p.attempt;
-    end if;
-    return next;
+    return query
+      select is_open, p.step, p.request, p.part, p.rows, p.in_flight, p.attempt, r.head, r.body, a.nonce
+        from volley.request r left join volley.attempt a on p.in_flight
+          and a.run = p.run and a.step = p.step and a.request = p.request and a.part = p.part and a.attempt = p.attempt
+        where r.run = p.run and r.step = p.step and r.request = p.request;
   end loop;
   if not found then
     return next;
@@ -75,12 +65,13 @@ begin
 end $$;
 
 -- The indexes, from 0, of the begins that are refused; and the life in which the call counts, '' before the worker has checked in.
-create or replace function volley.append(of_worker text, its_call bigint, of_run text, its_step integer, types text[], requests integer[], parts text[],
-  attempts integer[], nonces text[], outcomes text[], results text[], halves text[], out refused integer[], out life text)
+create or replace function volley.append(of_worker text, its_call bigint, of_run text, its_step integer, entries json, out refused integer[],
+  out life text)
 language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
   led volley.run;
+  e record;
   p volley.part;
   last volley.attempt;
   is_its_own boolean;
@@ -92,37 +83,38 @@ begin
   update volley.worker w set calls = greatest(calls, its_call) where id = of_worker and w.life = present;
   life := case when found then present else '' end;
   select * into led from volley.run where id = of_run;
-  for i in 1 .. cardinality(types) loop
+  for e in
+    select * from json_to_recordset(entries)
+      as (index integer, type text, request integer, part text, attempt integer, nonce text, outcome text, result text, halves json)
+  loop
     select * into p from volley.part
-      where run = of_run and step = its_step and request = requests[i] and part = parts[i] for update;
+      where run = of_run and step = its_step and request = e.request and part = e.part for update;
     select * into last from volley.attempt
       where run = p.run and step = p.step and request = p.request and part = p.part and attempt = p.attempt;
-    is_its_own := last.nonce = nonces[i] and p.attempt = attempts[i];
-    if types[i] = 'begin' then
+    is_its_own := last.nonce = e.nonce and p.attempt = e.attempt;
+    if e.type = 'begin' then
       is_held := p.owner = of_worker and volley.has_lease(of_worker);
       -- Repeated after a lost reply: it has begun, even where the step has closed since.
       continue when is_held and p.state = 'under-way' and is_its_own;
       if is_held and p.state = 'claimed' and volley.is_claimable(led, its_step, present) and volley.has_lease(of_worker, present)
-          and p.attempt + 1 = attempts[i] and (p.attempt = 0 or last.outcome = 'again') then
+          and p.attempt + 1 = e.attempt and (p.attempt = 0 or last.outcome = 'again') then
         insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
-          values (p.run, p.step, p.request, p.part, attempts[i], nonces[i], of_worker);
-        update volley.part set state = 'under-way', attempt = attempts[i], in_flight = false
+          values (p.run, p.step, p.request, p.part, e.attempt, e.nonce, of_worker);
+        update volley.part set state = 'under-way', attempt = e.attempt, in_flight = false
           where run = p.run and step = p.step and request = p.request and part = p.part;
       else
-        refused := refused || (i - 1);
+        refused := refused || e.index;
       end if;
     elsif is_its_own and last.outcome is null then
-      perform volley.end_attempt(p, outcomes[i], results[i]);
-      is_open := outcomes[i] = 'again';
+      perform volley.end_attempt(p, e.outcome, e.result);
+      is_open := e.outcome = 'again';
       update volley.part
         set state = case when not is_open then 'done' when p.state = 'under-way' then 'claimed' else p.state end,
           owner = case when is_open then owner end, in_flight = false
         where run = p.run and step = p.step and request = p.request and part = p.part;
-      insert into volley.part (run, step, request, part, first_row, row_count, state, owner)
-        select p.run, p.step, p.request, half ->> 'part', (half -> 'rows' ->> 0)::integer, (half -> 'rows' ->> 1)::integer,
-            'claimed', of_worker
-          from json_array_elements(halves[i]::json) as half
-          where outcomes[i] = 'split'
+      insert into volley.part (run, step, request, part, rows, state, owner)
+        select p.run, p.step, p.request, half.part, half.rows, 'claimed', of_worker
+          from json_to_recordset(e.halves) as half (part text, rows integer[])
         on conflict do nothing;
     end if;
   end loop;
