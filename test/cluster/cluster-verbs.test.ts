@@ -78,7 +78,7 @@ test('an address that is not set, and one of a server that is not there, are nam
   expect(unset.stderr).toContain('or name another place with --database-env or --database-file');
   expect([away.code, away.stderr]).toEqual([
     75,
-    expect.stringContaining('"reason":"Cannot reach the database d at 127.0.0.1:1 as u: connection refused"'),
+    expect.stringContaining('"reason":"Cannot reach the database d at 127.0.0.1:1 as u: ECONNREFUSED"'),
   ]);
   expect(away.stderr).not.toContain('topsecret');
 });
@@ -95,7 +95,7 @@ test('check asks the database of a job: it must answer and have the schema', asy
   expect(await check('job.yaml')).toEqual([0, '']);
   expect(await check('away.yaml')).toEqual([
     2,
-    expect.stringMatching(/cluster\.database: Cannot reach the database d at 127\.0\.0\.1:1 as u: connection refused/),
+    expect.stringMatching(/cluster\.database: Cannot reach the database d at 127\.0\.0\.1:1 as u: ECONNREFUSED/),
   ]);
 });
 

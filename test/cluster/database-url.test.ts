@@ -57,7 +57,7 @@ test.each([
 test('a server that is not there is lost: the message names database, host and user, and not the password', async () => {
   const database = openDatabase(await parseDatabaseUrl('postgres://u:topsecret@127.0.0.1:1/d'));
   const failure = await database.query('select 1').catch((error: Error) => error);
-  expect(failure).toEqual(new StoreLost('Cannot reach the database d at 127.0.0.1:1 as u: connection refused'));
+  expect(failure).toEqual(new StoreLost('Cannot reach the database d at 127.0.0.1:1 as u: ECONNREFUSED'));
   expect((failure as Error).cause).toBeUndefined();
   await database.close();
 });

@@ -97,7 +97,9 @@ test('a call that the server ends is lost, without any effect, and may be repeat
   const database = openTestDatabase(url);
   const holder = await openTestSession(url);
   await holder.query(`begin; select pg_advisory_xact_lock(${gateOf("'run-a'")})`);
-  const closing = expect(store.withdraw(lead)).rejects.toThrow(/^Lost the database .*: the server took too long$/);
+  const closing = expect(store.withdraw(lead)).rejects.toThrow(
+    /^Lost the database .*: canceling statement due to user request$/,
+  );
   for (let isEnded = false; !isEnded; ) {
     const [row] = await database.query(
       `select bool_or(pg_cancel_backend(pid)) as is_ended from pg_stat_activity

@@ -74,8 +74,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a password that is refused in mid-run ends it',
     file: 'src/cluster/postgres/explain-failure.ts',
-    find: "? refusal.code === 'bad-credentials' && code !== NO_RIGHT",
-    replace: "? name === '' && refusal.code === 'bad-credentials' && code !== NO_RIGHT",
+    find: 'if (wasReached ? mayPass :',
+    replace: "if (wasReached ? name === '' :",
     tests: ['test/cluster/database-url.test.ts'],
   },
   {

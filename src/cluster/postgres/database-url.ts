@@ -3,7 +3,7 @@ import type { PoolConfig } from 'pg';
 import { UserError } from '../../domain/errors.js';
 import { isLoopback } from '../../domain/loopback.js';
 
-const EXAMPLE = 'postgres://user:password@host:5432/database';
+const EXAMPLE = 'postgres://user:password@host:5432/database, with % : @ / in a name encoded';
 const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
 
 /**
@@ -11,48 +11,13 @@ const KNOWN = new Set(['sslmode', 'sslrootcert', 'host']);
  * encrypted, and the server's certificate must be for its host (`sslmode=verify-full`): the bodies of requests are on it.
  */
 export async function parseDatabaseUrl(text: string): Promise<PoolConfig> {
-  const url = parse(text);
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') throw badUrl('another scheme', 'postgres://');
-  const unknown = [...url.searchParams.keys()].find((name) => !KNOWN.has(name));
+  const { host = '', port, database, user, password, parameters } = split(text);
+  const unknown = [...parameters.keys()].find((name) => !KNOWN.has(name));
   if (unknown !== undefined) throw badUrl(`an unknown parameter '${unknown}'`, [...KNOWN].join(', '));
-  const [host, database, user, password] = decodeAll([
-    url.searchParams.get('host') ?? url.hostname.replace(/^\[(.*)\]$/, '$1'),
-    url.pathname.slice(1),
-    url.username,
-    url.password,
-  ]);
-  if (database === '') throw badUrl('it names no database', EXAMPLE);
-  const ssl = await chooseTls(url.searchParams, host === '' || host.startsWith('/') || isLoopback(host));
-  return {
-    host: host === '' ? 'localhost' : host,
-    port: url.port === '' ? 5432 : Number(url.port),
-    database,
-    user,
-    password,
-    ssl,
-  };
-}
-
-function parse(text: string): URL {
-  try {
-    return new URL(text);
-  } catch {
-    throw badUrl('it is none', EXAMPLE);
-  }
-}
-
-function decodeAll<T extends readonly string[]>(parts: readonly [...T]): T {
-  try {
-    return parts.map(decodeURIComponent) as readonly string[] as T;
-  } catch {
-    throw badUrl('a percent sign in it is not followed by two hex digits', '%25 in its place');
-  }
-}
-
-async function chooseTls(parameters: URLSearchParams, isLocal: boolean): Promise<PoolConfig['ssl']> {
+  const isLocal = host === '' || host.startsWith('/') || isLoopback(host);
   const mode = parameters.get('sslmode') ?? (isLocal ? 'disable' : 'verify-full');
-  const authority = parameters.get('sslrootcert');
-  if (mode === 'disable' && isLocal) return false;
+  const place = { host: host === '' ? 'localhost' : host, port: Number(port || 5432), database, user, password };
+  if (mode === 'disable' && isLocal) return { ...place, ssl: false };
   if (mode !== 'verify-full') {
     throw new UserError(
       'unsafe-environment',
@@ -62,11 +27,33 @@ async function chooseTls(parameters: URLSearchParams, isLocal: boolean): Promise
       },
     );
   }
-  if (authority === null) return { rejectUnauthorized: true };
+  const authority = parameters.get('sslrootcert');
+  if (authority === null) return { ...place, ssl: { rejectUnauthorized: true } };
   const ca = await readFile(authority, 'utf8').catch(() => {
     throw badUrl(`sslrootcert ${authority} cannot be read`, 'a file of certificates in PEM');
   });
-  return { rejectUnauthorized: true, ca };
+  return { ...place, ssl: { rejectUnauthorized: true, ca } };
+}
+
+function split(text: string) {
+  try {
+    const { protocol, hostname, port, pathname, username, password, searchParams: parameters } = new URL(text);
+    const named = [pathname.slice(1), username, password].map(decodeURIComponent);
+    const host = parameters.get('host') ?? hostname.replace(/^\[(.*)\]$/, '$1');
+    if (/^postgres(ql)?:$/.test(protocol) && named[0] !== '') {
+      return {
+        host: decodeURIComponent(host),
+        port,
+        database: named[0],
+        user: named[1],
+        password: named[2],
+        parameters,
+      };
+    }
+  } catch {
+    // What a URL or an encoding says of itself may show it.
+  }
+  throw badUrl('it is none of a database', EXAMPLE);
 }
 
 /** Never shows the URL: it holds a password. */
