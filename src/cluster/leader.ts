@@ -8,7 +8,7 @@ import { StopSwitch } from '../run/stop.js';
 import type { Lock } from '../storage/lock.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
-import { explainAway, LeadLost, type LedRun, type Store, StoreLost } from './store.js';
+import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
 import { workForRuns } from './worker.js';
 import { digestJob } from './worker-job.js';
 
@@ -44,34 +44,25 @@ export function createLeader(
   const explained = <T>(task: Promise<T>): Promise<T> =>
     task.catch(async (error: unknown) => {
       isAway = error instanceof StoreLost;
-      if (isAway) throw explainAway(error);
       if (!(error instanceof LeadLost)) throw error;
       // By a process that has taken the lock, as a rule.
       await lock.assertHeld();
       throw refuseOtherLead(plan.id);
     });
-  // While a step is sent, its own news say that its leader lives.
-  let resting: { readonly end: AbortController; readonly beats: Promise<void> } | undefined;
-  const rest = () => {
-    const end = new AbortController();
-    resting ??= { end, beats: beat(end.signal).catch(() => {}) };
-  };
-  const wake = async () => {
-    resting?.end.abort();
-    await resting?.beats;
-    resting = undefined;
-  };
-  const beat = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
+  const left = new AbortController();
+  let beats: Promise<void> | undefined;
+  /** Also between two steps. What ends it shows elsewhere. */
+  const beat = async () => {
+    while (!left.signal.aborted) {
       await lock.assertHeld();
       const { atMs: seenAtMs } = await store.readServer();
       await store.readNews(key, { limit: 0, leaseMs, seenAtMs });
-      await clock.sleep(leaseMs / BEATS_PER_LEASE, signal);
+      await clock.sleep(leaseMs / BEATS_PER_LEASE, left.signal);
     }
   };
   const lead = async () => {
     led ??= await explained(store.lead(key, newLead));
-    rest();
+    beats ??= beat().catch(() => {});
     return led;
   };
   return {
@@ -84,7 +75,6 @@ export function createLeader(
     },
     sendStep: async (context) => {
       isEmpty = false;
-      await wake();
       const local = new StopSwitch();
       let gaveUp: string | undefined;
       const onGivenUp = (why: string) => {
@@ -103,12 +93,12 @@ export function createLeader(
         await sending?.catch((error: unknown) => {
           if (!(error instanceof StoreLost)) throw error;
         });
-        rest();
       }
     },
     /** In good order: what it left in the database may be dropped at once. Else it is as one that died. */
     leave: async (isOrderly) => {
-      await wake();
+      left.abort();
+      await beats;
       if (!isOrderly || led === undefined || isAway) return;
       await store.readNews(key, { limit: 0, leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
     },
@@ -165,8 +155,7 @@ async function sendFromHere(
     context.deps.onNotice(`${end.detail}; this process sends nothing more, other workers continue if there are any`);
     onGivenUp(end.detail);
   } catch (error) {
-    const away = explainAway(error);
-    if (away instanceof ServiceError) stop.request('unavailable', away.message);
+    if (error instanceof ServiceError) stop.request('unavailable', error.message);
     else stop.request('interrupted', 'the run failed');
     throw error;
   }

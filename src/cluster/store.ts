@@ -34,8 +34,12 @@ export interface ServerMoment {
 }
 
 /** The connection broke: the call may or may not have taken effect. */
-export class StoreLost extends Error {
-  override readonly name = 'StoreLost';
+export class StoreLost extends ServiceError {
+  constructor(message: string) {
+    super('unavailable', message, {
+      hint: 'Nothing is sent without it: check that it runs, and its address. Once it answers, the same command continues.',
+    });
+  }
 }
 
 /** Who leads a run: a leader of a higher epoch has taken its place. Then every method of the leader throws `LeadLost`. */
@@ -317,12 +321,4 @@ export interface BookedTurns {
 export interface LaneStore {
   /** Books turns on a lane, or says when to ask again (postgres/schema/lane-functions.ts). */
   book(lane: string, ask: TurnsAsked): Promise<BookedTurns>;
-}
-
-/** What a process says whose wait for the database is over; another error is left as it is. */
-export function explainAway(error: unknown): unknown {
-  if (!(error instanceof StoreLost)) return error;
-  return new ServiceError('unavailable', error.message, {
-    hint: 'Nothing is sent without it. Once it answers, the same command resumes the run.',
-  });
 }

@@ -34,8 +34,8 @@ export interface Env {
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
-  /** Connects to the database of a job with `cluster`; `readUrl` gives its address again, with the password that it has by then. */
-  loadStore(url: string, onNotice: (notice: string) => void, readUrl?: () => Promise<string>): Promise<Store>;
+  /** Connects to the database of a job with `cluster`; `readUrl` is asked again for each connection, for the password that it has by then. */
+  loadStore(readUrl: () => Promise<string>, onNotice: (notice: string) => void): Promise<Store>;
 }
 
 /** `log`: of what takes a lock. A disk that fails only as it is released is a warning: what was to be done is done. */
@@ -90,9 +90,9 @@ export const nodeEnv: Env = {
     return (options) => createLane({ ...options, clock: systemClock, random: Math.random });
   },
   loadTransport: async () => (await import('../service/transport.js')).createTransport,
-  loadStore: async (url, onNotice, readUrl) => {
+  loadStore: async (...asked) => {
     const { createPostgresStore } = await import('../cluster/postgres/postgres-store.js');
-    return createPostgresStore({ url, onNotice, ...(readUrl && { readUrl }) });
+    return createPostgresStore(...asked);
   },
 };
 

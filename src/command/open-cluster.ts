@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { createLeader, type LeaderOptions } from '../cluster/leader.js';
 import { bePatient, createPatience } from '../cluster/patient-store.js';
 import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
-import { type LaneStore, type Store, StoreLost } from '../cluster/store.js';
-import { ServiceError } from '../domain/errors.js';
+import type { LaneStore, Store } from '../cluster/store.js';
 import type { Job, ServiceSettings } from '../job/job.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { Context } from './context.js';
+import type { Env } from './env.js';
 import { readAddress } from './read-secrets.js';
 
 /** A database that several processes share. */
@@ -37,10 +37,8 @@ export async function openCluster(
 ): Promise<OpenCluster> {
   const { env, log, stop, emit } = context;
   const { clock, random, owner } = env;
-  const readUrl = () => readAddress(settings.database, context);
-  const url = await readUrl();
   const closed = new AbortController();
-  const name = `${owner.host.split('/')[0]} ${owner.pid}`;
+  const name = nameOf(owner);
   const id = `${name} ${randomUUID()}`;
   let recoverAtMs = Number.NEGATIVE_INFINITY;
   const repeat = createPatience({
@@ -58,13 +56,8 @@ export async function openCluster(
       emit({ type: 'database', seconds: 0 });
     },
   });
-  const loading = () => env.loadStore(url, (notice) => log.warn(notice), readUrl);
-  const direct = await repeat(loading).catch((error: unknown) => {
-    if (!(error instanceof StoreLost)) throw error;
-    throw new ServiceError('unavailable', `${error.message}, for ${giveUpAfterSeconds} s`, {
-      hint: 'Nothing was sent. Once it answers, run the same command again.',
-    });
-  });
+  const readUrl = () => readAddress(settings.database, context);
+  const direct = await repeat(() => env.loadStore(readUrl, (notice) => log.warn(notice)));
   // Leaders and workers call it every other second or more often, and as a rule it has nothing to do.
   const recover: Store['recover'] = async () => {
     const startMs = clock.monotonicMs();
@@ -120,6 +113,11 @@ export async function openCluster(
   };
 }
 
+/** Of a process, for people. */
+function nameOf({ host, pid }: Env['owner']): string {
+  return `${host.split('/')[0]} ${pid}`;
+}
+
 const STAND_BY_EVERY_MS = 5_000;
 
 /**
@@ -129,13 +127,15 @@ const STAND_BY_EVERY_MS = 5_000;
 export async function showStandby(context: Context, { name, cluster }: Job, signal: AbortSignal): Promise<void> {
   if (cluster === undefined) return;
   const { env, log } = context;
-  const readUrl = () => readAddress(cluster.database, context);
   let store: Store | undefined;
   let said = '';
   while (!signal.aborted) {
     try {
-      store ??= await env.loadStore(await readUrl(), () => {}, readUrl);
-      await store.standBy(`${env.owner.host.split('/')[0]} ${env.owner.pid}`, name);
+      store ??= await env.loadStore(
+        () => readAddress(cluster.database, context),
+        () => {},
+      );
+      await store.standBy(nameOf(env.owner), name);
       said = '';
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

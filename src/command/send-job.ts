@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { explainAway } from '../cluster/store.js';
 import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
@@ -281,9 +280,6 @@ async function apply(
         onNotice: (notice, fields) => log.warn(notice, fields),
       },
     );
-  } catch (error) {
-    // A call on a shared lane, of a step without rows, has waited for long enough.
-    throw explainAway(error);
   } finally {
     view.close();
   }

@@ -76,7 +76,11 @@ async function letGo(
 async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' | 'no' | 'unknown'> {
   if (job.cluster === undefined) return 'unknown';
   try {
-    const store = await context.env.loadStore(await readAddress(job.cluster.database, context), () => {});
+    const { database } = job.cluster;
+    const store = await context.env.loadStore(
+      () => readAddress(database, context),
+      () => {},
+    );
     const isThere = await store.hasRuns({ run: id }).finally(() => store.close());
     return isThere ? 'yes' : 'no';
   } catch {

@@ -203,9 +203,9 @@ async function checkDatabase({ cluster }: Job, context: Context, { problems, not
   if (cluster === undefined) return;
   const where = 'cluster.database';
   await problems.gather(where, async () => {
-    const url = await readAddress(cluster.database, context);
+    const readUrl = () => readAddress(cluster.database, context);
     const store = await context.env
-      .loadStore(url, (notice) => notices.push(`${where}: ${notice}`))
+      .loadStore(readUrl, (notice) => notices.push(`${where}: ${notice}`))
       .catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;
         throw new UserError('bad-credentials', error.message, { hint: 'Check that it runs, and its address.' });

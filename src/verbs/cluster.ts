@@ -1,11 +1,10 @@
 import type { Database } from '../cluster/postgres/database.js';
 import type { ClusterStatus } from '../cluster/postgres/read-status.js';
-import { StoreLost } from '../cluster/store.js';
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/read-secrets.js';
 import { escapeText } from '../command/screen.js';
 import { countOf, format } from '../domain/count-of.js';
-import { ServiceError, UserError } from '../domain/errors.js';
+import { UserError } from '../domain/errors.js';
 import type { SecretSource } from '../job/job.js';
 import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
 
@@ -37,9 +36,6 @@ async function withDatabase(
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
     return await task(database);
-  } catch (error) {
-    if (!(error instanceof StoreLost)) throw error;
-    throw new ServiceError('unavailable', error.message, { hint: 'Check that it runs, and its address.' });
   } finally {
     await database.close();
   }

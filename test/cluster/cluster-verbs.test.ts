@@ -1,10 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aCluster, CLUSTER } from './a-cluster.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -105,7 +104,7 @@ test('status shows who leads, who stands by, who works, and how much of the limi
   const limits = { requestsPerSecond: 2, messagesPerSecond: 2, concurrency: 1 };
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] }));
   const url = server.url(await server.createVolleyDatabase());
-  const standby = await createPostgresStore({ url });
+  const standby = await connectTo(url);
   // The connection is that of this process, too.
   for (let repeat = 0; repeat < 2; repeat += 1) await standby.standBy(`here ${process.pid}`, 'sale');
   const status = () =>
@@ -136,7 +135,7 @@ test('status shows who leads, who stands by, who works, and how much of the limi
 test('status says since when a run has no leader, what to do, and who takes over where a process stands by', async () => {
   const workspace = await aWorkspace();
   const url = server.url(await server.createVolleyDatabase());
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   const key = { run: 'k3v9q2m8x4aa', epoch: 1 };
   await store.lead(key, { job: 'sale', digest: '', leader: 'a' });
   await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again' });

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { createSharedLane, ServerClock } from '../../src/cluster/shared-lane.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { startDatabaseProxy } from './database-proxy.js';
 import { mostInSecond } from './lanes-on-a-timeline.js';
-import { type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, type PostgresServer, startPostgres } from './postgres-server.js';
 
 const FROM_MS = 3_000;
 const FOR_MS = Number(process.env.FAR_SECONDS ?? 4) * 1000;
@@ -28,7 +27,7 @@ async function runFar({ answerMs, perSecond, lanes }: { answerMs: number; perSec
     concurrency,
   };
   const left = Array.from({ length: lanes }, (): number[] => []);
-  const stores = await Promise.all(left.map(() => createPostgresStore({ url })));
+  const stores = await Promise.all(left.map(() => connectTo(url)));
   const startMs = performance.now();
   const sending = left.flatMap((own, index) => {
     const store = stores[index]!;

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
 import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 import { askingFor } from './a-hand.js';
 import { NEW_LEAD } from './contract/cluster-under-test.js';
 import { bookTurns, type LaneRow } from './memory/lane-rule.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let database: Database;
@@ -90,7 +89,7 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
 });
 
 test('a new lane begins as the rule says, by the clock of the database', async () => {
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   const asked = askingFor([10]);
   const { nowMs, inMs } = await store.book('new', asked);
   expect(inMs[0]).toBeGreaterThan(PERIOD_MS);
@@ -102,7 +101,7 @@ test('a new lane begins as the rule says, by the clock of the database', async (
 test.each([4024, 100_000])(
   'a new lane whose first turn costs %d ms holds it as long: a limit below one a second',
   async (costMs) => {
-    const store = await createPostgresStore({ url });
+    const store = await connectTo(url);
     const asked = { ...askingFor([costMs]), isUrgent: false };
     const first = await store.book(`slow ${costMs}`, asked);
     expect(first.inMs).toEqual([]);
@@ -119,7 +118,7 @@ const ROUNDS = 20;
 
 test('a turn is booked without waiting for the disk, and nothing else is, whatever the database says', async () => {
   await database.query(`alter database ${url.match(/test_\w+/)?.[0]} set synchronous_commit = off`);
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   // Of the log, what is written and not synced; the server itself may write a little at any time.
   const countUnsynced = async (change: (round: number) => Promise<unknown>) => {
     let count = 0;

@@ -1,6 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { gateOf } from '../../src/cluster/postgres/schema/life-functions.js';
 import { type Store, StoreLost } from '../../src/cluster/store.js';
 import {
@@ -12,7 +11,7 @@ import {
   readNews,
   SETTLED,
 } from './contract/cluster-under-test.js';
-import { openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let url: string;
@@ -22,7 +21,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   url = server.url(await server.createVolleyDatabase());
-  cluster = { connect: () => createPostgresStore({ url }), passTime: async () => {}, restart: async () => {} };
+  cluster = { connect: () => connectTo(url), passTime: async () => {}, restart: async () => {} };
 });
 
 /** Repeats a call as workers do. */
@@ -50,7 +49,7 @@ test.each(['fast', 'immediate', 'kill'] as const)(
     await server.stop(how);
     await expect(readLife(store)).rejects.toThrow(StoreLost);
     await expect(worker.begin({ request: 1 })).rejects.toThrow(StoreLost);
-    await expect(createPostgresStore({ url })).rejects.toThrow(StoreLost);
+    await expect(connectTo(url)).rejects.toThrow(StoreLost);
     await server.start();
     const after = await untilAnswered(() => readLife(store));
     expect(after).not.toBe(before);
@@ -65,7 +64,7 @@ test.each(['fast', 'immediate', 'kill'] as const)(
 );
 
 test('a server process that crashes gives the others a new life too, though the server was not started anew', async () => {
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   const before = await readLife(store);
   await crashOneProcess(url);
   // Until the server notices, the others have the life that they had.
@@ -75,14 +74,14 @@ test('a server process that crashes gives the others a new life too, though the 
 });
 
 test('all who ask at once for the first time in a life get the same one', async () => {
-  const stores: Store[] = await Promise.all(Array.from({ length: 8 }, () => createPostgresStore({ url })));
+  const stores: Store[] = await Promise.all(Array.from({ length: 8 }, () => connectTo(url)));
   const lives = await Promise.all(stores.map((store) => readLife(store)));
   expect(new Set(lives).size).toBe(1);
   await Promise.all(stores.map((store) => store.close()));
 });
 
 test('a connection that the server closes is lost, and the next call opens another', async () => {
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   const life = await readLife(store);
   const database = openTestDatabase(url);
   await database.query(
@@ -115,7 +114,7 @@ test('a call that the server ends is lost, without any effect, and may be repeat
 });
 
 test('a server that is read-only is lost', async () => {
-  const store = await createPostgresStore({ url });
+  const store = await connectTo(url);
   const database = openTestDatabase(url);
   const [row] = await database.query('select current_database() as name');
   await database.query(`alter database ${row?.name} set default_transaction_read_only = on`);

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
-import { checkDurability, createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { LeadLost } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
@@ -16,7 +16,7 @@ import {
   readNews,
   SETTLED,
 } from './contract/cluster-under-test.js';
-import { openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let name: string;
@@ -38,7 +38,7 @@ test('the schema is created once, also by two at once', async () => {
 
 test('a database without the schema, or with the one of another build, is refused with what to do', async () => {
   const url = server.url(name);
-  await expect(createPostgresStore({ url })).rejects.toMatchObject({
+  await expect(connectTo(url)).rejects.toMatchObject({
     name: 'UserError',
     message: `Cannot use the database: it has no schema \`volley\`, expected version ${SCHEMA_VERSION}`,
     hint: expect.stringContaining('volley cluster init'),
@@ -50,14 +50,14 @@ test('a database without the schema, or with the one of another build, is refuse
     message: `Cannot use the database: it has version ${SCHEMA_VERSION + 1} of the schema \`volley\`, expected version ${SCHEMA_VERSION}`,
     hint: expect.stringContaining('newer build'),
   };
-  await expect(createPostgresStore({ url })).rejects.toMatchObject(newer);
+  await expect(connectTo(url)).rejects.toMatchObject(newer);
   await expect(initSchema(database)).rejects.toMatchObject(newer);
 });
 
 test('functions of another build are replaced by init; until then a worker says so', async () => {
   await initSchema(database);
   await database.query('drop function volley.beat');
-  const store = await createPostgresStore({ url: server.url(name) });
+  const store = await connectTo(server.url(name));
   const beat = () => store.beat('w', { name: 'w', leaseMs: 30_000, life: undefined });
   const other = {
     code: 'bad-flag',
@@ -101,7 +101,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await database.query(grantStatements(`${name} worker`));
   const url = server.url(name).replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
   const cluster: ClusterUnderTest = {
-    connect: () => createPostgresStore({ url }),
+    connect: () => connectTo(url),
     passTime: async () => {},
     restart: async () => {},
   };
@@ -129,7 +129,7 @@ test('bodies are deleted when all parts of their request are done and taken, and
   const url = server.url(name);
   await initSchema(database);
   const cluster: ClusterUnderTest = {
-    connect: () => createPostgresStore({ url }),
+    connect: () => connectTo(url),
     passTime: async () => {},
     restart: async () => {},
   };
@@ -189,7 +189,7 @@ test('every call waits for a lock for ten seconds at most, whatever its session 
 test('a database whose transactions are not read committed is refused: a lock would protect nothing', async () => {
   await initSchema(database);
   await database.query(`alter database ${name} set default_transaction_isolation = 'repeatable read'`);
-  const store = await createPostgresStore({ url: server.url(name) });
+  const store = await connectTo(server.url(name));
   await expect(store.readServer()).rejects.toMatchObject({
     code: 'unsafe-environment',
     hint: expect.stringContaining('default_transaction_isolation'),
@@ -218,7 +218,7 @@ async function set(setting: string, value: string): Promise<void> {
 test('a run whose drop was cut short is as one that the database does not know: what it lacks may have been sent', async () => {
   await initSchema(database);
   const cluster: ClusterUnderTest = {
-    connect: () => createPostgresStore({ url: server.url(name) }),
+    connect: () => connectTo(server.url(name)),
     passTime: async () => {},
     restart: async () => {},
   };
@@ -236,7 +236,7 @@ test('a run whose drop was cut short is as one that the database does not know: 
 
 test('a drop beside a process that leads the run, or resumes it, is refused', async () => {
   await initSchema(database);
-  const connect = () => createPostgresStore({ url: server.url(name) });
+  const connect = () => connectTo(server.url(name));
   const { store, lead } = await aRun({ connect, passTime: async () => {}, restart: async () => {} });
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     code: 'lock-held',

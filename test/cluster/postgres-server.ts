@@ -5,7 +5,9 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
+import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
+import type { Store } from '../../src/cluster/store.js';
 import { closeAfterFile } from '../e2e/opened.js';
 import { FAST_DISK } from '../fast-disk.js';
 
@@ -57,6 +59,13 @@ export function openTestDatabase(text: string): Database {
     port: Number(searchParams.get('port') ?? (port === '' ? 5432 : port)),
     database: pathname.slice(1),
   });
+}
+
+export function connectTo(url: string): Promise<Store> {
+  return createPostgresStore(
+    async () => url,
+    () => {},
+  );
 }
 
 /** A session of its own, in which a transaction may be open. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { checkDurability, createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
+import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { StoreLost } from '../../src/cluster/store.js';
 import {
   aPart,
@@ -11,7 +11,7 @@ import {
   readNews,
   SETTLED,
 } from './contract/cluster-under-test.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let primary: PostgresServer;
 let standby: PostgresServer;
@@ -34,7 +34,7 @@ async function untilTrue(of: Database, condition: string): Promise<void> {
 
 test('a standby is lost until it is promoted; then a worker finds that it lacks calls, and the run stops', async () => {
   const connected: ClusterUnderTest = {
-    connect: () => createPostgresStore({ url: primary.url(name) }),
+    connect: () => connectTo(primary.url(name)),
     passTime: async () => {},
     restart: async () => {},
   };
@@ -50,9 +50,7 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
   const life = await readLife(store);
   const following = openTestDatabase(standby.url(name));
   await untilTrue(following, 'exists (select from volley.attempt where request = 1)');
-  await expect(createPostgresStore({ url: standby.url(name) }).then((open) => readLife(open))).rejects.toThrow(
-    StoreLost,
-  );
+  await expect(connectTo(standby.url(name)).then((open) => readLife(open))).rejects.toThrow(StoreLost);
 
   // What follows does not arrive there.
   await following.query("alter system set primary_conninfo = ''");
@@ -63,7 +61,7 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
   await Promise.all([store.close(), worker.store.close(), primary.stop('immediate')]);
   await standby.promote();
 
-  const after = await createPostgresStore({ url: standby.url(name) });
+  const after = await connectTo(standby.url(name));
   expect(await readLife(after)).not.toBe(life);
   expect(await readNews(after, lead)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
   expect(await after.confirmLife(lead)).toBe('waiting');

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe } from 'vitest';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { Store } from '../../src/cluster/store.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testFinding } from './contract/finding.js';
@@ -8,12 +7,12 @@ import { testLeaderLease } from './contract/leases.js';
 import { testLosing } from './contract/losing.js';
 import { testNewLife } from './contract/new-life.js';
 import { testWorking } from './contract/working.js';
-import { type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
+import { connectTo, type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
 
 let server: Databases;
 let url: string;
 beforeAll(async () => {
-  server = await openPostgres('fsync=off');
+  server = await openPostgres();
   url = server.url(await server.createVolleyDatabase());
 });
 
@@ -27,7 +26,7 @@ const openOnServer: OpenCluster = async () => {
   const database = openTestDatabase(url);
   await database.query('truncate volley.run, volley.request, volley.part, volley.attempt, volley.worker, volley.lane');
   const connect = async (): Promise<Store> => {
-    const store = await createPostgresStore({ url, mayForget: true });
+    const store = await connectTo(url);
     opened.push(store);
     return store;
   };

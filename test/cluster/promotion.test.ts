@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { createPostgresStore } from '../../src/cluster/postgres/postgres-store.js';
 import type { LeadKey, Store } from '../../src/cluster/store.js';
 import { aRun, aWorker, readLife, readNews } from './contract/cluster-under-test.js';
-import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
+import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let database: Database;
@@ -15,7 +14,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   const url = server.url(await server.createVolleyDatabase());
   database = openTestDatabase(url);
-  const connect = () => createPostgresStore({ url });
+  const connect = () => connectTo(url);
   const cluster = { connect, passTime: async () => {}, restart: async () => {} };
   ({ store, lead } = await aRun(cluster));
   const worker = await aWorker(cluster, 'w');

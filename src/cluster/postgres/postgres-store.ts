@@ -7,30 +7,21 @@ import { checkSchema } from './schema/database-schema.js';
 import { NOW_MS } from './schema/life-functions.js';
 import { createWorkerStore } from './worker-store.js';
 
-export interface StoreOptions {
-  readonly url: string;
-  /** Gives it again for each connection, with the password that it has by then. */
-  readonly readUrl?: () => Promise<string>;
-  /** What a person should know of the database. */
-  readonly onNotice?: (text: string) => void;
-  /** For tests that are not about crashes: does not refuse `fsync=off`. */
-  readonly mayForget?: boolean;
-}
-
-/** Connects, and refuses a database without the schema of this build (`volley cluster init`), or that forgets. */
-export async function createPostgresStore({
-  url,
-  readUrl = async () => url,
-  onNotice,
-  mayForget = false,
-}: StoreOptions): Promise<Store> {
-  const config = await parseDatabaseUrl(url);
+/**
+ * Connects, and refuses a database without the schema of this build (`volley cluster init`), or that forgets. `readUrl` is asked again for each
+ * connection, for the password that it has by then. `onNotice`: what a person should know of the database.
+ */
+export async function createPostgresStore(
+  readUrl: () => Promise<string>,
+  onNotice: (text: string) => void,
+): Promise<Store> {
+  const config = await parseDatabaseUrl(await readUrl());
   const readPassword = async () => (await parseDatabaseUrl(await readUrl())).password as string;
   const password = () => readPassword().catch(() => config.password as string);
   const database = openDatabase({ ...config, password }, true);
   try {
     await checkSchema(database);
-    if (!mayForget) for (const notice of await checkDurability(database)) onNotice?.(notice);
+    for (const notice of await checkDurability(database)) onNotice(notice);
   } catch (error) {
     await database.close();
     throw error;
