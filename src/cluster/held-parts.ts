@@ -9,21 +9,17 @@ import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
 import { coalesce, GroupCommit } from '../storage/group-commit.js';
 import type { Held } from '../storage/lock.js';
-import type {
-  BeginEntry,
-  ClaimedPart,
-  EndEntry,
-  SentCalls,
-  Store,
-  WorkerEntry,
-  WorkerKey,
-  WorkingRun,
+import { type AcknowledgedCalls, LeaseLost } from './lease.js';
+import {
+  type BeginEntry,
+  type ClaimedPart,
+  type EndEntry,
+  nameOfPart,
+  type Store,
+  type WorkerEntry,
+  type WorkerKey,
+  type WorkingRun,
 } from './store.js';
-
-/** The store did not let an attempt begin: it must not be sent. */
-export class AttemptRefused extends Error {
-  override readonly name = 'AttemptRefused';
-}
 
 interface HeldPart extends RequestKey {
   readonly rows: readonly [first: number, count: number];
@@ -37,8 +33,6 @@ interface Pending {
 }
 
 const POLL_MS = 200;
-/** A standby that is promoted may lack as much. */
-const REMEMBERED_MS = 600_000;
 
 interface HeldPartsDeps {
   readonly store: Store;
@@ -123,7 +117,7 @@ export class HeldParts implements PartSource, Journal, Held {
   assertFresh(): void {
     this.#deps.lease.assertFresh();
     if (ageMs(this.#deps.clock, this.#openAt) <= BEGUN_FOR_MS) return;
-    throw new AttemptRefused('the store did not say of late that the run is led: nothing is sent');
+    throw new LeaseLost('the store did not say of late that the run is led: nothing is sent');
   }
 
   async #claim(count: number): Promise<void> {
@@ -137,8 +131,8 @@ export class HeldParts implements PartSource, Journal, Held {
     if (claimed.isOpen) this.#openAt = askedAt;
     for (const part of claimed.parts) {
       // A half of what was split while the call was on its way: the runner has it.
-      if (this.#held.has(nameOf(part))) continue;
-      this.#held.set(nameOf(part), {
+      if (this.#held.has(nameOfPart(part))) continue;
+      this.#held.set(nameOfPart(part), {
         ...{ step: part.step, request: part.request, part: part.part, rows: part.rows },
         ...{ attempt: part.attempt, nonce: part.nonce ?? '' },
       });
@@ -154,58 +148,24 @@ export class HeldParts implements PartSource, Journal, Held {
     const begin: BeginEntry = { type: 'begin', step, request, part, attempt, nonce };
     const pending = { entry: begin, isRefused: false };
     await this.#commit.add(pending);
-    if (pending.isRefused) throw new AttemptRefused('the store refused to begin a request: it is not sent');
+    if (pending.isRefused) throw new LeaseLost('the store refused to begin a request: it is not sent');
   }
 
   async #end({ step, request, part, result }: OutcomeEntry): Promise<void> {
     const { attempt, nonce, ...held } = this.#find({ step, request, part });
     const halves = result.kind === 'split' ? halvesOf({ ...held, line: NO_LINE, isInFlight: false }) : [];
     const end: EndEntry = { type: 'end', step, request, part, attempt, nonce, result, halves: halves.map(toHalf) };
-    for (const half of halves) this.#held.set(nameOf(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
+    for (const half of halves)
+      this.#held.set(nameOfPart(half), { ...toHalf(half), step, request, attempt: 0, nonce: '' });
     await this.#commit.add({ entry: end, isRefused: false });
     // Not before: a claim that overtakes it would bring the part again.
-    if (result.kind !== 'again') this.#held.delete(nameOf({ step, request, part }));
+    if (result.kind !== 'again') this.#held.delete(nameOfPart({ step, request, part }));
   }
 
   #find(key: RequestKey): HeldPart {
-    const held = this.#held.get(nameOf(key));
+    const held = this.#held.get(nameOfPart(key));
     if (held !== undefined) return held;
-    throw new InternalError('unexpected', `A worker has not claimed request ${nameOf(key)}`);
-  }
-}
-
-/** What the store has acknowledged to a process: it proves, in a new life of the server, that nothing of it is missing. */
-export class AcknowledgedCalls {
-  /** Of the server, as the process last heard of it. */
-  life: string | undefined;
-  /** In which the process has checked in last. */
-  checkedIn: string | undefined;
-  readonly #clock: Clock;
-  #last = 0;
-  readonly #calls = new Map<string, { call: number; atMs: number }>();
-  readonly #births = new Set<string>();
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** The number of a call. */
-  next(): number {
-    this.#last += 1;
-    return this.#last;
-  }
-
-  note(worker: string, call: number, born: string): void {
-    this.#calls.set(worker, { call, atMs: this.#clock.now() });
-    this.#births.add(born);
-  }
-
-  /** `worker`: with the lease of now. */
-  list(worker: string): SentCalls {
-    const fromMs = this.#clock.now() - REMEMBERED_MS;
-    for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);
-    const calls = new Map([[worker, 0], ...[...this.#calls].map(([of, { call }]) => [of, call] as const)]);
-    return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...this.#births] };
+    throw new InternalError('unexpected', `A worker has not claimed request ${nameOfPart(key)}`);
   }
 }
 
@@ -219,8 +179,4 @@ function toPartToSend({ step, request, part, rows, head, body, isInFlight }: Cla
 
 function toHalf({ part, rows }: { part: string; rows: readonly [number, number] }) {
   return { part, rows };
-}
-
-function nameOf({ step, request, part }: RequestKey): string {
-  return `${step}/${request}/${part}`;
 }

@@ -2,9 +2,8 @@ import { ServiceError } from '../domain/errors.js';
 import { PERIOD_MS } from '../throttle/sliding-second.js';
 
 const SPAN_MS = 10_000;
-/** Of the limit: what is said lies below, or has changed by so much since. */
+/** Of the limit: less is said, and when it is more again. */
 const ENOUGH = 0.9;
-const CHANGED = 0.05;
 const AGAIN = 0.93;
 /** Of all turns: they are late for a reason of their own. */
 const OFTEN = 0.1;
@@ -30,7 +29,7 @@ export class LaneWatch {
   #used = 0;
   #missed = 0;
   #share = 1;
-  #saidShare = 1;
+  #isLow = false;
   #missedInRow = 0;
   #missedSinceMs = 0;
 
@@ -65,27 +64,20 @@ export class LaneWatch {
     const turns = this.#used + this.#missed;
     if (nowMs - this.#fromMs < SPAN_MS || turns === 0) return undefined;
     this.#share = ((PERIOD_MS / (PERIOD_MS + reach.slackMs)) * this.#used) / turns;
-    const said = this.#describe();
+    const isChanged = this.#isLow ? this.#share >= AGAIN : this.#share < ENOUGH;
+    const what = `${this.#share.toFixed(2)} of the limit can be used`;
+    const said = this.#isLow ? `${what} again` : `${this.#explain()}: ${what}`;
+    this.#isLow = isChanged !== this.#isLow;
     this.#fromMs = nowMs;
     this.#used = 0;
     this.#missed = 0;
-    return said;
-  }
-
-  #describe(): string | undefined {
-    const isBack = this.#saidShare < ENOUGH && this.#share >= AGAIN;
-    const isLess = this.#share < ENOUGH && Math.abs(this.#share - this.#saidShare) >= CHANGED;
-    if (!isBack && !isLess) return undefined;
-    this.#saidShare = isBack ? 1 : this.#share;
-    const share = `${this.#share.toFixed(2)} of the limit can be used`;
-    return isBack ? `${share} again` : `${this.#explain()}: ${share}`;
+    return isChanged ? said : undefined;
   }
 
   #explain(): string {
     const { uncertaintyMs, latenessMs, slackMs } = this.#reach;
-    const isOften = this.#missed > OFTEN * this.#used;
-    if (isOften)
-      return 'requests come too late to their turns, since this machine, its disk or the database is slow at times';
+    if (this.#missed > OFTEN * this.#used)
+      return 'requests come too late to their turns: a machine, a disk or the database is slow at times';
     if (slackMs > 2 * (uncertaintyMs + latenessMs))
       return 'for another process the database is far, or its machine slow';
     if (latenessMs < uncertaintyMs) return `the database answers in ${Math.round(uncertaintyMs)} ms`;

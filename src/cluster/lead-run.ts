@@ -5,7 +5,7 @@ import type { RequestKey } from '../journal/entry-format.js';
 import type { RunState } from '../journal/replay.js';
 import type { Clock } from '../ports/clock.js';
 import type { Journal } from '../run/run-deps.js';
-import type { LeadKey, LedPart, LedRun, NewLead, Store } from './store.js';
+import { type LeadKey, type LedPart, type LedRun, type NewLead, nameOfPart, type Store } from './store.js';
 
 /** The run was not sent by its own process, but by workers of a database that knows no such thing, or less. */
 function explainLost(run: string, what: string): UserError {
@@ -59,9 +59,9 @@ export async function takeOver(
 ): Promise<boolean> {
   if (isNew) return false;
   assertJournalWhole(key.run, state, parts);
-  const known = new Map(parts.map((part) => [nameOf(part), part]));
+  const known = new Set(parts.map(nameOfPart));
   const open = steps.flatMap((step, index) => (isRowStep(step) ? [...state.step(index + 1).open.values()] : []));
-  const missing = open.filter((part) => part.isInFlight && !known.has(nameOf(part)));
+  const missing = open.filter((part) => part.isInFlight && !known.has(nameOfPart(part)));
   // Before the life is confirmed: the next process must find so too.
   const given = isNewLife ? missing : missing.filter(({ lead }) => lead !== born);
   if (given.length > 0) {
@@ -75,13 +75,17 @@ export async function takeOver(
     await clock.sleep(500, stop);
     if (stop.aborted) return true;
   }
-  assertNotOlder(key.run, state, parts);
+  const older = listUnknown(parts, open);
+  if (older.length > 0) {
+    const what = `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`;
+    throw explainLost(key.run, what);
+  }
   for (const part of missing) {
     const result = { kind: 'again', why: 'the run ended before a worker had it' } as const;
     await journal.append({ type: 'outcome', ...toRequestKey(part), at: clock.now(), result });
   }
   // The last leader died while it wrote: its intent is missing, or that of a half.
-  for (const part of open.filter((one) => !one.isInFlight && known.has(nameOf(one)))) {
+  for (const part of open.filter((one) => !one.isInFlight && known.has(nameOfPart(one)))) {
     await journal.append({ type: 'intent', ...toRequestKey(part), at: clock.now(), line: part.line, rows: part.rows });
   }
   return true;
@@ -93,27 +97,26 @@ export async function takeOver(
  */
 export async function assertNothingLost(
   key: LeadKey,
-  { store, newLead, handed }: { store: Store; newLead: NewLead; handed: ReadonlyMap<string, RequestKey> },
+  { store, newLead, handed }: { store: Store; newLead: NewLead; handed: readonly RequestKey[] },
 ): Promise<void> {
   const { isNew, parts } = await store.lead(key, newLead);
-  const known = new Set(parts.map(nameOf));
-  const missing = [...handed.values()].filter((part) => !known.has(nameOf(part)));
-  const strange = parts.filter((part) => part.state !== 'done' && !isPartOf(part, (name) => handed.has(name)));
+  const known = new Set(parts.map(nameOfPart));
+  const missing = handed.filter((part) => !known.has(nameOfPart(part)));
+  const strange = listUnknown(parts, handed);
   if (isNew || missing.length + strange.length > 0) {
     const what = `${countOf(missing.length, 'request')} that it had been given, or has ${strange.length} that are done`;
     throw explainLost(key.run, `the database lacks ${what}`);
   }
 }
 
-/** A part that the journal knows as settled, or not at all, must not be open; of a part that it knows, halves may be. */
-function assertNotOlder(run: string, state: RunState, parts: readonly LedPart[]): void {
-  const older = parts.filter((part) => {
-    if (part.state === 'done') return false;
-    const { open } = state.step(part.step);
-    return !isPartOf(part, (name) => open.has(name));
-  });
-  if (older.length === 0) return;
-  throw explainLost(run, `the database has ${countOf(older.length, 'request')} to send that the journal knows as done`);
+/** What is to be sent, and is none of these: settled, or not known at all. Of a part that is known, halves may be there. */
+function listUnknown(parts: readonly LedPart[], known: readonly RequestKey[]): readonly LedPart[] {
+  const names = new Set(known.map(nameOfPart));
+  const isKnown = ({ step, request, part }: RequestKey) =>
+    Array.from({ length: part.length + 1 }, (_, length) => part.slice(0, length)).some((whole) =>
+      names.has(nameOfPart({ step, request, part: whole })),
+    );
+  return parts.filter((part) => part.state !== 'done' && !isKnown(part));
 }
 
 /** Before a request is in the database its intent is in the journal, and an outcome that was taken. */
@@ -132,16 +135,6 @@ function assertJournalWhole(run: string, state: RunState, parts: readonly LedPar
   });
 }
 
-/** Whether a part, or one that it is a half of, is one of those. */
-function isPartOf({ request, part }: RequestKey, isOne: (name: string) => boolean): boolean {
-  const lengths = Array.from({ length: part.length + 1 }, (_, length) => length);
-  return lengths.some((length) => isOne(`${request}/${part.slice(0, length)}`));
-}
-
 export function toRequestKey({ step, request, part }: RequestKey): RequestKey {
   return { step, request, part };
-}
-
-function nameOf({ step, request, part }: RequestKey): string {
-  return `${step}/${request}/${part}`;
 }

@@ -34,8 +34,6 @@ export interface Lead {
   readonly isKnown: boolean;
   /** Why the worker of this process has given up on the service; undefined while it has not. */
   readonly gaveUp: () => string | undefined;
-  readonly open: () => Promise<void>;
-  readonly seen: ServerMoment;
 }
 
 /**
@@ -47,7 +45,7 @@ export interface Lead {
  * it had been given would be in doubt, and nothing else. Attempts of a request are the store's alone: to the journal it is in
  * flight until it has an outcome for its rows, or is split.
  */
-export async function leadStep(context: StepContext, lead: Omit<Lead, 'open' | 'seen'>): Promise<void> {
+export async function leadStep(context: StepContext, lead: Lead): Promise<void> {
   const { deps, directory, kind, planned, progress, step } = context;
   const provisionedIds = await provisionStep(context);
   if (provisionedIds === undefined) return;
@@ -58,7 +56,7 @@ export async function leadStep(context: StepContext, lead: Omit<Lead, 'open' | '
     const open = () => store.openStep(key, { step: planned.number, provisionedIds, onLost });
     // Commits are lost from the end: a life of the server that knows this leader has what was handed over before.
     const seen = await store.readServer();
-    const leader = new StepLeader(context, { ...lead, open, seen }, reader);
+    const leader = new StepLeader(context, lead, { reader, open, seen });
     await leader.handOverInFlight();
     await leader.recall();
     await open();
@@ -73,6 +71,7 @@ class StepLeader {
   readonly #store: Store;
   readonly #key: LeadKey;
   readonly #lead: Lead;
+  readonly #open: () => Promise<void>;
   readonly #reader: RequestReader;
   readonly #rate: Rate;
   /** Of the last request that was handed over, at the limit. */
@@ -96,10 +95,14 @@ class StepLeader {
   /** Then the step stays closed, whatever happens to the server. */
   #isRecalling = false;
 
-  constructor(context: StepContext, lead: Lead, reader: RequestReader) {
-    const { seen, isKnown } = lead;
+  constructor(
+    context: StepContext,
+    lead: Lead,
+    { reader, open: openStep, seen }: { reader: RequestReader; open: () => Promise<void>; seen: ServerMoment },
+  ) {
     this.#context = context;
     this.#lead = lead;
+    this.#open = openStep;
     this.#store = lead.store;
     this.#key = lead.key;
     this.#life = seen.life;
@@ -113,7 +116,7 @@ class StepLeader {
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + lead.leaseMs;
     this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs }, lead.gaveUp);
     const open = [...context.progress.open.values()];
-    const isHanded = (part: OpenRequest) => isKnown && part.isInFlight;
+    const isHanded = (part: OpenRequest) => lead.isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);
     this.#waiting = open.filter((part) => !isHanded(part));
   }
@@ -179,10 +182,10 @@ class StepLeader {
       this.#stopWhere(news);
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
-      if (news.openStep !== this.#context.planned.number) await this.#lead.open();
+      if (news.openStep !== this.#context.planned.number) await this.#open();
       if (this.#life === news.life && (await this.#withheld.areAmong(this.#handed.values()))) {
         await this.recall();
-        await this.#lead.open();
+        await this.#open();
       }
       const handed = await this.#handOver();
       if (handed === 'all' && this.#handed.size === 0) return;
@@ -244,13 +247,14 @@ class StepLeader {
     if (!isNewLife && news.isConfirmed) return;
     if (isNewLife && this.#comparedLife !== news.life) {
       if (news.ended.length > 0) return;
-      await assertNothingLost(this.#key, { store: this.#store, newLead: this.#lead.newLead, handed: this.#handed });
+      const handed = [...this.#handed.values()];
+      await assertNothingLost(this.#key, { store: this.#store, newLead: this.#lead.newLead, handed });
       this.#comparedLife = news.life;
     }
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
-    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#lead.open();
+    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#open();
     this.#life = news.life;
   }
 

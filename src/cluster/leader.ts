@@ -4,11 +4,12 @@ import type { Plan } from '../plan/format/plan-file.js';
 import type { StepSender } from '../run/apply-plan.js';
 import type { RunDeps } from '../run/run-deps.js';
 import type { StepContext } from '../run/send/send-context.js';
-import { StopSwitch } from '../run/stop.js';
+import type { StopSwitch } from '../run/stop.js';
 import type { Lock } from '../storage/lock.js';
 import { refuseOtherLead, takeOver } from './lead-run.js';
 import { leadStep } from './lead-step.js';
 import { LeadLost, type LedRun, type Store, StoreLost } from './store.js';
+import { followStop } from './work-on-run.js';
 import { workForRuns } from './worker.js';
 import { digestJob } from './worker-job.js';
 
@@ -54,8 +55,9 @@ export function createLeader(
   /** Also between two steps. What ends it shows elsewhere. */
   const beat = async () => {
     while (!left.signal.aborted) {
-      await lock.assertHeld();
+      // First the moment, then the lock: a process that sleeps in between does not lengthen its lease.
       const { atMs: seenAtMs } = await store.readServer();
+      await lock.assertHeld();
       await store.readNews(key, { limit: 0, leaseMs, seenAtMs });
       await clock.sleep(leaseMs / BEATS_PER_LEASE, left.signal);
     }
@@ -75,7 +77,8 @@ export function createLeader(
     },
     sendStep: async (context) => {
       isEmpty = false;
-      const local = new StopSwitch();
+      const ended = new AbortController();
+      const local = followStop(context.stop, ended.signal);
       let gaveUp: string | undefined;
       const onGivenUp = (why: string) => {
         gaveUp = why;
@@ -93,6 +96,7 @@ export function createLeader(
         await sending?.catch((error: unknown) => {
           if (!(error instanceof StoreLost)) throw error;
         });
+        ended.abort();
       }
     },
     /** In good order: what it left in the database may be dropped at once. Else it is as one that died. */
@@ -132,10 +136,6 @@ async function sendFromHere(
   },
 ): Promise<void> {
   const { stop } = context;
-  const request = () => local.request('interrupted', 'the run is stopping');
-  if (stop.isRequested) request();
-  stop.nothingNew.addEventListener('abort', request, { once: true });
-  stop.nothingMore.addEventListener('abort', () => local.abandon(), { once: true });
   const { transport, authorize } = context.deps;
   const job = { ...settings, name: plan.job.name };
   try {

@@ -1,16 +1,17 @@
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
 import type { Held } from '../storage/lock.js';
-import type { AcknowledgedCalls } from './held-parts.js';
-import type { Store } from './store.js';
+import type { SentCalls, Store } from './store.js';
 
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
 const SAFETY_MS = 10_000;
 const BEATS_PER_LEASE = 6;
 /** After a promotion the database waits for longer than this. */
 const MAX_BEAT_MS = 5_000;
+/** A standby that is promoted may lack as much. */
+const REMEMBERED_MS = 600_000;
 
-/** The lease had ended, or may have: the worker sends nothing more under it. */
+/** The lease had ended, or may have, or the store refused an attempt under it: the worker sends nothing more under it. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
@@ -98,5 +99,40 @@ export class Lease implements Held {
     if (sent.checkedIn === life) return;
     await store.checkIn(life, sent.list(this.worker));
     sent.checkedIn = life;
+  }
+}
+
+/** What the store has acknowledged to a process: it proves, in a new life of the server, that nothing of it is missing. */
+export class AcknowledgedCalls {
+  /** Of the server, as the process last heard of it. */
+  life: string | undefined;
+  /** In which the process has checked in last. */
+  checkedIn: string | undefined;
+  readonly #clock: Clock;
+  #last = 0;
+  readonly #calls = new Map<string, { call: number; atMs: number }>();
+  readonly #births = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The number of a call. */
+  next(): number {
+    this.#last += 1;
+    return this.#last;
+  }
+
+  note(worker: string, call: number, born: string): void {
+    this.#calls.set(worker, { call, atMs: this.#clock.now() });
+    this.#births.add(born);
+  }
+
+  /** `worker`: with the lease of now. */
+  list(worker: string): SentCalls {
+    const fromMs = this.#clock.now() - REMEMBERED_MS;
+    for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);
+    const calls = new Map([[worker, 0], ...[...this.#calls].map(([of, { call }]) => [of, call] as const)]);
+    return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...this.#births] };
   }
 }

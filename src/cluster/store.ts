@@ -322,3 +322,7 @@ export interface LaneStore {
   /** Books turns on a lane, or says when to ask again (postgres/schema/lane-functions.ts). */
   book(lane: string, ask: TurnsAsked): Promise<BookedTurns>;
 }
+
+export function nameOfPart({ step, request, part }: RequestKey): string {
+  return `${step}/${request}/${part}`;
+}

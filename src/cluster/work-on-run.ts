@@ -5,9 +5,8 @@ import type { RunEvent } from '../run/run-event.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
-import { type AcknowledgedCalls, AttemptRefused, HeldParts } from './held-parts.js';
-import type { Lease } from './lease.js';
-import { LeaseLost } from './lease.js';
+import { HeldParts } from './held-parts.js';
+import { type AcknowledgedCalls, type Lease, LeaseLost } from './lease.js';
 import type { Store, WorkingRun } from './store.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
 
@@ -41,8 +40,6 @@ export async function workOnRun(
     readonly stop: StopSwitch;
     readonly emit: ((event: WorkEvent) => unknown) | undefined;
     readonly before: StepBefore;
-    /** The worker has no way to the service: what it had claimed is for others. */
-    readonly onAway: () => void;
   },
 ): Promise<StopSwitch['reason']> {
   const { store, lease, sent, deps, before } = context;
@@ -58,10 +55,8 @@ export async function workOnRun(
   );
   context.emit?.({ type: 'held', held });
   const onAway = () => {
-    // One whose outcome is to be queried is not postponed for it.
-    if (kind.outcomeQuery !== undefined) return;
-    context.onAway();
-    stop.request('interrupted', 'there is no way to the service');
+    // What it had claimed is for others. One whose outcome is to be queried is not postponed for it.
+    if (kind.outcomeQuery === undefined) stop.request('interrupted', 'there is no way to the service');
   };
   const lane = deps.createLane({
     area: kind.area,
@@ -85,7 +80,7 @@ export async function workOnRun(
     await runner.run();
   } catch (error) {
     // Another one may have what this worker held: it begins anew.
-    if (!(error instanceof AttemptRefused || error instanceof LeaseLost)) throw error;
+    if (!(error instanceof LeaseLost)) throw error;
   } finally {
     ended.abort();
     await lane.close();
@@ -97,7 +92,7 @@ export async function workOnRun(
 }
 
 /** Stops with the process, and by itself for this run alone. */
-function followStop(process: StopSwitch, ended: AbortSignal): StopSwitch {
+export function followStop(process: StopSwitch, ended: AbortSignal): StopSwitch {
   const stop = new StopSwitch();
   const request = () => stop.request('interrupted', process.reason?.detail ?? '');
   if (process.isRequested) request();

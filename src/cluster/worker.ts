@@ -4,8 +4,7 @@ import { Breaker } from '../run/send/breaker.js';
 import type { StepBefore } from '../run/send/send-context.js';
 import { StepNotices } from '../run/step-notices.js';
 import type { StopSwitch } from '../run/stop.js';
-import { AcknowledgedCalls } from './held-parts.js';
-import { Lease } from './lease.js';
+import { AcknowledgedCalls, Lease } from './lease.js';
 import type { RunFilter, Store, WorkingRun } from './store.js';
 import { type WorkEvent, workOnRun } from './work-on-run.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
@@ -14,8 +13,8 @@ const POLL_MS = 250;
 const RECOVER_EVERY_MS = 2_000;
 /** While there is no way to the service; the run may end meanwhile. */
 const AWAY_POLL_MS = 1_000;
-/** A worker that had nothing to try for so long knows no more of it. */
-const AWAY_FOR_MS = 120_000;
+/** What a worker knew of its way to the service so long ago counts no more. */
+const KNOWN_FOR_MS = 120_000;
 
 /** The service of a run, as this worker reaches it. */
 export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>, Pick<RunDeps, 'createLane'> {
@@ -39,13 +38,6 @@ type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' |
   readonly store: Store;
 };
 
-/** What this worker knows of its way to the service, where the last round ended without one. */
-interface Away extends StepBefore {
-  readonly run: string;
-  readonly step: number;
-  readonly atMs: number;
-}
-
 /**
  * Claims requests and sends them, until `stop` or `isOver`; as many workers as wanted do so at once. Returns why it can go on no
  * more, if the service is out of its reach.
@@ -59,7 +51,7 @@ export async function workForRuns(
   const sent = new AcknowledgedCalls(clock);
   const ending = new AbortController();
   const recovering = recoverEvery(store, clock, ending.signal);
-  const round: Round = { options, stop, deps, sent, away: undefined };
+  const round: Round = { options, stop, deps, sent, before: undefined };
   try {
     while (!stop.isRequested) {
       const { leaseMs, name } = options;
@@ -86,7 +78,8 @@ interface Round {
   readonly stop: StopSwitch;
   readonly deps: WorkDeps;
   readonly sent: AcknowledgedCalls;
-  away: Away | undefined;
+  /** What this worker knows of its way to the service, by the last step that it sent. */
+  before: (StepBefore & { readonly run: string; readonly step: number; readonly atMs: number }) | undefined;
 }
 
 async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason'] | 'again'> {
@@ -111,14 +104,8 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
     }
     options.onWork?.(run, job);
     const sinceMs = clock.monotonicMs();
-    round.away = undefined;
-    const reason = await workOnRun(run, job, {
-      ...{ store, lease, sent, stop, emit, before },
-      onAway: () => {
-        round.away = { ...before, run: run.run, step: run.step, atMs: clock.monotonicMs() };
-      },
-      deps: { ...deps, ...access },
-    });
+    const reason = await workOnRun(run, job, { store, lease, sent, stop, emit, before, deps: { ...deps, ...access } });
+    round.before = { ...before, run: run.run, step: run.step, atMs: clock.monotonicMs() };
     if (reason?.reason === 'unavailable') return reason;
     // The step may be closed, or wait for its leader: then this was soon over.
     await clock.sleep(Math.max(0, POLL_MS - (clock.monotonicMs() - sinceMs)), stop.nothingNew);
@@ -141,9 +128,9 @@ async function waitForRun(
   return false;
 }
 
-function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { away, deps }: Round): StepBefore {
-  const isSame = away?.run === run && away.step === number;
-  if (isSame && deps.clock.monotonicMs() - away.atMs < AWAY_FOR_MS) return away;
+function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { before, deps }: Round): StepBefore {
+  const isSame = before?.run === run && before.step === number;
+  if (isSame && deps.clock.monotonicMs() - before.atMs < KNOWN_FOR_MS) return before;
   return {
     breaker: new Breaker({ ...deps, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
     notices: new StepNotices(deps, { number, kind: rowStepOf(job, number).kind }),

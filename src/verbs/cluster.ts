@@ -84,7 +84,7 @@ const status = defineBelow(
       withDatabase(where, context, async (database) => {
         await assertSchema(database);
         const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
-        const found = await readClusterStatus(database, context.env.clock);
+        const found = await readClusterStatus(database);
         return { json: found, text: formatStatus(found) };
       }),
   },
@@ -103,18 +103,9 @@ const drop = defineBelow(
       withDatabase(where, context, async (database) => {
         await assertSchema(database);
         const { dropNamedRun } = await import('../cluster/postgres/drop-run.js');
-        const onWaiting = (underWay: number) =>
-          context.log.warn(
-            `waits for ${countOf(underWay, 'request')} that workers are sending; nothing more of the run begins`,
-          );
-        const rows = await dropNamedRun(database, run, onWaiting);
-        if (rows === undefined) {
-          throw new UserError(
-            'bad-flag',
-            `Cannot drop run ${run}: the database does not know it, expected one of its runs`,
-            { hint: 'volley cluster status lists them.' },
-          );
-        }
+        const rows = await dropNamedRun(database, run, (underWay) =>
+          context.log.warn(`waits for ${countOf(underWay, 'request')} that workers are sending; nothing more begins`),
+        );
         return {
           json: { run, state: 'dropped', rows },
           text: `Run ${run} is no longer in the database, which had ${countOf(rows, 'row')} without an outcome in its journal: they are in doubt. Run its job again for the rest.\n`,
@@ -131,9 +122,8 @@ async function assertSchema(database: Database): Promise<void> {
 type Run = ClusterStatus['runs'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-function formatStatus({ runs, workers, lanes, answersInMs, servers }: ClusterStatus): string {
+function formatStatus({ runs, workers, lanes }: ClusterStatus): string {
   const lines = [
-    `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms. ${describeServers(servers)}`,
     ...(runs.length === 0 ? ['No runs: nothing of people is in the database.'] : []),
     ...runs.flatMap((run) => [
       `Run ${run.run} of job ${run.job}: ${describeState(run)}`,
@@ -158,61 +148,47 @@ function inColumns(pairs: readonly (readonly [name: string, text: string])[]): s
 }
 
 function describeState({ step, isOpen, noLeaderSince, stop, hasLost }: Run): string {
-  const why = stop === undefined ? '' : `, since it was to stop (${stop})`;
+  const why = stop === null ? '' : `, since it was to stop (${stop})`;
   if (hasLost) return 'the database lacks requests that were sent, nothing of it begins';
-  if (noLeaderSince !== undefined) return `no leader since ${noLeaderSince}, nothing of it begins${why}`;
-  if (stop !== undefined) return `stops: ${stop}`;
+  if (noLeaderSince !== null) return `no leader since ${noLeaderSince}, nothing of it begins${why}`;
+  if (stop !== null) return `stops: ${stop}`;
   return isOpen ? `step ${step} is sent` : 'no step is open, its leader prepares or ends one';
 }
 
-function describeRun(run: Run): [string, string][] {
-  const { leader, noLeaderSince, standbys, open, claimed, underWay, rows, bodies, oldestOpenSeconds: age } = run;
-  const oldest = age === undefined ? '' : `, the oldest for ${Math.round(age)} s`;
+function describeRun({
+  leader,
+  noLeaderSince,
+  standbys,
+  open,
+  claimed,
+  underWay,
+  rows,
+  bodies,
+}: Run): [string, string][] {
   return [
-    [noLeaderSince === undefined ? 'leads' : 'led', leader],
+    [noLeaderSince === null ? 'leads' : 'led', leader],
     ['stands by', standbys.length === 0 ? 'no process' : standbys.join(', ')],
-    ['requests', `${format(open)} open${oldest}, ${format(claimed)} claimed, ${format(underWay)} under way`],
+    ['requests', `${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`],
     ['in doubt', `${countOf(rows, 'row')} if the run is dropped now, or the database lost`],
     ['people', `numbers and texts of ${countOf(bodies, 'request')} are in the database`],
   ];
 }
 
-/** Longer than a pause that a service asks for, as a rule. */
-const LONG_OPEN_SECONDS = 120;
-
-function nextOf(run: Run, workers: number): string {
-  const { noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds = 0, hasLost } = run;
-  if (hasLost) return `look at what happened, then \`volley cluster drop ${run.run}\`, and run its job again`;
-  if (noLeaderSince !== undefined) {
+function nextOf({ run, noLeaderSince, standbys, stop, isOpen, open, hasLost }: Run, workers: number): string {
+  if (hasLost) return `look at what happened, then \`volley cluster drop ${run}\`, and run its job again`;
+  if (noLeaderSince !== null) {
     return standbys.length === 0
       ? 'run its job again: it resumes, and sends nothing twice'
       : 'nothing to do: the process that stands by takes over, within a minute or so';
   }
-  if (stop !== undefined) return 'nothing to do: its leader ends';
-  if (!isOpen || open === 0 || (workers > 0 && oldestOpenSeconds < LONG_OPEN_SECONDS)) return 'nothing to do';
-  if (workers === 0) return 'start a worker: volley work';
-  return 'no worker gets on with it: look at their logs, and at the lane below';
+  if (stop !== null) return 'nothing to do: its leader ends';
+  return isOpen && open > 0 && workers === 0 ? 'start a worker: volley work' : 'nothing to do';
 }
 
-function describeLane({ share, pausedSeconds, used, usedSecondsAgo }: ClusterStatus['lanes'][number]): string {
-  const use =
-    usedSecondsAgo < 2 ? `${Math.round(used * 100)} % of its limit used` : `used ${describeAge(usedSecondsAgo)}`;
+function describeLane({ share, pausedSeconds, used }: ClusterStatus['lanes'][number]): string {
   const pace = share === 1 ? 'not slowed down' : `slowed down to ${Math.round(share * 100)} %`;
   const pause = pausedSeconds > 0 ? `, paused for ${Math.ceil(pausedSeconds)} s` : '';
-  return `${use}, ${pace}${pause}`;
-}
-
-function describeAge(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s ago`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
-}
-
-function describeServers(servers: ClusterStatus['servers']): string {
-  if (servers === undefined) return 'Standby servers: this role may not see them (grant pg_monitor).';
-  const { synchronous, asynchronous } = servers;
-  if (synchronous > 0) return `Standby servers: ${synchronous} synchronous; a promotion loses nothing.`;
-  if (asynchronous === 0) return 'Standby servers: none.';
-  return `Standby servers: ${asynchronous}, asynchronous; a promotion may lose the last commits, and then runs stop for a person.`;
+  return `${Math.round(used * 100)} % of its limit used, ${pace}${pause}`;
 }
 
 /** `volley cluster init|status|drop` */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { AcknowledgedCalls, AttemptRefused, HeldParts } from '../../src/cluster/held-parts.js';
-import { LeaseLost } from '../../src/cluster/lease.js';
+import { HeldParts } from '../../src/cluster/held-parts.js';
+import { AcknowledgedCalls, LeaseLost } from '../../src/cluster/lease.js';
 import type { Store } from '../../src/cluster/store.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aRun, aWorker, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
@@ -71,8 +71,8 @@ test('a request that waits long for its turn asks again, and leaves while its ru
 test('a request that waits for its turn beyond the lease of the leader does not leave', async () => {
   const { held, wait } = await aWaitingRequest();
   wait(LEASE.leaseMs);
-  await expect(held.assertHeld()).rejects.toThrow(AttemptRefused);
-  expect(() => held.assertFresh()).toThrow(AttemptRefused);
+  await expect(held.assertHeld()).rejects.toThrow(LeaseLost);
+  expect(() => held.assertFresh()).toThrow(LeaseLost);
 });
 
 test('a worker whose own lease has ended sends nothing of what it has begun', async () => {
@@ -87,14 +87,14 @@ test('a worker that is paused between its turn and its first byte sends nothing 
   const { held, wait } = await aWaitingRequest();
   await held.assertHeld();
   wait(10_001);
-  expect(() => held.assertFresh()).toThrow(AttemptRefused);
+  expect(() => held.assertFresh()).toThrow(LeaseLost);
 });
 
 test('a worker that has checked in to another life of the server sends nothing that the one before let begin', async () => {
   const begun = aWaitingRequest((method, sent) => {
     if (method === 'append reply') sent.life = 'the next';
   });
-  await expect(begun).rejects.toThrow(AttemptRefused);
+  await expect(begun).rejects.toThrow(LeaseLost);
 });
 
 test('a request whose outcome is on its way is not claimed a second time', async () => {

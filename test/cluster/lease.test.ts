@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { AcknowledgedCalls } from '../../src/cluster/held-parts.js';
-import { Lease, LeaseLost } from '../../src/cluster/lease.js';
+import { AcknowledgedCalls, Lease, LeaseLost } from '../../src/cluster/lease.js';
 import type { SentCalls } from '../../src/cluster/store.js';
 import { FakeClock } from '../run/fake-clock.js';
 

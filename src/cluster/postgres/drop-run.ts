@@ -30,34 +30,35 @@ export async function dropRun(
   }
 }
 
-/**
- * The same without being its leader, which must be gone. Returns how many rows are in doubt now; undefined where the database does not
- * know the run. `onWaiting` as in `dropRun`.
- */
+/** The same without being its leader, which must be gone. Returns how many rows are in doubt now. `onWaiting` as in `dropRun`. */
 export async function dropNamedRun(
   database: Database,
   run: string,
   onWaiting: (underWay: number) => void,
-): Promise<number | undefined> {
+): Promise<number> {
   const [led] = await database.query(
-    `select epoch, not is_dropped and not has_lost and ${isLed('run')} as is_led, extract(epoch from lease_until)::float8 * 1000 as until_ms
+    `select epoch, not is_dropped and not has_lost and ${isLed('run')} as is_led, to_char(lease_until at time zone 'UTC', 'HH24:MI:SS') as until
        from volley.run where id = $1`,
     [run],
   );
-  if (led === undefined) return undefined;
+  const refuse = (code: 'bad-flag' | 'lock-held', what: string, hint: string) =>
+    new UserError(code, `Cannot drop run ${run}: ${what}`, { hint });
+  if (led === undefined)
+    throw refuse(
+      'bad-flag',
+      'the database does not know it, expected one of its runs',
+      'volley cluster status lists them.',
+    );
   if (led.is_led === true) {
-    const until = new Date(Number(led.until_ms)).toISOString().slice(11, 19);
-    throw new UserError('lock-held', `Cannot drop run ${run}: a process leads it`, {
-      hint: `Stop that process first. If it is gone already, its lease ends at ${until} UTC: drop the run then.`,
-    });
+    const hint = `Stop that process first. If it is gone already, its lease ends at ${led.until} UTC: drop the run then.`;
+    throw refuse('lock-held', 'a process leads it', hint);
   }
   // No leader takes any of it meanwhile, so what ends until then counts as well.
   const rows = await countRowsInDoubt(database, run);
   await dropRun(database, { run, epoch: Number(led.epoch) }, onWaiting).catch((error: unknown) => {
     if (!(error instanceof LeadLost)) throw error;
-    throw new UserError('lock-held', `Cannot drop run ${run}: a process has resumed it meanwhile`, {
-      hint: 'Wait for its end, or stop it; then drop the run, if it is still there.',
-    });
+    const hint = 'Wait for its end, or stop it; then drop the run, if it is still there.';
+    throw refuse('lock-held', 'a process has resumed it meanwhile', hint);
   });
   return rows;
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../ports/clock.js';
 import type { Database } from './database.js';
 import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
 import { NOW_MS } from './schema/life-functions.js';
@@ -9,11 +8,11 @@ export interface ClusterStatus {
   readonly runs: readonly {
     readonly run: string;
     readonly job: string;
-    readonly step: number | undefined;
+    readonly step: number | null;
     /** Its leader has opened the step. */
     readonly isOpen: boolean;
-    /** When its leader was last there (ISO 8601); undefined while it is there. */
-    readonly noLeaderSince: string | undefined;
+    /** When its leader was last there (ISO 8601); null while it is there. */
+    readonly noLeaderSince: string | null;
     /** Host and process id, as far as a process leads it. */
     readonly leader: string;
     /** Processes that stand by for its job. */
@@ -24,13 +23,12 @@ export interface ClusterStatus {
     readonly open: number;
     readonly claimed: number;
     readonly underWay: number;
-    /** Since the first of those that are open was handed over; undefined where none is open. */
-    readonly oldestOpenSeconds: number | undefined;
     /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
     readonly rows: number;
     /** Bodies of requests: what is held of people. */
     readonly bodies: number;
-    readonly stop: string | undefined;
+    /** Why it is to stop; null where it is not. */
+    readonly stop: string | null;
   }[];
   readonly workers: readonly {
     readonly name: string;
@@ -45,13 +43,7 @@ export interface ClusterStatus {
     readonly pausedSeconds: number;
     /** Of its limit, in the last seconds; 1: all of it. */
     readonly used: number;
-    /** Since the last turn of any process. */
-    readonly usedSecondsAgo: number;
   }[];
-  /** How long it took to answer, at best. */
-  readonly answersInMs: number;
-  /** Standby servers: those that this one waits for before it says that a commit is done, and others; undefined where the role may not see them. */
-  readonly servers: { readonly synchronous: number; readonly asynchronous: number } | undefined;
 }
 
 /** A process that stands by says so three times as often. */
@@ -69,54 +61,28 @@ export async function countRowsInDoubt(database: Database, run: string): Promise
   return Number(row?.rows ?? 0);
 }
 
-export async function readClusterStatus(
-  database: Database,
-  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
-): Promise<ClusterStatus> {
+export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
   // Names and types of the columns are those above.
-  const read = async <T>(text: string) => (await database.query(text)) as unknown as readonly T[];
-  const runs = await read<ClusterStatus['runs'][number] & { leftAtMs: number | null }>(`
-    select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
-        array(select process from volley.standby s
-          where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
-        regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
-        (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8 from volley.request q join volley.part p using (run, step, request)
-          where q.run = r.id and p.state = 'open') as "oldestOpenSeconds",
-        case when isfinite(r.lease_until) and not ${isLed('r')}
-          then extract(epoch from r.lease_until - r.lease)::float8 * 1000 end as "leftAtMs",
-        ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},
-        (select count(*)::integer from volley.request q where q.run = r.id) as bodies
-      from volley.run r order by r.id`);
-  const workers = await read<ClusterStatus['workers'][number]>(`
-    select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as "leaseSeconds",
-        ${countParts('p.owner = w.id', ['claimed', 'under-way'])}
-      from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`);
-  const lanes = await read<ClusterStatus['lanes'][number]>(`
-    select name as lane, share, greatest(0, paused_until_ms - ${NOW_MS}) / 1000 as "pausedSeconds",
-        greatest(0, ${NOW_MS} - (turn_ms - last_cost_ms)) / 1000 as "usedSecondsAgo",
-        least(1, used_ms * ${remaining(`${NOW_MS} - slack_at_ms`)} / ${USED_SPAN_MS}) as used
-      from volley.lane order by name`);
-  const [servers] = await read<NonNullable<ClusterStatus['servers']>>(
-    `select count(*) filter (where sync_state in ('sync', 'quorum'))::integer as synchronous,
-        count(*) filter (where sync_state not in ('sync', 'quorum'))::integer as asynchronous
-      from pg_stat_replication having pg_has_role('pg_monitor', 'member')`,
-  );
-  const answersInMs: number[] = [];
-  for (let call = 0; call < 3; call++) {
-    const startMs = monotonicMs();
-    await database.query('select');
-    answersInMs.push(monotonicMs() - startMs);
-  }
+  const read = async <T>(text: string) => (await database.query(text)) as unknown as T;
   return {
-    runs: runs.map(({ leftAtMs, step, oldestOpenSeconds, stop, ...run }) => ({
-      ...run,
-      step: step ?? undefined,
-      noLeaderSince: leftAtMs === null ? undefined : new Date(leftAtMs).toISOString(),
-      oldestOpenSeconds: oldestOpenSeconds ?? undefined,
-      stop: stop ?? undefined,
-    })),
-    ...{ workers, lanes, servers },
-    answersInMs: Math.min(...answersInMs),
+    runs: await read(`
+      select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
+          array(select process from volley.standby s
+            where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
+          regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
+          case when isfinite(r.lease_until) and not ${isLed('r')}
+            then to_char((r.lease_until - r.lease) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end as "noLeaderSince",
+          ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},
+          (select count(*)::integer from volley.request q where q.run = r.id) as bodies
+        from volley.run r order by r.id`),
+    workers: await read(`
+      select w.name, extract(epoch from w.lease_until - clock_timestamp())::float8 as "leaseSeconds",
+          ${countParts('p.owner = w.id', ['claimed', 'under-way'])}
+        from volley.worker w where w.gone_at is null and w.lease_until > clock_timestamp() order by w.name`),
+    lanes: await read(`
+      select name as lane, share, greatest(0, paused_until_ms - ${NOW_MS}) / 1000 as "pausedSeconds",
+          least(1, used_ms * ${remaining(`${NOW_MS} - slack_at_ms`)} / ${USED_SPAN_MS}) as used
+        from volley.lane order by name`),
   };
 }
 

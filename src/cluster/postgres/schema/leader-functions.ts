@@ -2,7 +2,7 @@ import { gateOf, NOW_MS, SETTINGS } from './life-functions.js';
 
 /** Longer than a worker takes to say that it is there: it beats every few seconds (lease.ts). */
 const UNKNOWN_WORKERS_SECONDS = 15;
-/** What a standby may lack: as long as workers remember (held-parts.ts). */
+/** What a standby may lack: as long as workers remember (lease.ts). */
 const REMEMBERED_MINUTES = 10;
 
 /**
@@ -105,7 +105,7 @@ begin
       select of_run, step, request, part, attempt, gen_random_uuid()::text, ''
         from placed join inserted using (step, request, part) where is_sent_before
   )
-  insert into volley.request
+  insert into volley.request (run, step, request, head, body)
     select distinct on (step, request) of_run, step, request, head, body
       from handed join inserted using (step, request)
     on conflict do nothing;
