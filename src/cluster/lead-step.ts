@@ -32,8 +32,6 @@ export interface Lead {
   readonly leaseMs: number;
   /** The store has what was in flight when this process took over; false: it knows nothing of it. */
   readonly isKnown: boolean;
-  /** Why the worker of this process has given up on the service; undefined while it has not. */
-  readonly gaveUp: () => string | undefined;
 }
 
 /**
@@ -114,7 +112,7 @@ class StepLeader {
     this.#rows = new StepTally(context, new StepNotices(context.deps, context.planned));
     this.#withheld = new WithheldParts(context, reader, this.#rows);
     const giveUpAfterMs = context.service.giveUpAfterSeconds * 1000 + lead.leaseMs;
-    this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs }, lead.gaveUp);
+    this.#judge = new ServiceJudge({ ...context.deps, ...context.step.limits, giveUpAfterMs });
     const open = [...context.progress.open.values()];
     const isHanded = (part: OpenRequest) => lead.isKnown && part.isInFlight;
     for (const part of open) if (isHanded(part)) this.#handed.set(keyOf(part), part);

@@ -79,14 +79,10 @@ export function createLeader(
       isEmpty = false;
       const ended = new AbortController();
       const local = followStop(context.stop, ended.signal);
-      let gaveUp: string | undefined;
-      const onGivenUp = (why: string) => {
-        gaveUp = why;
-      };
-      const sending = sendHere ? sendFromHere(options, { context, local, deps, onGivenUp }) : undefined;
+      const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
       sending?.catch(() => {});
       try {
-        await explained(leadStep(context, { store, key, newLead, leaseMs, isKnown, gaveUp: () => gaveUp }));
+        await explained(leadStep(context, { store, key, newLead, leaseMs, isKnown }));
         isEmpty = !context.stop.nothingMore.aborted;
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
@@ -120,19 +116,17 @@ export function createLeader(
   };
 }
 
-/** A worker in this process, for one step. `onGivenUp`: it cannot reach the service, and others may. */
+/** A worker in this process, for one step. */
 async function sendFromHere(
   { plan, settings, leaseMs, name }: LeaderOptions,
   {
     context,
     local,
     deps,
-    onGivenUp,
   }: {
     context: StepContext;
     local: StopSwitch;
     deps: Pick<RunDeps, 'createLane'> & { store: Store };
-    onGivenUp: (why: string) => void;
   },
 ): Promise<void> {
   const { stop } = context;
@@ -153,7 +147,6 @@ async function sendFromHere(
     );
     if (end === undefined) return;
     context.deps.onNotice(`${end.detail}; this process sends nothing more, other workers continue if there are any`);
-    onGivenUp(end.detail);
   } catch (error) {
     if (error instanceof ServiceError) stop.request('unavailable', error.message);
     else stop.request('interrupted', 'the run failed');

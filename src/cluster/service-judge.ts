@@ -14,7 +14,6 @@ const SLOW_TURNS = 5;
  */
 export class ServiceJudge {
   readonly #breaker: Breaker;
-  readonly #ownGaveUp: () => string | undefined;
   #why = '';
   readonly #clock: Clock;
   readonly #idleForMs: number;
@@ -22,21 +21,17 @@ export class ServiceJudge {
   /** Since nothing ended; what passed while the database was away, or this process stopped, is not of the workers. */
   #idleMs = 0;
 
-  /** A worker that alone cannot reach it gives up before, and its requests are for others. `ownGaveUp`: why that of this process has. */
-  constructor(
-    deps: {
-      readonly clock: Clock;
-      readonly random: () => number;
-      readonly giveUpAfterMs: number;
-      readonly requestsPerSecond: number;
-    },
-    ownGaveUp: () => string | undefined,
-  ) {
+  /** A worker that alone cannot reach it gives up before, and its requests are for others. */
+  constructor(deps: {
+    readonly clock: Clock;
+    readonly random: () => number;
+    readonly giveUpAfterMs: number;
+    readonly requestsPerSecond: number;
+  }) {
     this.#breaker = new Breaker(deps);
     this.#clock = deps.clock;
     this.#idleForMs = Math.max(deps.giveUpAfterMs, (SLOW_TURNS * 1000) / deps.requestsPerSecond);
     this.#askedAtMs = deps.clock.monotonicMs();
-    this.#ownGaveUp = ownGaveUp;
   }
 
   note({ result }: EndedAttempt): void {
@@ -55,7 +50,7 @@ export class ServiceJudge {
     const nowMs = this.#clock.monotonicMs();
     this.#idleMs = isWaiting && ended.length === 0 ? this.#idleMs + Math.min(nowMs - this.#askedAtMs, MAX_STEP_MS) : 0;
     this.#askedAtMs = nowMs;
-    if (this.#idleMs < this.#idleForMs) return workers === 0 ? this.#ownGaveUp() : undefined;
+    if (this.#idleMs < this.#idleForMs) return undefined;
     const who =
       workers === 0 ? 'no worker is there' : `workers: ${workers}, of whose requests ${underWay} are under way`;
     return `nothing was sent for ${Math.round(this.#idleMs / 1000)} s; ${who}`;

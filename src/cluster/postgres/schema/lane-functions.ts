@@ -111,17 +111,8 @@ declare
   present text := volley.present_life();
 begin
   perform set_config('synchronous_commit', 'off', true);
-  loop
-    select * into booked from volley.lane where name = lane_name for update;
-    exit when found;
-    -- No one has used the lane; two may find so at once.
-    select (b.lane).* into booked from volley.book_turns(null, present, ${NOW_MS}, costs_ms, false, asked_slack_ms, 0,
-      false, false, 0, 0) b;
-    booked.name := lane_name;
-    booked.line_ms := booked.turn_ms;
-    booked.used_ms := 0;
-    insert into volley.lane select booked.* on conflict do nothing;
-  end loop;
+  insert into volley.lane (name) select lane_name where not exists (select from volley.lane where name = lane_name) on conflict do nothing;
+  select * into booked from volley.lane where name = lane_name for update;
   now_ms := ${NOW_MS};
   select * into turns from volley.book_turns(booked, present, now_ms, costs_ms, is_urgent, asked_slack_ms, lead_ms,
     slowed, succeeded, least_share, asked_pause_ms);

@@ -18,20 +18,21 @@ create unlogged table volley.life (
   began_at timestamptz not null
 );
 
+-- All but its name is null until the first call has booked (lane-functions.ts).
 create table volley.lane (
   name text primary key,
-  life text not null,
-  turn_ms float8 not null,
-  slack_ms float8 not null,
-  slack_at_ms float8 not null,
-  last_cost_ms float8 not null,
-  line_ms float8 not null,
-  share float8 not null,
-  slowed_at_ms float8 not null,
-  succeeded_at_ms float8 not null,
-  paused_until_ms float8 not null,
-  pause_ms float8 not null,
-  used_ms float8 not null -- for people: what the requests of the last seconds cost, the older the less
+  life text,
+  turn_ms float8,
+  slack_ms float8,
+  slack_at_ms float8,
+  last_cost_ms float8,
+  line_ms float8,
+  share float8,
+  slowed_at_ms float8,
+  succeeded_at_ms float8,
+  paused_until_ms float8,
+  pause_ms float8,
+  used_ms float8 not null default 0 -- for people: what the requests of the last seconds cost, the older the less
 );
 
 create table volley.worker (
