@@ -3,12 +3,21 @@ import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';
-import type { Workspace } from '../e2e/a-workspace.js';
+import { aJob, people } from '../e2e/a-job.js';
+import { aWorkspace, type Workspace } from '../e2e/a-workspace.js';
 import { runInProcess } from '../e2e/run-in-process.js';
 import { runWorker, type WorkFlags } from './a-worker.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
 
 export const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
+
+/** A job of so many rows. */
+export async function aJobOf(rows: number, job: Parameters<typeof aJob>[1]): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(rows));
+  workspace.writeJob(aJob(workspace, job));
+  return workspace;
+}
 
 /** A leader and workers in this process. */
 export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley', file = 'job.yaml') {

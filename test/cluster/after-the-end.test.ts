@@ -5,21 +5,18 @@ import { nodeEnv } from '../../src/command/env.js';
 import { openCluster } from '../../src/command/open-cluster.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
-import { aJob, anSmsStep, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { anSmsStep } from '../e2e/a-job.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { MemoryCluster } from './memory-store.js';
 
 /** Bad answers in a row, where the time for it is over. */
 const BAD_TO_GIVE_UP = 5;
 
 test('a worker that gives up asks the database nothing more: a call that waits for it would keep the process', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(BAD_TO_GIVE_UP));
   const cluster = { ...CLUSTER, sendHere: false };
   const service = { giveUpAfterSeconds: 0 };
   const limits = { requestsPerSecond: 100, messagesPerSecond: 1000, concurrency: 4 };
-  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const workspace = await aJobOf(BAD_TO_GIVE_UP, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] });
   const memory = new MemoryCluster(systemClock);
   const { lead, work } = aCluster(workspace);
   const leading = lead({ loadStore: async () => memory.connect() });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { aJob, anSmsStep, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -99,10 +99,8 @@ test('check asks the database of a job: it must answer and have the schema', asy
 });
 
 test('status shows who leads, who stands by, who works, and how much of the limit is used', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(8));
   const limits = { requestsPerSecond: 2, messagesPerSecond: 2, concurrency: 1 };
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const workspace = await aJobOf(8, { cluster: CLUSTER, steps: [anSmsStep({ batchSize: 1, limits })] });
   const url = server.url(await server.createVolleyDatabase());
   const standby = await connectTo(url);
   // The connection is that of this process, too.

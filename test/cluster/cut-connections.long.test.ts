@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { anSmsStep, numbersOf } from '../e2e/a-job.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { startDatabaseProxy } from './database-proxy.js';
 import { type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -52,8 +51,6 @@ test.each(CUTS)('a worker whose connection is cut once at each statement (%s) se
 
 /** A run whose leader leaves the sending to a worker. */
 async function aStory() {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(120));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const workspace = await aJobOf(120, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   return { workspace, database: await server.createVolleyDatabase() };
 }

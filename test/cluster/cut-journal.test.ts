@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest';
 import { decodeLine } from '../../src/journal/entry-format.js';
 import { RunState } from '../../src/journal/replay.js';
-import { aJob, anSmsStep, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { anSmsStep } from '../e2e/a-job.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 
 /** Else a run that is dropped from the database, or resumed without it, sends again what a worker has sent. */
 test('a journal that is cut anywhere has in flight what a worker may have sent: after an attempt to be repeated, and after a split', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: [anSmsStep()] }));
+  const workspace = await aJobOf(2, { cluster: { ...CLUSTER, sendHere: false }, steps: [anSmsStep()] });
   const { cluster, lead } = aClusterInMemory(workspace);
   const store = cluster.connect();
   const leading = lead();

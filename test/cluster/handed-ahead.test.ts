@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from '../e2e/a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { anSmsStep } from '../e2e/a-job.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { tick } from './a-hand.js';
 
 test.each([
@@ -9,10 +8,8 @@ test.each([
   ['messages', { requestsPerSecond: 1000, messagesPerSecond: 40, concurrency: 2 }, 299],
   ['requests, however slow they are', { requestsPerSecond: 0.01, messagesPerSecond: 25_000, concurrency: 2 }, 2],
 ])('workers have what the limit of %s sends in a lease, to continue without the leader', async (_, limits, parts) => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1000));
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
-  workspace.writeJob(aJob(workspace, { cluster, steps: [anSmsStep({ batchSize: 2, limits })] }));
+  const workspace = await aJobOf(1000, { cluster, steps: [anSmsStep({ batchSize: 2, limits })] });
   const { cluster: database, lead } = aClusterInMemory(workspace);
   let looks = 0;
   const leader = lead((method) => {

@@ -1,32 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
-import { createRandom, type Random } from '../../src/sandbox/random.js';
+import { createRandom } from '../../src/sandbox/random.js';
 import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
+import { mostInSecond } from './lanes-on-a-timeline.js';
 import { bookTurns, type LaneRow } from './memory/lane-rule.js';
 
 const START_MS = 1_795_000_000_000;
-
-/** Askers that come again at the time they were given, all with the same cost; returns when turns were. */
-function askFor(
-  askers: number,
-  { costMs, forMs, random, each = 1 }: { costMs: number; forMs: number; random: Random; each?: number },
-): number[] {
-  let row: LaneRow | undefined;
-  const next = Array.from({ length: askers }, () => START_MS + random() * 100);
-  const turns: number[] = [];
-  for (;;) {
-    const asker = next.indexOf(Math.min(...next));
-    const nowMs = next[asker]!;
-    if (nowMs > START_MS + forMs) return turns;
-    const booked = bookTurns(row, anAsk({ costsMs: Array(each).fill(costMs) }), { life: 'one', nowMs });
-    row = booked.row;
-    const { inMs, againInMs } = booked.booked;
-    turns.push(...inMs.map((ms) => nowMs + ms));
-    const last = inMs.at(-1) ?? 0;
-    next[asker] = nowMs + Math.max(1, inMs.length < each ? againInMs : last) + random() * 3;
-  }
-}
 
 function anAsk(ask: Partial<TurnsAsked> = {}): TurnsAsked {
   return {
@@ -41,29 +21,6 @@ function anAsk(ask: Partial<TurnsAsked> = {}): TurnsAsked {
     ...ask,
   };
 }
-
-function mostIn(periodMs: number, turns: readonly number[]): number {
-  const inOrder = turns.toSorted((one, other) => one - other);
-  let first = 0;
-  let most = 0;
-  for (const [index, atMs] of inOrder.entries()) {
-    while (inOrder[first]! <= atMs - periodMs) first += 1;
-    most = Math.max(most, index - first + 1);
-  }
-  return most;
-}
-
-test.each([25, 200].flatMap((perSecond) => [1, 2, 4, 8, 16].map((askers) => [perSecond, askers] as const)))(
-  'at %i requests a second, %i askers get all turns but two of a hundred, and none above the limit and one',
-  (perSecond, askers) => {
-    const [costMs, forMs] = [PERIOD_MS / perSecond, 120_000];
-    const each = Math.max(1, Math.min(10, Math.ceil(perSecond / 25)));
-    const turns = askFor(askers, { costMs, forMs, random: createRandom(askers, perSecond), each });
-    expect(mostIn(PERIOD_MS, turns)).toBeLessThanOrEqual(perSecond + 1);
-    // A lane that is new holds one period.
-    expect(turns.length / ((forMs - PERIOD_MS - HORIZON_MS) / costMs)).toBeGreaterThan(0.98);
-  },
-);
 
 test.each([0.25, 0.01])(
   'at %d requests a second, a new lane and one that has a new life hold one turn, and those after it come as far apart',
@@ -144,7 +101,7 @@ test.each([2, 25, 200])(
         left.push(...booked.inMs.map((inMs) => nowMs + inMs + (isLate ? 1 : random()) * booked.slackMs));
         nowMs += random() < 0.02 ? random() * 20_000 : 0;
       }
-      expect(mostIn(1000, left)).toBeLessThanOrEqual(perSecond);
+      expect(mostInSecond(left)).toBeLessThanOrEqual(perSecond);
     }
   },
 );

@@ -1,17 +1,14 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { anSmsStep } from '../e2e/a-job.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { NEW_LEAD } from './contract/cluster-under-test.js';
 import type { BreakCall } from './memory-store.js';
 
 /** Of a leader that lives, and a call of it that hung on the way and takes effect behind later ones. */
 async function aLedRun(onCall?: BreakCall) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
   const steps = [anSmsStep({ batchSize: 1 })];
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps }));
+  const workspace = await aJobOf(2, { cluster: { ...CLUSTER, sendHere: false }, steps });
   const { cluster, lead } = aClusterInMemory(workspace);
   const store = cluster.connect();
   const leading = lead(onCall);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { until } from '../e2e/command.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { untilSent } from './a-hand.js';
 import type { BreakCall } from './memory-store.js';
 
@@ -10,9 +10,7 @@ const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 
 const STEPS = [anSmsStep({ limits: FAST })];
 
 test('a run that is led sends each row once, and leaves nothing in the database', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(300));
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  const workspace = await aJobOf(300, { cluster: CLUSTER, steps: STEPS });
   const { cluster, run } = aClusterInMemory(workspace);
 
   expect(await run()).toBe(0);
@@ -21,9 +19,7 @@ test('a run that is led sends each row once, and leaves nothing in the database'
 });
 
 test('workers send a run whose leader does not send, and end with it', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(300));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const { run, work } = aClusterInMemory(workspace);
   const workers = [work(), work(), work()];
 
@@ -33,9 +29,7 @@ test('workers send a run whose leader does not send, and end with it', async () 
 });
 
 test('a worker that gets SIGTERM leaves its requests to the others', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(300));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const { run, work } = aClusterInMemory(workspace);
   const [leaving, staying] = [work(), work()];
   const running = run();
@@ -48,9 +42,7 @@ test('a worker that gets SIGTERM leaves its requests to the others', async () =>
 });
 
 test('a leader that gets SIGTERM takes back what its workers have not sent; they wait, and the next leader continues', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(300));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const { cluster, lead, run, work } = aClusterInMemory(workspace);
   const workers = [work(), work()];
   const stopping = lead();
@@ -112,9 +104,7 @@ test('a worker is for the runs of its job alone', async () => {
 });
 
 test('a run continues where a standby takes over that had every commit, also if a worker notices it before its next beat', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(300));
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
+  const workspace = await aJobOf(300, { cluster: CLUSTER, steps: STEPS });
   const { cluster, run, work } = aClusterInMemory(workspace);
   let claims = 0;
   const atTenthClaim: BreakCall = (method) => {

@@ -1,7 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { CLUSTER } from './a-cluster.js';
+import { anSmsStep, numbersOf } from '../e2e/a-job.js';
+import { aJobOf, CLUSTER } from './a-cluster.js';
 import { tick } from './a-hand.js';
 import { openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
@@ -55,11 +54,9 @@ test.concurrent('what a killed leader had handed over is sent by no worker once 
 
 /** A leader that sends nothing itself has handed over a request for each of ten rows. `leave`: it is killed. */
 async function aLedRun(leaseSeconds = 3600) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(10));
   const url = server.url(await server.createVolleyDatabase());
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds };
-  workspace.writeJob(aJob(workspace, { cluster, steps: STEPS }));
+  const workspace = await aJobOf(10, { cluster, steps: STEPS });
   const env = { VOLLEY_DATABASE_URL: url };
   const start = (...args: string[]) => workspace.start(args, { env });
   const leader = start('run', 'job.yaml');

@@ -7,11 +7,10 @@ import { runVerb } from '../../src/command/runner.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { abandon } from '../../src/verbs/abandon.js';
 import { aTerminal } from '../command/a-terminal.js';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
+import { aJob, anSmsStep, numbersOf } from '../e2e/a-job.js';
 import { readOutput } from '../e2e/account.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { MemoryCluster } from './memory-store.js';
 
 const ENV = { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' };
@@ -177,10 +176,8 @@ test('over its own database a run continues at once, and each row is sent once',
 
 /** Its leader has handed over all of it, and died; nothing of it is sent. */
 async function aLeftRun({ isSleepLong = false } = {}) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(10));
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: LEASE_MS / 1000 };
-  workspace.writeJob(aJob(workspace, { cluster, steps: STEPS }));
+  const workspace = await aJobOf(10, { cluster, steps: STEPS });
   const slept: number[] = [];
   let passedMs = 0;
   /** Long sleeps are over at once; the clock of the database passes. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { anSmsStep, numbersOf } from '../e2e/a-job.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { untilSent } from './a-hand.js';
 import type { BreakCall } from './memory-store.js';
 
@@ -10,10 +9,8 @@ const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 
 const neverDrops: BreakCall = (method) => (method === 'drop' ? 'before' : undefined);
 
 async function aLedRun() {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(ROWS));
   const service = { giveUpAfterSeconds: 0 };
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [anSmsStep({ limits: FAST })], service }));
+  const workspace = await aJobOf(ROWS, { cluster: CLUSTER, steps: [anSmsStep({ limits: FAST })], service });
   const readSummary = () => JSON.parse(workspace.read(`out/sale/${workspace.runs()[0]}/summary.json`));
   return { workspace, readSummary, ...aClusterInMemory(workspace) };
 }

@@ -80,17 +80,6 @@ test('all who ask at once for the first time in a life get the same one', async 
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test('a connection that the server closes is lost, and the next call opens another', async () => {
-  const store = await connectTo(url);
-  const life = await readLife(store);
-  const database = openTestDatabase(url);
-  await database.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  expect(await untilAnswered(() => readLife(store))).toBe(life);
-  await Promise.all([store.close(), database.close()]);
-});
-
 test('a call that the server ends is lost, without any effect, and may be repeated', async () => {
   const { store, lead } = await aRun(cluster);
   const database = openTestDatabase(url);
@@ -112,28 +101,6 @@ test('a call that the server ends is lost, without any effect, and may be repeat
   await store.withdraw(lead);
   await Promise.all([store.close(), database.close()]);
 });
-
-test('a server that is read-only is lost', async () => {
-  const store = await connectTo(url);
-  const database = openTestDatabase(url);
-  const [row] = await database.query('select current_database() as name');
-  await database.query(`alter database ${row?.name} set default_transaction_read_only = on`);
-  await database.query(
-    'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  await untilRefused(store);
-  await Promise.all([store.close(), database.close()]);
-});
-
-async function untilRefused(store: Store): Promise<void> {
-  for (;;) {
-    const failure = await store
-      .beat('w', { name: 'host', leaseMs: 1000, life: undefined })
-      .catch((error: Error) => error);
-    expect(failure).toBeInstanceOf(StoreLost);
-    if (failure instanceof Error && failure.message.includes('read-only')) return;
-  }
-}
 
 async function crashOneProcess(of: string): Promise<void> {
   const victim: Database = openTestDatabase(of);

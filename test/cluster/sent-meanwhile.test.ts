@@ -3,9 +3,8 @@ import { nodeEnv } from '../../src/command/env.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { applyRun } from '../command/give-verb.js';
-import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { aJob, anSmsStep, numbersOf } from '../e2e/a-job.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand } from './a-hand.js';
 import { NEW_LEAD } from './contract/cluster-under-test.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
@@ -143,9 +142,7 @@ async function leadUntilLost(memory: MemoryCluster, run: Run) {
 }
 
 async function aJobOfTwoSteps(cluster: object = {}) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, ...cluster }, steps: STEPS, sameText: 'send' }));
+  const workspace = await aJobOf(3, { cluster: { ...CLUSTER, ...cluster }, steps: STEPS, sameText: 'send' });
   const commands = aCluster(workspace);
   const run: Run = (memory, breakCall) => commands.run({ loadStore: async () => memory.connect(breakCall) });
   return {

@@ -3,9 +3,8 @@ import type { PartResult } from '../../src/journal/entry-format.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Answer } from '../../src/service/answer.js';
 import { createTransport, type Transport } from '../../src/service/transport.js';
-import { aContactsStep, aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from '../e2e/a-job.js';
-import { aWorkspace } from '../e2e/a-workspace.js';
-import { aCluster, CLUSTER } from './a-cluster.js';
+import { aContactsStep, anSmsStep, numbersOf, ONE_BY_ONE } from '../e2e/a-job.js';
+import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
 
@@ -43,10 +42,8 @@ test('a request that it accepts, or asks for later, is an answer', async () => {
 });
 
 test('a run of which nothing is sent, for whatever cause, ends after the same time', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
-  workspace.writeJob(aJob(workspace, { cluster, service: { giveUpAfterSeconds: 5 } }));
+  const workspace = await aJobOf(2, { cluster, service: { giveUpAfterSeconds: 5 } });
   const memory = new MemoryCluster(systemClock);
   const { ended } = aCluster(workspace).lead({ clock: aQuickClock(20), loadStore: async () => memory.connect() });
 
@@ -56,10 +53,8 @@ test('a run of which nothing is sent, for whatever cause, ends after the same ti
 });
 
 test('a process that leads and cannot reach the service itself leaves the requests to other workers', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(120));
   const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 4 } })];
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, service: { giveUpAfterSeconds: 0 }, steps }));
+  const workspace = await aJobOf(120, { cluster: CLUSTER, service: { giveUpAfterSeconds: 0 }, steps });
   const { run, work } = aCluster(workspace);
   const memory = new MemoryCluster(systemClock);
   const loadStore = async () => memory.connect();
@@ -73,12 +68,10 @@ test('a process that leads and cannot reach the service itself leaves the reques
 });
 
 test('a worker that cannot reach the service gives back what it has claimed, and makes no other one wait', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(20));
   const cluster = { ...CLUSTER, sendHere: false };
   const limits = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 8 };
   const service = { giveUpAfterSeconds: 400 };
-  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] }));
+  const workspace = await aJobOf(20, { cluster, service, steps: [anSmsStep({ batchSize: 1, limits })] });
   const { lead, work } = aCluster(workspace);
   const memory = new MemoryCluster(systemClock);
   const pauses: number[] = [];
@@ -147,10 +140,8 @@ function answer(status: number, headers = {}): Answer {
 
 /** By the process that leads. `answer`: in place of the service's, by the body of the request. `pausedAt`: when a pause for all was asked for. */
 async function aRunOfContacts(answer: (body: string) => Answer | undefined | Promise<Answer | undefined>) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(ROWS));
   const limits = { requestsPerSecond: 100, concurrency: NEEDED_IN_A_ROW - 1 };
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: [aContactsStep({ limits })] }));
+  const workspace = await aJobOf(ROWS, { cluster: CLUSTER, steps: [aContactsStep({ limits })] });
   const { run } = aCluster(workspace);
   const clock = aQuickClock(5);
   const memory = new MemoryCluster(clock);
@@ -178,11 +169,9 @@ async function aRunOfContacts(answer: (body: string) => Answer | undefined | Pro
 
 /** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */
 async function aRunWithoutService() {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
   const service = { giveUpAfterSeconds: 0 };
-  workspace.writeJob(aJob(workspace, { cluster, service, steps: [anSmsStep({ batchSize: 1 })] }));
+  const workspace = await aJobOf(2, { cluster, service, steps: [anSmsStep({ batchSize: 1 })] });
   let passedMs = 0;
   const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
   const memory = new MemoryCluster(systemClock);

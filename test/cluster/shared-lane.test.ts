@@ -6,22 +6,6 @@ import { Timeline } from '../world/timeline.js';
 import { clockOf, runLanes } from './lanes-on-a-timeline.js';
 import { MemoryCluster } from './memory-store.js';
 
-test.each([
-  [0.2, 0.97],
-  [5, 0.95],
-  [25, 0.93],
-  [50, 0.9],
-  [100, 0.82],
-  [150, 0.78],
-])(
-  'over a database that answers in %d ms, processes use %d of the limit or more, and in no second more than it',
-  async (callMs, least) => {
-    const { share, worst } = await runLanes(3, { perSecond: 100, callMs, seconds: 10, concurrency: 32 });
-    expect(share).toBeGreaterThan(least);
-    expect(worst).toBeLessThanOrEqual(100);
-  },
-);
-
 test('what cannot be reached is said within 30 seconds, with the reason, and once', async () => {
   const far = await runLanes(2, { perSecond: 25, callMs: 150, seconds: 60 });
   const near = await runLanes(2, { perSecond: 25, callMs: 5, seconds: 30 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { aClusterInMemory, CLUSTER } from './a-cluster.js';
+import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 
 test('jobs that name the account otherwise share one lane where their requests are the same', async () => {
   const workspace = await aWorkspace();
@@ -16,10 +16,8 @@ test('jobs that name the account otherwise share one lane where their requests a
 });
 
 test('a job that shares only its lane sends by itself, in turns that the database gives', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(100));
   const step = anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 } });
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, share: 'lane' }, steps: [step] }));
+  const workspace = await aJobOf(100, { cluster: { ...CLUSTER, share: 'lane' }, steps: [step] });
   const { run } = aClusterInMemory(workspace);
   const calls = new Set<string>();
   const note = (method: string) => {
