@@ -107,7 +107,7 @@ export interface LeaderLease {
   readonly seenAtMs: number;
 }
 
-/** What ended since the leader last took it, in an order in which a split comes before what its halves became. */
+/** What ended since the leader last took it, in an order in which a split comes before what its halves became. An `again` is there until the next attempt begins. */
 export interface EndedAttempt extends AttemptKey {
   readonly rows: readonly [first: number, count: number];
   readonly result: PartResult;

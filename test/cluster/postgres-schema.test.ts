@@ -148,13 +148,13 @@ test('bodies are deleted when all parts of their request are done and taken, and
   }
   await noteTaken(store, lead, (await readNews(store, lead)).ended);
   expect(await bodies()).toEqual([2]);
-  expect(await database.query('select * from volley.attempt where result is not null')).toEqual([]);
+  expect(await database.query('select * from volley.part where result is not null')).toEqual([]);
   await store.handOver(lead, [aPart(1), aPart(2)]);
   expect(await bodies()).toEqual([2]);
   const [counts] = await database.query('select * from volley.open_requests');
   expect(counts).toEqual({ run: 'run-a', open: '0', claimed: '1' });
   await store.drop(lead);
-  for (const table of ['request', 'part', 'attempt', 'run']) {
+  for (const table of ['request', 'part', 'run']) {
     expect(await database.query(`select * from volley.${table}`), table).toEqual([]);
   }
   await Promise.all([store.close(), worker.store.close()]);

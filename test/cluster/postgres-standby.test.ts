@@ -49,7 +49,7 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
   await worker.begin({ request: 1 });
   const life = await readLife(store);
   const following = openTestDatabase(standby.url(name));
-  await untilTrue(following, 'exists (select from volley.attempt where request = 1)');
+  await untilTrue(following, 'exists (select from volley.part where request = 1 and attempt = 1)');
   await expect(connectTo(standby.url(name)).then((open) => readLife(open))).rejects.toThrow(StoreLost);
 
   // What follows does not arrive there.

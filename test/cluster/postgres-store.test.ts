@@ -24,7 +24,7 @@ afterEach(async () => {
 /** The table of lives is emptied as a crash empties it; the clock of leases is moved instead of waited for. */
 const openOnServer: OpenCluster = async () => {
   const database = openTestDatabase(url);
-  await database.query('truncate volley.run, volley.request, volley.part, volley.attempt, volley.worker, volley.lane');
+  await database.query('truncate volley.run, volley.request, volley.part, volley.worker, volley.lane');
   const connect = async (): Promise<Store> => {
     const store = await connectTo(url);
     opened.push(store);

@@ -144,7 +144,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a late end counts whatever its nonce',
     file: 'src/cluster/postgres/schema/worker-functions.ts',
-    find: 'is_its_own := last.nonce = e.nonce and p.attempt = e.attempt;',
+    find: 'is_its_own := p.nonce = e.nonce and p.attempt = e.attempt;',
     replace: 'is_its_own := p.attempt = e.attempt;',
     tests: ['test/cluster/postgres-store.test.ts'],
   },

@@ -22,11 +22,8 @@ export function createLeaderStore(database: Database): LeaderStore {
         [led] = await lead();
       }
       const parts = await database.query(
-        `select step, request, part, state, state = 'done' and not exists (
-             select from volley.attempt a where (a.run, a.step, a.request, a.part) = (p.run, p.step, p.request, p.part)
-               and a.attempt = p.attempt and is_untaken
-           ) as "isTaken"
-         from volley.part p where run = $1 and state <> 'withdrawn' order by step, request, part`,
+        `select step, request, part, state, state = 'done' and not is_untaken as "isTaken"
+           from volley.part where run = $1 and state not in ('withdrawn', 'returned') order by step, request, part`,
         [key.run],
       );
       return { ...(led as Omit<LedRun, 'parts'>), parts: parts as unknown as LedPart[] };

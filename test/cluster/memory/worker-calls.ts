@@ -68,6 +68,7 @@ function beginAttempt(memory: MemoryState, run: Run, { worker, step }: WorkerKey
   const isMine = isHeld && part.state === 'claimed' && part.attempt === attempt - 1 && !part.isInFlight;
   if (!isMine || !memory.isWorking(run, { worker, step })) return false;
   Object.assign(part, { state: 'under-way', attempt, isInFlight: false });
+  for (const before of run.attempts.values()) if (partName(before) === partName(part)) before.untaken = false;
   run.attempts.set(attemptName(entry), {
     ...{ step: entry.step, request, part: path, attempt, nonce, result: undefined },
     ...{ at: memory.clock.now(), byRecovery: false, untaken: false },

@@ -58,7 +58,7 @@ returns void language plpgsql ${SETTINGS} as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
-  delete from volley.part where run = of_run and state = 'withdrawn';
+  update volley.part set state = 'returned' where run = of_run and state = 'withdrawn';
   update volley.run
     set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost
     where id = of_run;
@@ -72,43 +72,23 @@ begin
   perform volley.present_life(), pg_advisory_xact_lock_shared(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
   with handed as (
-    select h.*, last.worker, last.outcome, coalesce(last.attempt, 0) as last_attempt,
-        h.in_flight and (last.attempt is null or last.outcome is not null) as is_sent_before
-      from rows from (
-        json_to_recordset(parts) as (step integer, request integer, part text, rows integer[], "isInFlight" boolean, head json),
-        unnest(bodies)
-      ) as h (step, request, part, rows, in_flight, head, body)
-      left join lateral (
-        select * from volley.attempt a
-          where a.run = of_run and a.step = h.step and a.request = h.request and a.part = h.part
-          order by a.attempt desc limit 1
-      ) last on true
+    select * from rows from (
+      json_to_recordset(parts) as (step integer, request integer, part text, rows integer[], "isInFlight" boolean, head json),
+      unnest(bodies)
+    ) as h (step, request, part, rows, in_flight, head, body)
   ), placed as (
-    select h.*, last_attempt + is_sent_before::integer as attempt,
-        case
-          when in_flight or last_attempt = 0 or outcome = 'again' then 'open'
-          when outcome is null then 'under-way'
-          else 'done'
-        end as state
-      from handed h
-  ), inserted as (
-    insert into volley.part as p (run, step, request, part, rows, state, owner, in_flight, attempt)
-      select of_run, step, request, part, rows, state, case state when 'under-way' then worker end, in_flight,
-          attempt
-        from placed
-      on conflict (run, step, request, part) do update
-        set state = excluded.state, owner = excluded.owner, in_flight = excluded.in_flight, attempt = excluded.attempt
-        where p.state = 'withdrawn'
+    insert into volley.part as p (run, step, request, part, rows, state, in_flight)
+      select of_run, step, request, part, rows, 'open', in_flight from handed
+      on conflict (run, step, request, part) do update set state = 'open', in_flight = excluded.in_flight
+        where p.state in ('withdrawn', 'returned')
       returning step, request, part
-  ), begun as (
-    insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
-      select of_run, step, request, part, attempt, gen_random_uuid()::text, ''
-        from placed join inserted using (step, request, part) where is_sent_before
   )
   insert into volley.request (run, step, request, head, body)
     select distinct on (step, request) of_run, step, request, head, body
-      from handed join inserted using (step, request)
+      from handed join placed using (step, request)
     on conflict do nothing;
+  update volley.part set attempt = attempt + 1, nonce = gen_random_uuid()::text, outcome = null, is_untaken = false
+    where run = of_run and state = 'open' and in_flight and (attempt = 0 or outcome is not null);
 end $$;
 
 -- The lease counts from the last moment of this clock that the leader has seen: so nothing that arrives late makes it longer than its
@@ -126,12 +106,12 @@ begin
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   for t in select * from json_to_recordset(taken) as (step integer, request integer, part text, attempt integer) loop
-    update volley.attempt set is_untaken = false, result = null
+    update volley.part set is_untaken = false, result = null
       where run = of_run and step = t.step and request = t.request and part = t.part and attempt = t.attempt;
     delete from volley.request
       where run = of_run and step = t.step and request = t.request
         and not exists (select from volley.part p
-          where p.run = of_run and p.step = t.step and p.request = t.request and p.state <> 'done');
+          where p.run = of_run and p.step = t.step and p.request = t.request and p.state not in ('done', 'returned'));
   end loop;
   update volley.run set lease = its_lease, lease_until = its_end
     where id = of_run and epoch = its_epoch
@@ -148,10 +128,9 @@ begin
       from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
   return query
     select json_build_object(
-        'step', step, 'request', request, 'part', part, 'attempt', a.attempt, 'rows', rows, 'outcome', outcome, 'result', result::json,
+        'step', step, 'request', request, 'part', part, 'attempt', attempt, 'rows', rows, 'outcome', outcome, 'result', result::json,
         'at', round(extract(epoch from ended_at) * 1000))
-      from volley.attempt a join volley.part using (run, step, request, part)
-      where run = of_run and is_untaken order by ended limit at_most;
+      from volley.part where run = of_run and is_untaken order by ended limit at_most;
 end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)
@@ -237,7 +216,7 @@ begin
   if under_way > 0 then
     return;
   end if;
-  foreach its_table in array '{request, part, attempt}'::text[] loop
+  foreach its_table in array '{request, part}'::text[] loop
     execute format('delete from volley.%I where ctid = any (array(select ctid from volley.%1$I where run = $1 limit $2))', its_table)
       using of_run, at_most;
     get diagnostics deleted = row_count;

@@ -111,14 +111,13 @@ begin
     on conflict (id) do update set life = present, calls = greatest(w.calls, excluded.calls);
 end $$;
 
--- Says in the attempt of a part what became of it, and has the leader told.
+-- Says what became of the last attempt of a part, and has the leader told.
 create or replace function volley.end_attempt(of_part volley.part, its_outcome text, its_result text)
 returns void language sql as $$
-  update volley.attempt
+  update volley.part
     set outcome = its_outcome, result = its_result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(),
       is_untaken = true
     where run = of_part.run and step = of_part.step and request = of_part.request and part = of_part.part
-      and attempt = of_part.attempt
 $$;
 
 create or replace function volley.recover() returns integer language plpgsql ${SETTINGS} as $$

@@ -82,42 +82,31 @@ create table volley.request (
   primary key (run, step, request)
 );
 
+-- A part counts its attempts, and has what is known of the last one: who changes it holds its row, so that each is begun once.
+create sequence volley.ended_order;
 create table volley.part (
   run text not null,
   step integer not null,
   request integer not null,
   part text collate "C" not null,
   rows integer[] not null, -- of the step: the first, and how many
-  state text not null check (state in ('open', 'claimed', 'under-way', 'done', 'withdrawn')),
+  -- withdrawn: its leader may not have written that down; returned: it has
+  state text not null check (state in ('open', 'claimed', 'under-way', 'done', 'withdrawn', 'returned')),
   owner text,
   attempt integer not null default 0, -- how many there were
   in_flight boolean not null default false,
+  nonce text,
+  outcome text check (outcome in ('again', 'split', 'settled', 'given-up')),
+  result text, -- absent of a lost worker, and once the leader has taken it
+  ended bigint, -- place in the order of ends
+  ended_at timestamptz,
+  is_untaken boolean not null default false,
   primary key (run, step, request, part),
   check ((owner is not null) = (state in ('claimed', 'under-way')))
 );
 create index part_active on volley.part (run, state, step, request, part) where state <> 'done';
 create index part_owned on volley.part (owner) where owner is not null;
-
--- The primary key is the fence: an attempt is begun once.
-create sequence volley.ended_order;
-create table volley.attempt (
-  run text not null,
-  step integer not null,
-  request integer not null,
-  part text collate "C" not null,
-  attempt integer not null,
-  nonce text not null,
-  worker text not null,
-  begun_at timestamptz not null default clock_timestamp(),
-  ended_at timestamptz,
-  ended bigint, -- place in the order of ends
-  outcome text check (outcome in ('again', 'split', 'settled', 'given-up')),
-  result text, -- absent of a lost worker, and once the leader has taken it
-  is_untaken boolean not null default false,
-  primary key (run, step, request, part, attempt),
-  check ((outcome is null) = (ended is null))
-);
-create index attempt_untaken on volley.attempt (run, ended) where is_untaken;
+create index part_untaken on volley.part (run, ended) where is_untaken;
 
 create view volley.open_requests as
   select run.id as run,

@@ -5,7 +5,7 @@ export const isLed = (run: string) =>
   `(${run}.lease_until > clock_timestamp() and ${run}.lease_until <= clock_timestamp() + ${run}.lease)`;
 
 /**
- * Functions of workers. Who changes a part locks its row first, then its attempt. A claim and a begin hold the gate of the run
+ * Functions of workers. A claim and a begin hold the gate of the run
  * with others, and judge run and lease behind it.
  */
 export const WORKER_FUNCTIONS = `
@@ -54,9 +54,8 @@ begin
     update volley.part set state = 'claimed', owner = of_worker
       where run = p.run and step = p.step and request = p.request and part = p.part and owner is null;
     return query
-      select is_open, p.step, p.request, p.part, p.rows, p.in_flight, p.attempt, r.head, r.body, a.nonce
-        from volley.request r left join volley.attempt a on p.in_flight
-          and a.run = p.run and a.step = p.step and a.request = p.request and a.part = p.part and a.attempt = p.attempt
+      select is_open, p.step, p.request, p.part, p.rows, p.in_flight, p.attempt, r.head, r.body, case when p.in_flight then p.nonce end
+        from volley.request r
         where r.run = p.run and r.step = p.step and r.request = p.request;
   end loop;
   if not found then
@@ -73,7 +72,6 @@ declare
   led volley.run;
   e record;
   p volley.part;
-  last volley.attempt;
   is_its_own boolean;
   is_held boolean;
   is_open boolean;
@@ -89,23 +87,20 @@ begin
   loop
     select * into p from volley.part
       where run = of_run and step = its_step and request = e.request and part = e.part for update;
-    select * into last from volley.attempt
-      where run = p.run and step = p.step and request = p.request and part = p.part and attempt = p.attempt;
-    is_its_own := last.nonce = e.nonce and p.attempt = e.attempt;
+    is_its_own := p.nonce = e.nonce and p.attempt = e.attempt;
     if e.type = 'begin' then
       is_held := p.owner = of_worker and volley.has_lease(of_worker);
       -- Repeated after a lost reply: it has begun, even where the step has closed since.
       continue when is_held and p.state = 'under-way' and is_its_own;
       if is_held and p.state = 'claimed' and volley.is_claimable(led, its_step, present) and volley.has_lease(of_worker, present)
-          and p.attempt + 1 = e.attempt and (p.attempt = 0 or last.outcome = 'again') then
-        insert into volley.attempt (run, step, request, part, attempt, nonce, worker)
-          values (p.run, p.step, p.request, p.part, e.attempt, e.nonce, of_worker);
-        update volley.part set state = 'under-way', attempt = e.attempt, in_flight = false
+          and p.attempt + 1 = e.attempt and (p.attempt = 0 or p.outcome = 'again') then
+        update volley.part
+          set state = 'under-way', attempt = e.attempt, nonce = e.nonce, outcome = null, result = null, is_untaken = false, in_flight = false
           where run = p.run and step = p.step and request = p.request and part = p.part;
       else
         refused := refused || e.index;
       end if;
-    elsif is_its_own and last.outcome is null then
+    elsif is_its_own and p.outcome is null then
       perform volley.end_attempt(p, e.outcome, e.result);
       is_open := e.outcome = 'again';
       update volley.part
