@@ -175,16 +175,6 @@ test('drop refuses a run that the database does not know', async () => {
   expect([code, stderr]).toEqual([2, expect.stringContaining('volley cluster status lists them')]);
 });
 
-test('a worker ends when it has had nothing to do for long enough', async () => {
-  const volley = await aDatabase();
-  await volley('cluster', 'init');
-
-  expect(await volley('work', 'job.yaml', '--until-idle', '1s')).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('0 rows accepted'),
-  });
-});
-
 test.each([
   [['work', 'job.yaml', '--until-idle', 'soon'], '--until-idle'],
   [['cluster', 'status', '--database-env', 'A', '--database-file', 'b'], '--database-env'],

@@ -15,7 +15,7 @@ async function aWaitingRequest(onCall: (method: string, sent: { life: string | u
   let nowMs = 1_800_000_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
   const memory = new MemoryCluster(clock);
-  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const cluster = { connect: async () => memory.connect() };
   const { store, lead } = await aRun(cluster);
   await openStep(store, lead, LEASE);
   let isLost = false;
@@ -99,7 +99,7 @@ test('a worker that has checked in to another life of the server sends nothing t
 
 test('a request whose outcome is on its way is not claimed a second time', async () => {
   const memory = new MemoryCluster(systemClock);
-  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const cluster = { connect: async () => memory.connect() };
   const { store } = await aRun(cluster);
   await aWorker(cluster, 'w');
   const overtaking: Promise<unknown>[] = [];

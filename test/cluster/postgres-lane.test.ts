@@ -3,7 +3,6 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
-import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 import { askingFor } from './a-hand.js';
 import { NEW_LEAD } from './contract/cluster-under-test.js';
 import { bookTurns, type LaneRow } from './memory/lane-rule.js';
@@ -86,16 +85,6 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
     }),
     { numRuns: 60 },
   );
-});
-
-test('a new lane begins as the rule says, by the clock of the database', async () => {
-  const store = await connectTo(url);
-  const asked = askingFor([10]);
-  const { nowMs, inMs } = await store.book('new', asked);
-  expect(inMs[0]).toBeGreaterThan(PERIOD_MS);
-  expect(inMs[0]).toBeLessThanOrEqual(PERIOD_MS + HORIZON_MS);
-  expect(Math.abs(nowMs - Date.now())).toBeLessThan(60_000);
-  await store.close();
 });
 
 test.each([4024, 100_000])(

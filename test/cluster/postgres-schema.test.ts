@@ -9,7 +9,6 @@ import {
   aPart,
   aRun,
   aWorker,
-  type ClusterUnderTest,
   NEW_LEAD,
   noteTaken,
   openStep,
@@ -100,11 +99,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
   await database.query(`create role "${name} worker" login`);
   await database.query(grantStatements(`${name} worker`));
   const url = server.url(name).replace('postgres@', `${encodeURIComponent(`${name} worker`)}@`);
-  const cluster: ClusterUnderTest = {
-    connect: () => connectTo(url),
-    passTime: async () => {},
-    restart: async () => {},
-  };
+  const cluster = { connect: () => connectTo(url) };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);
@@ -128,11 +123,7 @@ test('a role with the grants leads and works, and can neither create nor drop', 
 test('bodies are deleted when all parts of their request are done and taken, and the rest with the run', async () => {
   const url = server.url(name);
   await initSchema(database);
-  const cluster: ClusterUnderTest = {
-    connect: () => connectTo(url),
-    passTime: async () => {},
-    restart: async () => {},
-  };
+  const cluster = { connect: () => connectTo(url) };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
   const worker = await aWorker(cluster, 'w');
   await worker.claim(2);
@@ -217,11 +208,7 @@ async function set(setting: string, value: string): Promise<void> {
 
 test('a run whose drop was cut short is as one that the database does not know: what it lacks may have been sent', async () => {
   await initSchema(database);
-  const cluster: ClusterUnderTest = {
-    connect: () => connectTo(server.url(name)),
-    passTime: async () => {},
-    restart: async () => {},
-  };
+  const cluster = { connect: () => connectTo(server.url(name)) };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
   await database.query('select volley.drop_run($1, $2, 1)', [lead.run, lead.epoch]);
   await expect(openStep(store, lead, { onLost: 'again' })).rejects.toThrow(LeadLost);
@@ -237,7 +224,7 @@ test('a run whose drop was cut short is as one that the database does not know: 
 test('a drop beside a process that leads the run, or resumes it, is refused', async () => {
   await initSchema(database);
   const connect = () => connectTo(server.url(name));
-  const { store, lead } = await aRun({ connect, passTime: async () => {}, restart: async () => {} });
+  const { store, lead } = await aRun({ connect });
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     code: 'lock-held',
     message: 'Cannot drop run run-a: a process leads it',

@@ -2,15 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { StoreLost } from '../../src/cluster/store.js';
-import {
-  aPart,
-  aRun,
-  aWorker,
-  type ClusterUnderTest,
-  readLife,
-  readNews,
-  SETTLED,
-} from './contract/cluster-under-test.js';
+import { aPart, aRun, aWorker, readLife, readNews, SETTLED } from './contract/cluster-under-test.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let primary: PostgresServer;
@@ -33,11 +25,7 @@ async function untilTrue(of: Database, condition: string): Promise<void> {
 }
 
 test('a standby is lost until it is promoted; then a worker finds that it lacks calls, and the run stops', async () => {
-  const connected: ClusterUnderTest = {
-    connect: () => connectTo(primary.url(name)),
-    passTime: async () => {},
-    restart: async () => {},
-  };
+  const connected = { connect: () => connectTo(primary.url(name)) };
   await untilTrue(database, 'exists (select from pg_stat_replication)');
   expect(await checkDurability(database)).toEqual([
     expect.stringContaining('standbys of the database are asynchronous'),

@@ -15,7 +15,7 @@ beforeEach(async () => {
   const url = server.url(await server.createVolleyDatabase());
   database = openTestDatabase(url);
   const connect = () => connectTo(url);
-  const cluster = { connect, passTime: async () => {}, restart: async () => {} };
+  const cluster = { connect };
   ({ store, lead } = await aRun(cluster));
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);

@@ -60,7 +60,7 @@ async function aLedRequest() {
   workspace.writeJob(aJob(workspace));
   const { steps } = await loadJob(workspace.path('job.yaml'));
   const memory = new MemoryCluster(systemClock);
-  const cluster = { connect: async () => memory.connect(), passTime: async () => {}, restart: async () => {} };
+  const cluster = { connect: async () => memory.connect() };
   const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);

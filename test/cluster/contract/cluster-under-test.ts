@@ -75,7 +75,7 @@ export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPa
 
 /** A run whose step 1 is open, with parts of two rows each. */
 export async function aRun(
-  cluster: ClusterUnderTest,
+  cluster: Pick<ClusterUnderTest, 'connect'>,
   { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {},
 ): Promise<{ store: Store; lead: LeadKey }> {
   const store = await cluster.connect();
@@ -115,7 +115,7 @@ export async function noteTaken(store: Store, lead: LeadKey, taken: readonly Att
 }
 
 /** A worker with a connection of its own. */
-export async function aWorker(cluster: ClusterUnderTest, worker: string, run = 'run-a') {
+export async function aWorker(cluster: Pick<ClusterUnderTest, 'connect'>, worker: string, run = 'run-a') {
   const store = await cluster.connect();
   await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
   const key: WorkerKey = { worker, run, step: 1 };
