@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { initSchema } from '../../src/cluster/postgres/schema/database-schema.js';
 import { aJob, anSmsStep, numbersOf, people } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
 import { needPgbouncer, PGBOUNCER } from '../e2e/of-the-machine.js';
@@ -16,16 +17,20 @@ const SESSIONS = 2;
 
 const pgbouncer = needPgbouncer();
 
-test.skipIf(pgbouncer.isMissing)(
-  pgbouncer.title('a leader and its workers send each row once through PgBouncer in transaction mode'),
-  async () => {
+test.skipIf(pgbouncer.isMissing).each(['transaction', 'statement'])(
+  pgbouncer.title(
+    'a leader and its workers send each row once through PgBouncer in %s mode, which made the schema, too',
+  ),
+  async (mode) => {
     const server = await startPostgres();
-    const database = await server.createVolleyDatabase();
+    const database = await server.createDatabase();
     const own = openTestDatabase(server.url(database));
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(300));
     workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
-    const pooled = await startPooler(server);
+    const pooled = await startPooler(server, mode);
+    const through = openTestDatabase(pooled(database));
+    await initSchema(through);
     const { run, work } = aCluster(workspace, pooled(database));
     const workers = [work(), work()];
 
@@ -34,7 +39,6 @@ test.skipIf(pgbouncer.isMissing)(
     expect(await workspace.destinations()).toEqual(numbersOf(300));
     expect(await own.query('select run from volley.part')).toEqual([]);
     // No process has left anything in a session that another one gets.
-    const through = openTestDatabase(pooled(database));
     const left = await through.query(
       "select name, setting from pg_settings where source = 'session' and name <> 'application_name'",
     );
@@ -46,14 +50,14 @@ test.skipIf(pgbouncer.isMissing)(
 );
 
 /** In the directory of the server, by the user who owns that: it refuses to be root, as the server does. Returns addresses through it. */
-async function startPooler({ directory }: PostgresServer): Promise<(database: string) => string> {
+async function startPooler({ directory }: PostgresServer, mode: string): Promise<(database: string) => string> {
   const file = join(directory, 'pooler.ini');
   const settings = {
     listen_addr: '',
     listen_port: 6432,
     unix_socket_dir: directory,
     auth_type: 'any',
-    pool_mode: 'transaction',
+    pool_mode: mode,
     default_pool_size: SESSIONS,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
