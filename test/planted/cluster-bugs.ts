@@ -180,7 +180,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     name: 'a worker that cannot reach the service keeps what it has claimed',
     file: 'src/cluster/work-on-run.ts',
     find: "stop.request('interrupted', 'there is no way to the service');",
-    replace: '',
+    replace: '{}',
     tests: ['test/cluster/service-away.test.ts'],
   },
   {
