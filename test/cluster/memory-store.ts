@@ -131,19 +131,14 @@ export class MemoryCluster {
       close: async () => {
         isClosed = true;
       },
-      lead: call('lead', async (key, newLead) => {
-        const known = memory.runs.get(key.run);
-        if (known?.isDropped === true && known.epoch <= key.epoch) await this.#dropWhole(key.run);
-        return lead(memory, key, newLead);
-      }),
+      lead: call('lead', (key, newLead) => lead(memory, key, newLead)),
       openStep: call('openStep', (key, step) => openStep(memory, key, step)),
       handOver: call('handOver', (key, parts) => handOver(memory, key, parts)),
       readNews: call('readNews', (key, ask) => readNews(memory, key, ask)),
       withdraw: call('withdraw', (key) => withdraw(memory, key)),
       confirmLife: call('confirmLife', (key) => confirmLife(memory, key)),
       drop: call('drop', async (key) => {
-        if (memory.runs.get(key.run)?.isDropped === false) memory.led(key);
-        await this.#dropWhole(key.run);
+        while (memory.runs.has(key.run) && memory.led(key) && !drop(memory, key.run)) await memory.clock.sleep(200);
       }),
       beat: call('beat', (worker, about) => beat(memory, worker, about)),
       findRun: call('findRun', (filter) => findRun(memory, filter)),
@@ -174,9 +169,5 @@ export class MemoryCluster {
         return booked;
       }),
     };
-  }
-
-  async #dropWhole(id: string): Promise<void> {
-    while (!drop(this.#memory, id)) await this.#memory.clock.sleep(200);
   }
 }

@@ -3,18 +3,8 @@ import type { Database } from '../../src/cluster/postgres/database.js';
 import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
-import { LeadLost } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
-import {
-  aPart,
-  aRun,
-  aWorker,
-  NEW_LEAD,
-  noteTaken,
-  openStep,
-  readNews,
-  SETTLED,
-} from './contract/cluster-under-test.js';
+import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, readNews, SETTLED } from './contract/cluster-under-test.js';
 import { connectTo, openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -205,21 +195,6 @@ async function set(setting: string, value: string): Promise<void> {
     if (row?.value === value) return;
   }
 }
-
-test('a run whose drop was cut short is as one that the database does not know: what it lacks may have been sent', async () => {
-  await initSchema(database);
-  const cluster = { connect: () => connectTo(server.url(name)) };
-  const { store, lead } = await aRun(cluster, { parts: [aPart(1), aPart(2)] });
-  await database.query('select volley.drop_run($1, $2, 1)', [lead.run, lead.epoch]);
-  await expect(openStep(store, lead, { onLost: 'again' })).rejects.toThrow(LeadLost);
-  for (const epoch of [1, 2]) {
-    expect(await store.lead({ ...lead, epoch }, NEW_LEAD)).toMatchObject({ isNew: true, isNewLife: false, parts: [] });
-    await openStep(store, { ...lead, epoch }, { onLost: 'again' });
-    await store.handOver({ ...lead, epoch }, [aPart(1), aPart(2)]);
-    await database.query('select volley.drop_run($1, $2, 1)', [lead.run, epoch]);
-  }
-  await store.close();
-});
 
 test('a drop beside a process that leads the run, or resumes it, is refused', async () => {
   await initSchema(database);

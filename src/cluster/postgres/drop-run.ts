@@ -4,29 +4,21 @@ import type { Database } from './database.js';
 import { countRowsInDoubt } from './read-status.js';
 import { isLed } from './schema/worker-functions.js';
 
-const DROPPED_AT_ONCE = 20_000;
-
-interface Dropped {
-  readonly isAll: boolean;
-  readonly underWay: number | null;
-}
-
 /**
- * Deletes all of a run, in pieces, once workers send nothing of it any more: nothing begins from the first call on, and what is
- * under way ends, or its worker's lease does. `onWaiting`: once, with how many requests that are.
+ * Deletes all of a run once workers send nothing of it any more: nothing begins from the first call on, and what is under way ends, or
+ * its worker's lease does. `onWaiting`: once, with how many requests that are.
  */
 export async function dropRun(
   database: Database,
   { run, epoch }: LeadKey,
   onWaiting?: (underWay: number) => void,
 ): Promise<void> {
-  for (let hasWaited = false; ; ) {
-    const [row] = await database.call<Dropped>('drop_run', run, epoch, DROPPED_AT_ONCE);
-    if (row?.isAll) return;
-    const underWay = row?.underWay ?? 0;
-    if (underWay > 0 && !hasWaited) onWaiting?.(underWay);
-    hasWaited ||= underWay > 0;
-    if (underWay > 0) await database.query('select pg_sleep(0.2)');
+  for (let isFirst = true; ; isFirst = false) {
+    const [row] = await database.call<{ dropRun: number }>('drop_run', run, epoch);
+    const { dropRun: underWay = 0 } = row ?? {};
+    if (underWay === 0) return;
+    if (isFirst) onWaiting?.(underWay);
+    await database.query('select pg_sleep(0.2)');
   }
 }
 
@@ -37,7 +29,7 @@ export async function dropNamedRun(
   onWaiting: (underWay: number) => void,
 ): Promise<number> {
   const [led] = await database.query(
-    `select epoch, not is_dropped and not has_lost and ${isLed('run')} as is_led, to_char(lease_until at time zone 'UTC', 'HH24:MI:SS') as until
+    `select epoch, not has_lost and ${isLed('run')} as is_led, to_char(lease_until at time zone 'UTC', 'HH24:MI:SS') as until
        from volley.run where id = $1`,
     [run],
   );

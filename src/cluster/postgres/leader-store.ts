@@ -14,13 +14,7 @@ export function createLeaderStore(database: Database): LeaderStore {
     database.call<T>(name, run, epoch, ...values);
   return {
     lead: async (key, { leader, job, digest }) => {
-      const lead = () =>
-        call<Omit<LedRun, 'parts'> & { readonly isDropped: boolean }>('lead', key, leader, job, digest);
-      let [led] = await lead();
-      if (led?.isDropped) {
-        await dropRun(database, key);
-        [led] = await lead();
-      }
+      const [led] = await call<Omit<LedRun, 'parts'>>('lead', key, leader, job, digest);
       const parts = await database.query(
         `select step, request, part, state, state = 'done' and not is_untaken as "isTaken"
            from volley.part where run = $1 and state not in ('withdrawn', 'returned') order by step, request, part`,

@@ -14,7 +14,7 @@ import { attemptName, type MemoryState, type Part, partName, REMEMBERED_MS, type
 export function drop(memory: MemoryState, id: string): boolean {
   const run = memory.runs.get(id);
   if (run === undefined) return true;
-  Object.assign(run, { isOpen: false, isDropped: true });
+  run.isOpen = false;
   if ([...run.parts.values()].some(({ state, owner }) => state === 'under-way' && memory.isAlive(owner))) return false;
   return memory.runs.delete(id);
 }
@@ -36,7 +36,6 @@ export function lead(memory: MemoryState, { run: id, epoch }: LeadKey, { leader,
     isOpen: false,
     leaseMs: 0,
     leaseUntil: Number.NEGATIVE_INFINITY,
-    isDropped: false,
     life: memory.life,
     lost: false,
     stop: undefined,

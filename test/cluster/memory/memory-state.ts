@@ -36,7 +36,6 @@ export interface Run {
   /** Of its leader. */
   leaseMs: number;
   leaseUntil: number;
-  isDropped: boolean;
   life: string;
   lost: boolean;
   stop: { reason: string; detail: string } | undefined;
@@ -73,8 +72,7 @@ export class MemoryState {
 
   led({ run, epoch }: LeadKey): Run {
     const found = this.runs.get(run);
-    if (found === undefined || found.isDropped || found.epoch !== epoch)
-      throw new LeadLost(`another process leads run ${run}`);
+    if (found === undefined || found.epoch !== epoch) throw new LeadLost(`another process leads run ${run}`);
     return found;
   }
 

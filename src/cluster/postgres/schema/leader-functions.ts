@@ -15,16 +15,15 @@ declare
   led volley.run;
 begin
   select * into led from volley.run where id = of_run;
-  if led.epoch is distinct from its_epoch or led.is_dropped then
+  if led.epoch is distinct from its_epoch then
     raise exception 'another leader has taken over' using errcode = 'VL001';
   end if;
   return led;
 end $$;
 
--- A run of which no step was ever opened is as good as new: its leader may have died before it knew. Of one whose drop was cut
--- short nothing may be concluded: the leader finishes the drop, and leads it as one that the store does not know.
+-- A run of which no step was ever opened is as good as new: its leader may have died before it knew.
 create or replace function volley.lead(of_run text, its_epoch bigint, its_leader text, its_job text, its_digest text, out is_new boolean, out is_new_life boolean,
-  out is_dropped boolean, out born text)
+  out born text)
 language plpgsql ${SETTINGS} as $$
 declare
   led volley.run;
@@ -35,11 +34,6 @@ begin
     select of_run, its_epoch, its_leader, its_job, its_digest, present, promotions from volley.meta
     on conflict do nothing;
   select * into led from volley.run where id = of_run;
-  is_dropped := led.is_dropped;
-  if is_dropped and led.epoch <= its_epoch then
-    update volley.run set epoch = its_epoch, leader = its_leader where id = of_run;
-    return;
-  end if;
   if led.epoch < its_epoch then
     -- The last leader may have died before it wrote down that it withdrew them.
     update volley.part set state = 'open' where run = of_run and state = 'withdrawn';
@@ -195,36 +189,24 @@ begin
   return 'same';
 end $$;
 
--- In pieces, so that no call takes long. Says whether all is deleted; while workers send some of it nothing is.
-create or replace function volley.drop_run(of_run text, its_epoch bigint, at_most integer, out is_all boolean, out under_way integer)
-language plpgsql ${SETTINGS} as $$
+-- Closes the step, and deletes the run where workers send nothing of it. Returns how many requests they send.
+create or replace function volley.drop_run(of_run text, its_epoch bigint) returns integer language plpgsql ${SETTINGS} as $$
 declare
-  deleted integer;
-  its_table text;
+  under_way integer;
 begin
   perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
-  is_all := not exists (select from volley.run where id = of_run);
-  if is_all then
-    return;
+  if not exists (select from volley.run where id = of_run) then
+    return 0;
   end if;
-  if not exists (select from volley.run where id = of_run and epoch = its_epoch and is_dropped) then
-    perform volley.check_lead(of_run, its_epoch);
-    update volley.run set is_open = false, is_dropped = true where id = of_run;
-  end if;
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.run set is_open = false where id = of_run and is_open;
   select count(*) into under_way from volley.part p
     where p.run = of_run and p.state = 'under-way' and volley.has_lease(p.owner);
-  if under_way > 0 then
-    return;
-  end if;
-  foreach its_table in array '{request, part}'::text[] loop
-    execute format('delete from volley.%I where ctid = any (array(select ctid from volley.%1$I where run = $1 limit $2))', its_table)
-      using of_run, at_most;
-    get diagnostics deleted = row_count;
-    exit when deleted > 0;
-  end loop;
-  if deleted = 0 then
+  if under_way = 0 then
+    delete from volley.request where run = of_run;
+    delete from volley.part where run = of_run;
     delete from volley.run where id = of_run;
   end if;
-  is_all := deleted = 0;
+  return under_way;
 end $$;
 `;

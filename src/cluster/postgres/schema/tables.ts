@@ -68,7 +68,6 @@ create table volley.run (
   life text not null, -- the one that its leader has confirmed
   promotions integer not null, -- those that its leader has confirmed
   has_lost boolean not null default false, -- commits that a worker relied on
-  is_dropped boolean not null default false, -- its rows are being deleted
   stop_reason text,
   stop_detail text
 );
