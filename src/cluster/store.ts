@@ -196,9 +196,7 @@ export interface WorkingRun {
   readonly provisionedIds: readonly string[];
 }
 
-export interface ClaimedPart extends Omit<HandedPart, 'head' | 'body'> {
-  readonly head: RequestHead;
-  readonly body: Buffer;
+export interface ClaimedPart extends HandedPart {
   /** Attempts so far. */
   readonly attempt: number;
   /** Of the attempt under way, where `isInFlight`. */
