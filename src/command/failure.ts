@@ -129,9 +129,15 @@ function describeAnswer({ status, serviceCode }: ServiceError) {
 }
 
 /** `file`: what stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
-function toFailureProblem({ where, message, hint }: Problem) {
+function toFailureProblem({ where, key, message, hint }: Problem) {
   const [, file = where, line] = /^(.*?):(\d+)(?::\d+)?$/s.exec(where) ?? [];
-  return { file: maskNumbers(file), line: line === undefined ? null : Number(line), ...maskWords(message, hint) };
+  const at = line === undefined ? null : Number(line);
+  return {
+    file: maskNumbers(file),
+    line: at,
+    key: key === undefined ? null : maskNumbers(key),
+    ...maskWords(message, hint),
+  };
 }
 
 function maskWords(message: string, hint: string | undefined): { message: string; hint: string | null } {

@@ -109,13 +109,9 @@ async function readSample({ campaign, job }: JobRequest, files: Files): Promise<
 }
 
 /** What is wrong with files, conditions and lists; of the text its own page says it. */
-function listAudienceFaults({ error, ...printed }: Printed): Wrong[] {
-  if (error === null) return [];
-  const problems = error.problems.filter(
-    ({ file, message }) => file?.endsWith('job.yaml') !== true || /^(?:input|suppress|optOuts)\b/.test(message),
-  );
-  const wrong = problems.length === 0 ? [] : wrongOf({ ...printed, error: { ...error, problems } });
-  return wrong.map((each) => ({ ...each, field: each.message.includes('input.') ? 'ticks' : 'lists' }));
+function listAudienceFaults(printed: Printed): Wrong[] {
+  const wrong = wrongOf(printed, 'lists', ({ key }) => key === null || /\b(?:input|suppress|optOuts)\b/.test(key));
+  return wrong.map((each) => (each.key?.includes('input') ? { ...each, field: 'ticks' } : each));
 }
 
 /** With what each did among the first rows; by their names alone where the job cannot be checked. */

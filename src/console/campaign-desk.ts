@@ -49,7 +49,7 @@ export class CampaignDesk extends Desk {
     const { campaign } = asked;
     const { job, file } = campaign;
     const key = job?.isSandbox === false ? await this.checkJob(asked) : undefined;
-    const faults = key === undefined ? [] : wrongOf(key).filter(({ message }) => message.startsWith('service'));
+    const faults = key === undefined ? [] : wrongOf(key, undefined, ({ file }) => file?.startsWith('service') === true);
     // Of a job or a run that cannot be read, its pages are where it is put right.
     const [run, { checked }] = await Promise.all([findRun(campaign, this.context), this.checked(campaign)]).catch(
       (error) => {
@@ -119,9 +119,8 @@ export class CampaignDesk extends Desk {
   async #chooseSheet(asked: CampaignRequest, chosen: { file: string; sheet: string | undefined }, field: string) {
     await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
     const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, []);
-    const isAsked = /^Cannot choose |: no column holds phone numbers /.test(printed.error?.message ?? '');
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
-    if (printed.exitCode !== 0 && !isAsked && !isOneOf)
+    if (printed.exitCode !== 0 && printed.error?.code !== 'which-column' && !isOneOf)
       return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
     await this.note(asked, `chose ${basename(chosen.file)}${chosen.sheet === undefined ? '' : `, ${chosen.sheet}`}`);
     return { to: `/c/${asked.name}/columns` };

@@ -7,6 +7,7 @@ import type { Env } from '../command/env.js';
 export interface Printed {
   readonly exitCode: number;
   readonly error: {
+    readonly code: string;
     readonly message: string;
     readonly hint: string | null;
     readonly problems: readonly PrintedProblem[];
@@ -14,9 +15,11 @@ export interface Printed {
   readonly [key: string]: unknown;
 }
 
-interface PrintedProblem {
+export interface PrintedProblem {
   readonly file?: string;
   readonly line?: number | null;
+  /** Of the job file. */
+  readonly key: string | null;
   readonly message: string;
   readonly hint: string | null;
 }
@@ -164,6 +167,7 @@ function read(out: string): Printed {
     return {
       exitCode: 75,
       error: {
+        code: 'unexpected',
         message: 'The command ended before it said anything: it was killed, or this machine went down.',
         hint: 'Start it again: nothing is sent twice.',
         problems: [],

@@ -5,8 +5,8 @@ import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/
 import { whenPage } from './pages/timing-pages.js';
 import { describeTiming, ownZone, readTiming, type Timing } from './timing.js';
 
-const IS_OF_TIMES = /\b(?:scheduled|window|ramp)\b/;
-const FIELDS: Readonly<Record<string, string>> = { window: 'from', ramp: 'sample' };
+/** Keys of the step, and of the form, that are of times and stages alone. */
+const FIELDS: Readonly<Record<string, string>> = { scheduled: 'day', window: 'from', ramp: 'sample' };
 
 /** When a campaign leaves: it writes `scheduled`, `window` and `ramp` of the job, and shows what `volley check` says of them. */
 export class TimingDesk extends Desk {
@@ -45,11 +45,10 @@ export class TimingDesk extends Desk {
     return { to: `/c/${asked.name}/${isFaulty || asked.fields.next === undefined ? 'when' : 'check'}` };
   }
 
-  /** Of times and stages alone. */
   async #check(asked: JobRequest): Promise<Wrong[]> {
     return wrongOf(await this.checkJob(asked)).flatMap((each) => {
-      const key = IS_OF_TIMES.exec(each.message)?.[0];
-      return key === undefined ? [] : [{ ...each, field: FIELDS[key] ?? 'day' }];
+      const field = each.key?.split('.').flatMap((part) => FIELDS[part] ?? [])[0];
+      return field === undefined ? [] : [{ ...each, field }];
     });
   }
 }

@@ -7,6 +7,7 @@
 export const USER_ERRORS = {
   'bad-flag': 'a flag or argument is wrong',
   'bad-job': 'the job file cannot be used',
+  'which-column': '`init` cannot say which column holds what to send to',
   'bad-input': 'input, or another file that you named, cannot be used',
   'missing-input': 'an export that the job requires did not come, or is too old',
   'bad-credentials': 'a secret is missing or unusable',
@@ -51,6 +52,8 @@ export interface Problem {
   readonly where: string;
   /** Path of keys to a part of the job, as long as its line is unknown. */
   readonly at?: readonly (string | number)[];
+  /** The key of the job that it is about: `steps[0].input.files`. */
+  readonly key?: string;
   readonly message: string;
   readonly hint?: string;
 }

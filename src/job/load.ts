@@ -6,7 +6,7 @@ import { isObject } from '../domain/is-object.js';
 import { suggestNearest } from '../domain/suggest.js';
 import { type Files, nodeFiles } from '../storage/files.js';
 import { explainIssues } from './explain/explain-issues.js';
-import type { Finding } from './explain/finding.js';
+import { type Finding, namePath } from './explain/finding.js';
 import {
   findPosition,
   findUnquotedText,
@@ -128,7 +128,7 @@ export async function placeProblems<T>(
     const source = text === undefined ? undefined : readSource(text, file);
     if (source === undefined || source.yaml.isBroken) throw error;
     const problems = error.problems.map(({ at, ...problem }) =>
-      at === undefined ? problem : { ...problem, where: placeOf({ at, message: '' }, source) },
+      at === undefined ? problem : { ...problem, ...keyOf({ at }), where: placeOf({ at, message: '' }, source) },
     );
     const message = error.problems.reduce(
       (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
@@ -177,7 +177,7 @@ function refuseJob(found: readonly Finding[], source: Source): UserError {
     .slice(0, MAX_PROBLEMS)
     .map((finding): Problem => {
       const { message, hint } = finding;
-      return { where: placeOf(finding, source), message, ...(hint === undefined ? {} : { hint }) };
+      return { where: placeOf(finding, source), ...keyOf(finding), message, ...(hint === undefined ? {} : { hint }) };
     });
   const [first] = problems;
   const message =
@@ -207,6 +207,10 @@ function nameCause(findings: readonly Finding[], source: Source): readonly Findi
 
 function placeOf(finding: Finding, source: Source): string {
   return `${source.file}:${findPosition(source.text, offsetOf(finding, source))}`;
+}
+
+function keyOf({ at }: Pick<Finding, 'at'>): { key?: string } {
+  return typeof at === 'number' || at.length === 0 ? {} : { key: namePath(at) };
 }
 
 function offsetOf({ at }: Finding, { yaml }: Source): number {

@@ -128,7 +128,7 @@ function refuseGuess(
   if (found.kind === 'none') {
     const of = files.map((file) => showPath(screen, file)).join(', ');
     return new UserError(
-      'bad-input',
+      'which-column',
       `Cannot write a job for ${of}: no column holds phone numbers or e-mail addresses; columns: ${listColumns(columns)}`,
       { hint: 'If there is one, name it with --destination; numbers without + need --country, too.' },
     );
@@ -138,7 +138,7 @@ function refuseGuess(
   );
   const [first] = found.columns;
   const command = showCommand(screen, 'init', ...files, '--destination', first?.column ?? '');
-  return new UserError('bad-flag', `Cannot choose the column to send to: ${said.join(', ')}`, {
+  return new UserError('which-column', `Cannot choose the column to send to: ${said.join(', ')}`, {
     hint: `Name it with --destination, such as: ${command}`,
   });
 }

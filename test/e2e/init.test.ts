@@ -184,7 +184,7 @@ test('two files without a common column of numbers are refused', async () => {
   const init = await volley('init', 'apart/a.csv', 'apart/b.csv');
 
   expect(init.code).toBe(2);
-  expect(errorOf(init).message).toContain('no column');
+  expect(errorOf(init)).toMatchObject({ code: 'which-column', message: expect.stringContaining('no column') });
 });
 
 test('two files of different encodings are refused', async () => {

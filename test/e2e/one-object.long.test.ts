@@ -109,11 +109,11 @@ describe.concurrent('one JSON object on stdout', () => {
     expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
   });
 
-  test('problems have file and line, apart', async () => {
+  test('problems have file, line and key, apart', async () => {
     const workspace = await aWorkspaceInProcess();
     workspace.writeJob(aJob(workspace, { colour: 'red' }));
     const { error } = readFailure(await workspace.run());
-    expect(error).toMatchObject({ code: 'bad-job', problems: [{ file: 'job.yaml', line: 1 }] });
+    expect(error).toMatchObject({ code: 'bad-job', problems: [{ file: 'job.yaml', line: 1, key: 'colour' }] });
   });
 
   test('run that finished an older run first, and then fails, says both', async () => {

@@ -1,7 +1,7 @@
 import { escapeText } from '../../command/screen.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { NO_VISIT, type Visit } from '../access.js';
-import type { Printed } from '../commands.js';
+import type { Printed, PrintedProblem } from '../commands.js';
 
 /** Who looks at a page, what it is about, and what is wrong on it. */
 export interface View extends Visit {
@@ -18,6 +18,8 @@ export interface Wrong {
   readonly message: string;
   readonly hint?: string | null;
   readonly field?: string;
+  /** Of the job file, which these pages do not name. */
+  readonly key?: string | null;
   /** That the page is answered with, where it is not 422. */
   readonly status?: number;
 }
@@ -152,32 +154,32 @@ function showHidden(page: string): string {
 
 function renderWrong(wrong: readonly Wrong[]): Html {
   if (wrong.length === 0) return NOTHING;
-  const items = wrong.map(({ message, hint, field }) => {
-    const plain = sayPlainly(message);
-    const said = field === undefined ? plain : html`<a href="#${field}">${plain.replace(OF_KEY, 'It $1 ')}</a>`;
+  const items = wrong.map((each) => {
+    const { hint, field } = each;
+    const plain = sayPlainly(each.message, each);
+    const said = field === undefined ? plain : html`<a href="#${field}">${plain}</a>`;
     return html`<li>${said}${hint ? html`<br>${sayPlainly(hint)}` : NOTHING}</li>`;
   });
   return html`<div class="wrong" role="alert" aria-labelledby="wrong"><h2 id="wrong">There is a problem</h2><ul>${items}</ul></div>
 `;
 }
 
-/** What a key of the job file is, has or holds: who follows a fault to its field does not need the key. */
-const OF_KEY = /^"?[\w[\]]+(?:\.[\w[\]]+)+"? (is|has|holds) /;
-
-/** In the words of these pages; the command below them names the line of the job file. */
-function sayPlainly(message: string): string {
-  const bare = message.replace(/^.*job\.yaml, line \d+: (?:[\w[\]]+(?:\.[\w[\]]+)+: )?/, '');
-  return bare.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
+/** In the words of these pages. Who follows a fault to its field does not need the key; the command below the page names its line. */
+function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
+  const isKeyFirst = key && said.startsWith(key);
+  const bare = isKeyFirst && said[key.length] === ':' ? said.slice(key.length + 2) : said;
+  const named = isKeyFirst && bare === said && field !== undefined ? `It${said.slice(key.length)}` : bare;
+  return named.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
 }
 
-/** The sentences of the command itself. */
-export function wrongOf({ error }: Printed, field?: string): Wrong[] {
+/** The sentences of the command itself; `isOf`: of these of its problems alone. */
+export function wrongOf({ error }: Printed, field?: string, isOf?: (problem: PrintedProblem) => boolean): Wrong[] {
   if (error === null) return [];
   const at = field === undefined ? {} : { field };
   if (error.problems.length === 0) return [{ message: error.message, hint: error.hint, ...at }];
-  return error.problems.map(({ file, line, message, hint }) => {
-    const where = file === undefined ? '' : `${file}${line ? `, line ${line}` : ''}: `;
-    return { message: `${where}${message}`, hint, ...at };
+  return error.problems.filter(isOf ?? (() => true)).map(({ file, line, key, message, hint }) => {
+    const where = file === undefined || key !== null ? '' : `${file}${line ? `, line ${line}` : ''}: `;
+    return { message: `${where}${message}`, hint, key, ...at };
   });
 }
 
@@ -220,7 +222,8 @@ export function markWrong({ wrong }: View, id: string, hint = ''): Html {
 
 /** `about`: how a message begins where it stands alone. */
 export function renderFault({ wrong }: View, id: string, about = ''): Html {
-  const said = wrong.flatMap(({ field, message }) => (field === id ? [sayPlainly(message).replace(about, '')] : []));
+  const own = wrong.filter(({ field }) => field === id);
+  const said = own.map((each) => sayPlainly(each.message, each).replace(about, ''));
   return said.length === 0 ? NOTHING : html`<span class="fault" id="${id}-fault">${said.join(' ')}</span>`;
 }
 
