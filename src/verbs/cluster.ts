@@ -84,7 +84,7 @@ const status = defineBelow(
       withDatabase(where, context, async (database) => {
         await assertSchema(database);
         const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
-        const found = await readClusterStatus(database);
+        const found = await readClusterStatus(database, context.env.clock);
         return { json: found, text: formatStatus(found) };
       }),
   },
@@ -122,8 +122,9 @@ async function assertSchema(database: Database): Promise<void> {
 type Run = ClusterStatus['runs'][number];
 
 /** What a database holds, for a person; the words are those of jobs/reference/cluster.md. */
-function formatStatus({ runs, workers, lanes }: ClusterStatus): string {
+function formatStatus({ runs, workers, lanes, answersInMs }: ClusterStatus): string {
   const lines = [
+    `The database answers in ${answersInMs < 10 ? answersInMs.toFixed(1) : Math.round(answersInMs)} ms.`,
     ...(runs.length === 0 ? ['No runs: nothing of people is in the database.'] : []),
     ...runs.flatMap((run) => [
       `Run ${run.run} of job ${run.job}: ${describeState(run)}`,
@@ -164,17 +165,25 @@ function describeRun({
   underWay,
   rows,
   bodies,
+  oldestOpenSeconds,
 }: Run): [string, string][] {
+  const oldest = oldestOpenSeconds === null ? '' : `, the oldest for ${Math.round(oldestOpenSeconds)} s`;
   return [
     [noLeaderSince === null ? 'leads' : 'led', leader],
     ['stands by', standbys.length === 0 ? 'no process' : standbys.join(', ')],
-    ['requests', `${format(open)} open, ${format(claimed)} claimed, ${format(underWay)} under way`],
+    ['requests', `${format(open)} open${oldest}, ${format(claimed)} claimed, ${format(underWay)} under way`],
     ['in doubt', `${countOf(rows, 'row')} if the run is dropped now, or the database lost`],
     ['people', `numbers and texts of ${countOf(bodies, 'request')} are in the database`],
   ];
 }
 
-function nextOf({ run, noLeaderSince, standbys, stop, isOpen, open, hasLost }: Run, workers: number): string {
+/** Longer than a pause that a service asks for, as a rule. */
+const LONG_OPEN_SECONDS = 120;
+
+function nextOf(
+  { run, noLeaderSince, standbys, stop, isOpen, open, oldestOpenSeconds, hasLost }: Run,
+  workers: number,
+): string {
   if (hasLost) return `look at what happened, then \`volley cluster drop ${run}\`, and run its job again`;
   if (noLeaderSince !== null) {
     return standbys.length === 0
@@ -182,7 +191,10 @@ function nextOf({ run, noLeaderSince, standbys, stop, isOpen, open, hasLost }: R
       : 'nothing to do: the process that stands by takes over, within a minute or so';
   }
   if (stop !== null) return 'nothing to do: its leader ends';
-  return isOpen && open > 0 && workers === 0 ? 'start a worker: volley work' : 'nothing to do';
+  if (isOpen && open > 0 && workers === 0) return 'start a worker: volley work';
+  return isOpen && (oldestOpenSeconds ?? 0) > LONG_OPEN_SECONDS
+    ? 'no worker gets on with it: look at their logs, and at the lane below'
+    : 'nothing to do';
 }
 
 function describeLane({ share, pausedSeconds, used }: ClusterStatus['lanes'][number]): string {

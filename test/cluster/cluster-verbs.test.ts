@@ -121,11 +121,18 @@ test('status shows who leads, who stands by, who works, and how much of the limi
   expect(stdout).toMatch(
     new RegExp(
       `Run ${id} of job sale: step 1 is sent\n {2}leads {6}${self}\n {2}stands by {2}${self}\n` +
-        ' {2}requests {3}\\d+ open, \\d+ claimed, \\d+ under way\n {2}in doubt {3}\\d+ rows? if.*\n.*\n {2}next {7}nothing to do\n',
+        ' {2}requests {3}\\d+ open(, the oldest for \\d+ s)?, \\d+ claimed, \\d+ under way\n {2}in doubt {3}\\d+ rows? if.*\n.*\n {2}next {7}nothing to do\n',
     ),
   );
   expect(stdout).toMatch(new RegExp(`Workers\n {2}${self} {2}\\d+ claimed, \\d+ under way, lease for \\d+ s\n`));
   expect(stdout).toMatch(/ {2}sms \S+ acme_hq {2}[1-9]\d? % of its limit used, not slowed down\n/);
+
+  const database = openTestDatabase(url);
+  await database.query("update volley.request set handed_at = handed_at - interval '10 minutes'");
+  expect((await status()).stdout).toMatch(
+    / open, the oldest for 60\d s, .*\n(?:.*\n)*? {2}next {7}no worker gets on with it:/,
+  );
+  await database.close();
   expect(await ended).toBe(0);
   await standby.close();
 });
@@ -156,8 +163,9 @@ test('status says since when a run has no leader, what to do, and who takes over
     /spring: no leader since \S+Z, nothing of it begins\n {2}led {8}b\n {2}stands by {2}\S+ \d+\n.* 0 open, .*\n.* 0 rows .*\n.*\n {2}next {7}nothing to do: the process that stands by takes over/,
   );
   expect(stdout).toMatch(
-    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, .*\n.* 1 row .*\n.*\n {2}next {7}run its job again/,
+    /sale: no leader since \S+Z, nothing of it begins\n {2}led {8}a\n {2}stands by {2}no process\n.* 1 open, the oldest for .*\n.* 1 row .*\n.*\n {2}next {7}run its job again/,
   );
+  expect(stdout).toMatch(/^The database answers in [\d.]+ ms\.\n/);
   const dropped = await runCommandInProcess(['cluster', 'drop', key.run, '--no-json'], {
     cwd: workspace.directory,
     env: { VOLLEY_DATABASE_URL: url },

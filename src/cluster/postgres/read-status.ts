@@ -1,3 +1,4 @@
+import type { Clock } from '../../ports/clock.js';
 import type { Database } from './database.js';
 import { remaining, USED_SPAN_MS } from './schema/lane-functions.js';
 import { NOW_MS } from './schema/life-functions.js';
@@ -23,6 +24,8 @@ export interface ClusterStatus {
     readonly open: number;
     readonly claimed: number;
     readonly underWay: number;
+    /** Since the first of those that are open was handed over; null where none is open. */
+    readonly oldestOpenSeconds: number | null;
     /** Rows that were handed over and whose outcome no journal has: in doubt if the run is dropped now, or the database lost. */
     readonly rows: number;
     /** Bodies of requests: what is held of people. */
@@ -44,6 +47,8 @@ export interface ClusterStatus {
     /** Of its limit, in the last seconds; 1: all of it. */
     readonly used: number;
   }[];
+  /** How long a call took. */
+  readonly answersInMs: number;
 }
 
 /** A process that stands by says so three times as often. */
@@ -60,15 +65,27 @@ export async function countRowsInDoubt(database: Database, run: string): Promise
   return Number(row?.rows ?? 0);
 }
 
-export async function readClusterStatus(database: Database): Promise<ClusterStatus> {
+export async function readClusterStatus(
+  database: Database,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
+): Promise<ClusterStatus> {
   // Names and types of the columns are those above.
   const read = async <T>(text: string) => (await database.query(text)) as unknown as T;
+  // The first call opens the connection.
+  await database.query('select');
+  const startMs = monotonicMs();
+  await database.query('select');
+  const answersInMs = monotonicMs() - startMs;
   return {
+    answersInMs,
     runs: await read(`
       select r.id as run, r.job, r.step, r.is_open as "isOpen", r.stop_detail as stop, r.has_lost as "hasLost",
           array(select process from volley.standby s
             where s.job = r.job and seen_at > clock_timestamp() - interval '${STANDS_BY_SECONDS} seconds' order by 1) as standbys,
           regexp_replace(r.leader, ' \\S+$', '') as leader, (${ROWS_IN_DOUBT})::float8 as rows,
+          (select extract(epoch from clock_timestamp() - min(q.handed_at))::float8
+            from volley.request q join volley.part p using (run, step, request)
+            where q.run = r.id and p.state = 'open') as "oldestOpenSeconds",
           case when isfinite(r.lease_until) and not ${isLed('r')}
             then to_char((r.lease_until - r.lease) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') end as "noLeaderSince",
           ${countParts('p.run = r.id', ['open', 'claimed', 'under-way'])},

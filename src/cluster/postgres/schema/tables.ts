@@ -78,6 +78,7 @@ create table volley.request (
   request integer not null,
   head json not null,
   body bytea not null,
+  handed_at timestamptz not null default clock_timestamp(),
   primary key (run, step, request)
 );
 
