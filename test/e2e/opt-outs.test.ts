@@ -158,11 +158,11 @@ test('lines that are appended in mid-run take out what has not left; what was ta
   });
   const run = await planned(workspace);
   workspace.append('opt-outs.csv', line(29));
-  const running = workspace.start(['apply', run]);
+  const running = workspace.volley('apply', run);
   await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
   workspace.append('opt-outs.csv', `${line(2)}${line(22)}${line(23)}${line(23, 'in')}${line(29, 'in')}`);
   workspace.append('opt-outs.csv', line(24).slice(0, 9));
-  const { code, summary } = await workspace.finish(running);
+  const { code, summary } = await running;
   expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 2 }]);
   expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
 });
@@ -174,10 +174,10 @@ test('a line that is written in front of the others in mid-run takes its row out
     area: 'sms',
     nth: 2,
   });
-  const running = workspace.start(['apply', await planned(workspace)]);
+  const running = workspace.volley('apply', await planned(workspace));
   await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
   workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(29)}${line(30)}`);
-  expect((await workspace.finish(running)).code).toBe(0);
+  expect((await running).code).toBe(0);
   expect(await workspace.destinations()).toEqual(without(30, 29, 30));
 });
 
@@ -189,13 +189,13 @@ test('who opted out in mid-run gets nothing, also where an older copy of the lis
     nth: [2, 3, 4],
   });
   workspace.writeJob(aJob(workspace, { optOuts: 'opt-outs.csv', steps: [anSmsStep({ batchSize: 5, limits: SLOW })] }));
-  const running = workspace.start(['apply', await planned(workspace)]);
+  const running = workspace.volley('apply', await planned(workspace));
   const sent = (count: number) => expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(count);
   await sent(2);
   workspace.append('opt-outs.csv', line(29));
   await sent(4);
   workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(30)}`);
-  const { code, summary } = await workspace.finish(running);
+  const { code, summary } = await running;
   expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 1 }]);
   expect(await workspace.destinations()).toEqual(without(30, 29, 30));
 });
