@@ -4,6 +4,7 @@ import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
+import { readFailure } from './failure.js';
 import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
@@ -16,7 +17,7 @@ async function aNight(faults: readonly FaultInput[], changes: object = {}): Prom
 
 const BRIEF = { service: { giveUpAfterSeconds: 1 } };
 
-describe.concurrent('stderr alone tells why a run ended', () => {
+describe.concurrent('stderr alone tells why a run ended, and stdout of one that is stopped says so too', () => {
   test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: SaidEnd }]>([
     [
       'every row accepted',
@@ -99,13 +100,17 @@ describe.concurrent('stderr alone tells why a run ended', () => {
     const workspace = await aNight([{ kind: 'latency', delayMs: 120_000, nth: 2 }]);
     const running = workspace.start(['run', 'job.yaml']);
     await until(() => workspace.requests().length === 2);
-    running.signal('SIGTERM');
+    running.signal('SIGHUP');
     await running.says('nothing new is sent');
     running.signal('SIGTERM');
-    const { code, stderr } = await running.ended;
+    const ended = await running.ended;
 
-    const lines = linesOf(stderr);
-    expect([code, eventsOf(lines)]).toEqual([75, ['start', 'end']]);
+    const lines = linesOf(ended.stderr);
+    expect([ended.code, eventsOf(lines)]).toEqual([75, ['start', 'end']]);
+    expect(readFailure(ended)).toMatchObject({
+      state: 'stopped',
+      error: { code: 'interrupted', message: expect.stringContaining('SIGTERM came a second time') },
+    });
     expect(lines.at(-1)).toMatchObject({ level: LEVELS.error, exitCode: 75, job: 'sale', run: expect.any(String) });
 
     workspace.setFaults();
@@ -130,8 +135,11 @@ describe.concurrent('stderr alone tells why a run ended', () => {
     const running = workspace.start(['run', 'job.yaml']);
     await until(() => workspace.requests().length === 2);
     running.signal('SIGTERM');
+    const ended = await running.ended;
 
-    expectSaid(await running.ended, { code: 75, level: 'error', reason: /interrupted.*SIGTERM/ });
+    expectSaid(ended, { code: 75, level: 'error', reason: /interrupted.*SIGTERM/ });
+    const error = { code: 'interrupted', message: 'it was interrupted (SIGTERM)' };
+    expect(readFailure(ended)).toMatchObject({ state: 'stopped', error });
   });
 
   test.each([
