@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { oneIn } from '../one-in.js';
+import { ALL, oneIn } from '../one-in.js';
 import { aJob, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspace } from './a-workspace.js';
 import { until } from './command.js';
 
 const PEOPLE = 400;
+/** Processes that are killed at most. */
+const KILLS = ALL ? 12 : 6;
 const SLOW = Array.from({ length: 60 }, (_, index) => 2 + index * 3);
 /** What left right before the line was durable, and came in right behind it. */
 const UNDER_WAY_MS = 2000;
@@ -51,7 +53,7 @@ test.each(oneIn(3, [1, 2, 3]))(
         hasEnded = true;
         code = end.code;
       });
-      const kills = random() < 0.8 && life < 12;
+      const kills = random() < 0.8 && life < KILLS;
       await until(() => hasEnded || workspace.requests().length > before);
       for (let left = 3 + random() * 6; !hasEnded && left > 0; left -= 1) {
         await sleep(random() * 400);
