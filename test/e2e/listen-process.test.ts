@@ -70,10 +70,10 @@ class Sender {
 }
 
 describe('volley listen, in a process of its own', () => {
-  test('killed four times: nothing that was acknowledged is lost, nothing is there twice', async () => {
+  test('killed twice: nothing that was acknowledged is lost, nothing is there twice', async () => {
     const { output, listen, ids } = aDirectory();
     const sender = new Sender(600);
-    for (const kill of [1, 2, 3, 4]) {
+    for (const isTorn of [false, true]) {
       const { running, origin } = await listen();
       const before = sender.acknowledged.size;
       const delivering = sender.deliver(origin);
@@ -82,7 +82,7 @@ describe('volley listen, in a process of its own', () => {
       expect((await running.ended).signal).toBe('SIGKILL');
       await delivering;
       expect(ids()).toEqual(expect.arrayContaining([...sender.acknowledged].map((id) => `event:${id}`)));
-      if (kill % 2 === 0) appendFileSync(output, '{"format":1,"receivedAt":"2026-11-21T12:0');
+      if (isTorn) appendFileSync(output, '{"format":1,"receivedAt":"2026-11-21T12:0');
     }
     expect(sender.pending.size).toBeGreaterThan(0);
 
