@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees, readOutput } from './account.js';
 
 /** Names that a spreadsheet would run, or that must come back as they were. */
@@ -90,14 +90,14 @@ test.concurrent('output.format ndjson gives the same rows and cells as csv', asy
 test.concurrent('standard input is read whole, kept in the run directory, and sent once', async () => {
   const workspace = await aWorkspace();
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: '-' } })] }));
-  const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: people(15) }));
 
-  const { code, summary } = await run();
+  const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: people(15) }));
 
   expect(code).toBe(0);
   expectEveryRowOnce(summary);
   expectLedgerAgrees(summary, await workspace.sms(), (row) => `Hi ${row.name}`);
   expect(workspace.read(`${workspace.runOf(summary.plan)}/stdin`)).toBe(people(15));
-  expect(JSON.parse((await run()).stdout)).toMatchObject({ state: 'nothing-new' });
+  const again = await volleyIn(workspace, { stdin: people(15) }, 'run', 'job.yaml');
+  expect(JSON.parse(again.stdout)).toMatchObject({ state: 'nothing-new' });
   expect(await workspace.destinations()).toEqual(numbersOf(15));
 });
