@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
+import { readKept } from '../domain/is-object.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Clock } from '../ports/clock.js';
 import type { Files } from '../storage/files.js';
@@ -122,7 +123,7 @@ export class Access {
     if (value === '' || !(await this.#isFresh(path, SESSION_MS))) return undefined;
     const formToken = sha256Of(`form ${value}`);
     if (this.#team === undefined) return { ...NO_VISIT, formToken };
-    const [member = '', digest = ''] = JSON.parse((await this.#files.readText(path)) || '[]');
+    const [member = '', digest = ''] = readKept(await this.#files.readText(path)) ?? [];
     const user = await this.#team.find(member);
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }

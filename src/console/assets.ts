@@ -99,7 +99,8 @@ if (counted) {
 const upload = document.querySelector('form[data-slices]');
 if (upload) upload.addEventListener('submit', async (event) => {
   const [file] = upload.elements.file.files;
-  if (!file) return;
+  // One that is empty has no slices.
+  if (!file?.size) return;
   event.preventDefault();
   const said = upload.querySelector('[data-upload]');
   const token = upload.elements.token.value;

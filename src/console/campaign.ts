@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
+import { readKept } from '../domain/is-object.js';
 import { writtenService } from '../job/schema/service.js';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
@@ -109,7 +110,7 @@ export class Campaigns {
     if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true) return undefined;
     const text = await this.#files.readText(join(directory, JOB_FILE));
     const chosen = await this.#files.readText(join(this.stateOf(name), 'file.json'));
-    const { path: file, sheet } = JSON.parse(chosen ?? '{}');
+    const { path: file, sheet } = readKept(chosen) ?? {};
     return { name, directory, job: text === undefined ? undefined : readJob(text), file, sheet };
   }
 

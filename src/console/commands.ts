@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Env } from '../command/env.js';
+import { readKept } from '../domain/is-object.js';
 
 /** What a command printed with --json. */
 export interface Printed {
@@ -87,7 +88,7 @@ export class Commands {
       const chunks: Buffer[] = [];
       child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
       child.on('error', reject);
-      child.on('close', () => resolve(read(Buffer.concat(chunks).toString('utf8'))));
+      child.on('close', () => resolve(readKept(Buffer.concat(chunks).toString('utf8')) ?? UNSAID));
     });
   }
 
@@ -146,14 +147,14 @@ export class Commands {
 
   /** Undefined where none was started. */
   async find(state: string, verb: string): Promise<Started | undefined> {
-    const text = await this.#env.files.readText(join(state, `${verb}.json`));
-    if (text === undefined) return undefined;
-    const { pid, host, jobSha256, run }: StartedFile = JSON.parse(text);
+    const started: StartedFile | undefined = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
+    if (started === undefined) return undefined;
+    const { pid, host, jobSha256, run } = started;
     // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
-    return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : read(out) };
+    return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
   }
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: Actor) {
@@ -162,17 +163,12 @@ export class Commands {
   }
 }
 
-function read(out: string): Printed {
-  if (out.trim() === '') {
-    return {
-      exitCode: 75,
-      error: {
-        code: 'unexpected',
-        message: 'The command ended before it said anything: it was killed, or this machine went down.',
-        hint: 'Start it again: nothing is sent twice.',
-        problems: [],
-      },
-    };
-  }
-  return JSON.parse(out);
-}
+const UNSAID: Printed = {
+  exitCode: 75,
+  error: {
+    code: 'unexpected',
+    message: 'The command ended before it said anything: it was killed, or this machine went down.',
+    hint: 'Start it again: nothing is sent twice.',
+    problems: [],
+  },
+};

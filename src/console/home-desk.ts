@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
-import { isObject } from '../domain/is-object.js';
+import { isObject, readKept } from '../domain/is-object.js';
 import { exampleFor } from '../guess/write-job.js';
 import { loadJob } from '../job/load.js';
 import { normalizeNumber } from '../normalize/number/number.js';
@@ -104,7 +104,7 @@ export class HomeDesk extends Desk {
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
   async #list(): Promise<KnownEntry[]> {
     const path = this.campaigns.stateOf(ENTRIES_FILE);
-    const kept: readonly KnownEntry[] = this.#kept ?? JSON.parse((await this.files.readText(path)) ?? '[]');
+    const kept: readonly KnownEntry[] = this.#kept ?? readKept(await this.files.readText(path)) ?? [];
     const known = new Map(kept.map((each) => [each.name, each]));
     const inTurn = pLimit(READ_AT_ONCE);
     const names = await this.campaigns.list();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { remember } from '../domain/is-object.js';
+import { readKept, remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
@@ -66,8 +66,8 @@ export class Rejections {
     for (const { directory } of runs) bytes += (await this.#files.stat(join(directory, JOURNAL_FILE)))?.bytes ?? 0;
     const name = `rejections-${of.plan.id}-${bytes}`;
     const [path, about] = [join(this.#state, `${name}.ndjson`), join(this.#state, `${name}.json`)];
-    const known = await this.#files.readText(about);
-    if (known !== undefined) return JSON.parse(known);
+    const known = readKept(await this.#files.readText(about));
+    if (known !== undefined) return known;
     await this.#files.makeDirectory(this.#state);
     for (const each of await this.#files.list(this.#state))
       if (each.startsWith('rejections-')) await this.#files.remove(join(this.#state, each));
@@ -129,8 +129,7 @@ export class Rejections {
   }
 
   async readFixes(): Promise<Fixes> {
-    const text = await this.#files.readText(join(this.#state, FIXES_FILE));
-    return text === undefined ? { plan: '', rows: {}, put: [] } : JSON.parse(text);
+    return readKept(await this.#files.readText(join(this.#state, FIXES_FILE))) ?? { plan: '', rows: {}, put: [] };
   }
 
   writeFixes(fixes: Fixes): Promise<void> {

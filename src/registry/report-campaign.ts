@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
-import { remember } from '../domain/is-object.js';
+import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
 import { type RowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -66,7 +66,7 @@ export async function readCampaignReport(files: Files, of: PlanAt, kept: string)
   const paths = members.found.flatMap(({ directory }) => names.map((name) => join(directory, name)));
   const facts = await Promise.all(paths.map((path) => files.stat(path)));
   const stamp = JSON.stringify([of.plan.id, paths, facts.map((each) => [each?.bytes, each?.modifiedMs])]);
-  const known = JSON.parse((await files.readText(kept)) ?? '{}');
+  const known = readKept(await files.readText(kept)) ?? {};
   if (known.stamp === stamp) return known.report;
   const summarize: Summarize = async (...each) => (await readSummary(files, each[1])) ?? writeRunReport(...each);
   const made = await writeCampaign(files, of, { ...members, summarize });

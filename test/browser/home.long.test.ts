@@ -75,3 +75,16 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
   expect(complaints).toEqual([]);
   await page.close();
 });
+
+test('an empty file is refused at once, and another one is taken in its place', { timeout: TIMEOUT_MS }, async () => {
+  const { page, complaints } = await aVisit(browser, console);
+  await page.fill('#name', 'empty');
+  await page.click('text=Start a campaign');
+  await page.setInputFiles('#file', console.write('empty.csv', ''));
+  await page.click('text=Upload');
+  await page.waitForSelector('.wrong:has-text("Choose a file that has rows")');
+  await page.setInputFiles('#file', console.write('people.csv', PEOPLE));
+  await page.click('text=Upload');
+  await page.waitForURL('**/columns');
+  expect(complaints).toEqual([]);
+});

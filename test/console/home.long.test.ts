@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
@@ -186,6 +186,34 @@ test('behind a proxy that names who asks there is no sign-in, and the settings n
     expect(text).not.toContain(line.split(',')[2]);
   await console.end();
 });
+
+test(
+  'what the console keeps for itself is made again where a disk has damaged it, as is the output of a command that was cut',
+  async () => {
+    const console = new AConsole();
+    await console.start();
+    await console.enter();
+    await console.aCampaign('sale', `${people(2)}no number,x\n`);
+    await console.check('sale');
+    await console.ask('/c/sale/fix');
+    await console.ask('/');
+    await console.end();
+    const own = join(console.directory, '.console');
+    const damaged = readdirSync(join(own, 'sale')).filter((name) => /\.(?:json|out)$/.test(name));
+    expect(damaged).toEqual(expect.arrayContaining(['file.json', 'plan.json', 'plan.out']));
+    for (const path of ['.campaigns.json', ...damaged.map((name) => join('sale', name))])
+      writeFileSync(join(own, path), '{"state": "do');
+
+    await console.start();
+    await console.enter();
+    for (const page of ['/', '/c/sale', '/c/sale/message', '/c/sale/check', '/c/sale/fix'])
+      expect([page, (await console.ask(page)).status]).not.toEqual([page, 500]);
+    expect((await console.check('sale')).plan).toMatch(/^\w{64}$/);
+    expect(textOf(await console.ask('/'))).toContain('sale');
+    await console.end();
+  },
+  TIMEOUT_MS,
+);
 
 async function findPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
