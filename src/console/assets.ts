@@ -9,7 +9,7 @@ a{color:var(--action)}
 main:focus{outline:0}
 .skip{position:absolute;left:-100vw}.skip:focus{left:1rem;top:.5rem;background:var(--ground);padding:.5rem;z-index:1}
 header{border-bottom:1px solid var(--line)}
-nav{max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
+nav{display:flow-root;max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
 .steps{color:var(--dim);padding-bottom:0}.steps a{margin-right:1rem}
 .brand{font-weight:700;margin-right:1rem}
 .visitor{float:right;color:var(--dim)}

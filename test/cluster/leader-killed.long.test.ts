@@ -20,7 +20,7 @@ test.concurrent('workers that come after the lease of a leader that was killed s
   expect(await workspace.destinations()).toEqual([]);
   const { stdout } = await volley('cluster', 'status', '--no-json');
   expect(stdout).toMatch(
-    /sale: no leader since 20\d\d-\S+Z, nothing of it begins\n[\s\S]*requests +10 open, 0 claimed, 0 under/,
+    /sale: no leader since 20\d\d-\S+Z, nothing of it begins\n[\s\S]*requests +10 open, the oldest for \d+ s, 0 claimed, 0 under/,
   );
 
   const worker = start('work', 'job.yaml', '--until-done');

@@ -72,7 +72,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const rows = ['A,+6591234001,yes', 'B,+6591234002,no', 'C,+6591234003,yes', 'D,+6591234004,'];
     await console.aCampaign('who', `name,mobile,agreed\n${rows.join('\n')}\n`);
     const shown = await console.ask('/c/who/who');
-    expect(textOf(shown)).toContain('No one is excluded. Is that right?');
+    expect(textOf(shown)).toContain('No list of people who opted out is used. Is that right?');
     const sha256 = fieldOf(shown, 'sha256');
     const path = console.write('stop.csv', 'phone\n+6591234003\n');
     const tick = { '["agreed","yes"]': 'on' };

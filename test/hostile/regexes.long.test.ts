@@ -40,6 +40,7 @@ const BUILT: Readonly<Record<string, string>> = {
   'template/number-input.ts':
     'groups of three digits, or digits, and digits behind one sign: each character fits one place only',
   'job/schema/written-where.ts': 'either of two literals, which are looked at themselves',
+  'cluster/postgres/explain-failure.ts': 'a code of the house, five letters and digits: no repetition',
   'service/service-secrets.ts': 'letters of secrets, each in a few writings: no repetition',
   'service/areas/verification.ts': 'one class with bounds',
 };

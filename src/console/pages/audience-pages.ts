@@ -39,7 +39,7 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
   );
   const listed =
     lists.length === 0 && optOuts === ''
-      ? html`<p class="note"><b>No one is excluded. Is that right?</b> People who said STOP, or asked you not to write, must be on a list here.</p>`
+      ? html`<p class="note"><b>No list of people who opted out is used. Is that right?</b> People who said STOP, or asked you not to write, must be on a list here.</p>`
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
   const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
