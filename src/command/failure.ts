@@ -131,10 +131,9 @@ function describeAnswer({ status, serviceCode }: ServiceError) {
 /** `file`: what stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */
 function toFailureProblem({ where, key, message, hint }: Problem) {
   const [, file = where, line] = /^(.*?):(\d+)(?::\d+)?$/s.exec(where) ?? [];
-  const at = line === undefined ? null : Number(line);
   return {
     file: maskNumbers(file),
-    line: at,
+    line: line === undefined ? null : Number(line),
     key: key === undefined ? null : maskNumbers(key),
     ...maskWords(message, hint),
   };

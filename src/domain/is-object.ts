@@ -3,7 +3,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What was kept as JSON to be made again where it is not there, or not whole: then undefined. */
+/** What was kept as JSON; undefined where it is not there, or a disk has damaged it: it is begun anew. */
 export function readKept(text: string | undefined): ReturnType<typeof JSON.parse> | undefined {
   try {
     return text === undefined ? undefined : JSON.parse(text);

@@ -39,7 +39,6 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     else if (asked.group !== undefined) cli = addGroup(cli, each, asked.group, run);
     else if (asked.verb !== undefined) cli = addVerb(cli, each, asked.verb, run);
   }
-  keepFromRenderingHelp(cli);
   await cli
     .options(logFlags)
     .strict()
@@ -64,12 +63,6 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
     });
   if (printed !== '') await terminal.writeStdout(`${printed}\n`);
   return exitCode;
-}
-
-/** The parser renders the help of each verb that it runs, in case that it fails: a fifth of its time, and `fail` does not show it. */
-function keepFromRenderingHelp(cli: object): void {
-  const parser = cli as { getInternalMethods(): { getUsageInstance(): { cacheHelpMessage(): void } } };
-  parser.getInternalMethods().getUsageInstance().cacheHelpMessage = () => {};
 }
 
 /** For one and for many, which the parser's types do not know. */

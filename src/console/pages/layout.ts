@@ -172,7 +172,7 @@ function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
   return named.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
 }
 
-/** The sentences of the command itself; `isOf`: of these of its problems alone. */
+/** The sentences of the command itself. `isOf`: of which of its problems; of all by default. */
 export function wrongOf({ error }: Printed, field?: string, isOf?: (problem: PrintedProblem) => boolean): Wrong[] {
   if (error === null) return [];
   const at = field === undefined ? {} : { field };

@@ -4,10 +4,7 @@ import { gateOf, SETTINGS } from './life-functions.js';
 export const isLed = (run: string) =>
   `(${run}.lease_until > clock_timestamp() and ${run}.lease_until <= clock_timestamp() + ${run}.lease)`;
 
-/**
- * Functions of workers. A claim and a begin hold the gate of the run
- * with others, and judge run and lease behind it.
- */
+/** Functions of workers. A claim and a begin hold the gate of the run with others, and judge run and lease behind it. */
 export const WORKER_FUNCTIONS = `
 -- Whether parts of the step may be claimed and begun: while its leader has a lease.
 create or replace function volley.is_claimable(led volley.run, its_step integer, present text) returns boolean language sql as $$
