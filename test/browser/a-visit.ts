@@ -70,8 +70,9 @@ interface Ring {
 
 /** The ring of each element of a page that takes the focus, as it is drawn: outside of it, on the ground of what it is in. */
 export async function measureRings(page: Page): Promise<Ring[]> {
-  // From now on the focus is that of a keyboard, and is shown.
-  await page.keyboard.press('Tab');
+  // From now on the focus is that of a keyboard, and is shown; a page that has only just opened may not take the first key.
+  do await page.keyboard.press('Tab');
+  while (!(await page.evaluate("document.activeElement.matches(':focus-visible')")));
   return page.evaluate(`[...document.querySelectorAll('a[href],button,input,select,textarea,summary')].flatMap((of) => {
     if (!of.checkVisibility() || of.type === 'hidden') return [];
     of.focus();
