@@ -1,9 +1,6 @@
-import { describeRunEnd } from '../command/failure.js';
 import { applyRunDirectory } from '../command/send-job.js';
 import { watchCommand } from '../observe/watch-command.js';
-import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
-import { explainDoubt, explainEnd, listFigures } from '../texts/explain-end.js';
-import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { describeDone } from './job-result.js';
 import { defineVerb, sending, theRun, whole, yes } from './verb.js';
 
 /** `volley apply RUN`: sends exactly the plan in a run directory, or resumes it. */
@@ -23,19 +20,8 @@ export const apply = defineVerb({
   watch: (flags, context, task) => watchCommand('apply', flags, context, task),
   run: async (flags, context) => {
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
-    const { service, failOn } = plan.job;
-    // Rows that other runs of the job left in doubt.
-    const others = openDoubt.runs.filter(({ run }) => run !== plan.id);
-    const doubt = flags.ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, failOn);
-    const exitCode = worstExitCode([summary.exitCode, doubt]);
-    context.name({ ...listFigures(summary), openDoubt: openDoubt.rows });
-    const { screen, env } = context;
-    const view = { isSandbox: service.sandbox, testedRun, nowMs: env.clock.now(), screen };
-    return {
-      json: { ...describeRunEnd(summary), exitCode, openDoubt },
-      text: `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
-      exitCode,
-      reason: [explainEnd(summary), explainDoubt(others)].filter((reason) => reason !== '').join('; '),
-    };
+    const { ignoreOpenDoubt } = flags;
+    const done = { summaries: [summary], leftOut: [], openDoubt };
+    return describeDone(done, plan.job, { testedRun, ignoreOpenDoubt }, context);
   },
 });

@@ -6,9 +6,9 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { checkGuards } from '../plan/guards.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import { EXIT } from '../report/exit-code.js';
-import { explainDoubt, explainPlan, formatIdle } from '../texts/explain-end.js';
+import { explainPlan } from '../texts/explain-end.js';
 import { formatPlan, summarizePlan } from '../texts/plan-text.js';
-import { formatOpenDoubt } from '../texts/summary-text.js';
+import { describeDone } from './job-result.js';
 import { adopt, again, defineVerb, json, theJob } from './verb.js';
 
 /** `volley plan JOB`: reads and checks all input, writes the exact requests, prints what would be sent. Sends nothing; a signal leaves no plan. */
@@ -22,15 +22,8 @@ export const plan = defineVerb({
     const job = await loadJob(path);
     const { made, leftOut } = await placeProblems({ file: path, files }, () => planJob(context, job, again));
     if (made === undefined) {
-      const directory = jobDirectoryOf(job);
-      const openDoubt = await readOpenDoubt(files, directory, { isSandbox: job.service.sandbox });
-      context.name({ state: 'nothing-new', openDoubt: openDoubt.rows });
-      const reasons = ['nothing new', explainDoubt(openDoubt.runs)];
-      return {
-        json: { job: job.name, state: 'nothing-new', directory, leftOut, openDoubt },
-        text: `${formatIdle(job, leftOut, { path, screen })}${formatOpenDoubt(openDoubt, [], screen)}`,
-        reason: reasons.filter((reason) => reason !== '').join('; '),
-      };
+      const openDoubt = await readOpenDoubt(files, jobDirectoryOf(job), { isSandbox: job.service.sandbox });
+      return describeDone({ summaries: [], leftOut, openDoubt }, job, { path, ignoreOpenDoubt: true }, context);
     }
     const { plan, directory } = made;
     const { reason, fields } = explainPlan(plan);

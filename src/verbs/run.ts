@@ -1,7 +1,6 @@
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
-import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { assertMaySend } from '../command/may-send.js';
 import { planNewInput } from '../command/plan-input.js';
 import { type SendingJob, withSending } from '../command/send-job.js';
@@ -17,13 +16,12 @@ import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { isReported, type PastRun, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import { listTakenFiles } from '../registry/registry-state.js';
 import { writeRunReport } from '../registry/write-run-report.js';
-import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { Summary } from '../report/summary.js';
 import { assertNotRefused, assertReleased } from '../run/checks-before.js';
 import { joinSettings } from '../run/resume.js';
 import { assertDue } from '../run/run-times.js';
-import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
-import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+import { explainEnd, listFigures } from '../texts/explain-end.js';
+import { type Done, describeDone, describeFailed, type Failed } from './job-result.js';
 import { again, defineVerb, readAs, sending, theJob } from './verb.js';
 
 /** `volley run JOB`: finishes what is unfinished of the job, then plans and applies what is new. */
@@ -73,9 +71,10 @@ export async function runJob(job: Job, flags: JobFlags, context: Context): Promi
   if (!flags.wait) assertDue(job, context.env.clock);
   if (flags.standby) assertOnce(job, flags);
   const done = await sendAll(flags.first === undefined ? job : sampleFirst(job, flags.first), flags, context);
-  return done.failure === undefined
-    ? describeDone(done, job, flags, context)
-    : describeFailed(done, job, flags, context);
+  if (done.failure !== undefined) return describeFailed(done, job, flags.job, context);
+  const openDoubt = await readOpenDoubt(context.env.files, jobDirectoryOf(job), { isSandbox: job.service.sandbox });
+  context.emit({ type: 'open-doubt', openDoubt });
+  return describeDone({ ...done, openDoubt }, job, { ...flags, path: flags.job }, context);
 }
 
 /** Else a process that stood by would send everything once more as soon as the other one has sent it. */
@@ -87,17 +86,7 @@ function assertOnce({ repeat }: Job, { again }: JobFlags): void {
   });
 }
 
-interface Done {
-  /** Of the runs that it finished or applied, in this order. */
-  readonly summaries: readonly Summary[];
-  readonly leftOut: readonly LeftOut[];
-  /** Of a plan that a guard refused. */
-  readonly guarded?: Summary | undefined;
-  /** What stopped it; all that was sent before is in `summaries`. */
-  readonly failure?: unknown;
-}
-
-async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Done> {
+async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Done & Failed> {
   const { job: file, again, wait, standby: standsBy } = flags;
   const { env, log, emit } = context;
   const { files } = env;
@@ -230,71 +219,4 @@ function assertAnyWaited(finished: readonly Summary[], { name }: Job): readonly 
   throw new UserError('bad-plan', `Cannot send the rest: no run of job ${name} waits for it`, {
     hint: 'Nothing was sent. A run waits once its sample is sent, by `volley run` with --first.',
   });
-}
-
-/**
- * One JSON object: the last run's summary, with earlier finished runs as `earlier`, and the job's open doubt. The exit
- * code is the worst of theirs.
- */
-async function describeDone(
-  { summaries, leftOut }: Done,
-  job: Job,
-  { job: path, ignoreOpenDoubt }: JobFlags,
-  context: Context,
-): Promise<Result> {
-  const { env, screen, emit } = context;
-  const directory = jobDirectoryOf(job);
-  const openDoubt = await readOpenDoubt(env.files, directory, { isSandbox: job.service.sandbox });
-  emit({ type: 'open-doubt', openDoubt });
-  const own = summaries.map(({ plan }) => plan);
-  // Rows that earlier runs left in doubt.
-  const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
-  const exitCode = worstExitCode([
-    ...summaries.map((summary) => summary.exitCode),
-    ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
-  ]);
-  const last = summaries.at(-1);
-  context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
-  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
-  const reason = reasons.filter((each) => each !== '').join('; ');
-  const doubts = formatOpenDoubt(openDoubt, own, screen);
-  if (last === undefined) {
-    const idle = { job: job.name, state: 'nothing-new', directory, leftOut, openDoubt };
-    return { json: idle, text: `${formatIdle(job, leftOut, { path, screen })}${doubts}`, exitCode, reason };
-  }
-  const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
-  const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
-  return { json, text: `${formatSummaries(summaries, job, path, context)}${doubts}`, exitCode, reason };
-}
-
-/** One JSON object: the failure, with earlier finished runs as `earlier`. */
-function describeFailed(
-  { summaries, guarded, failure }: Done,
-  job: Job,
-  { job: path }: JobFlags,
-  context: Context,
-): Result {
-  const last = summaries.at(-1);
-  if (last !== undefined) context.name(listFigures(last));
-  const described = describeFailure(failure);
-  const { exitCode, error } = described;
-  const stop = guarded === undefined ? {} : { stop: { reason: error.code, detail: error.message } };
-  const earlier = summaries.length === 0 ? {} : { earlier: summaries };
-  return {
-    json: { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...described, ...earlier },
-    text: formatSummaries(summaries, job, path, context),
-    exitCode,
-    reason: error.message,
-    failure,
-  };
-}
-
-function formatSummaries(
-  summaries: readonly Summary[],
-  { service, guards }: Job,
-  job: string | undefined,
-  { env, screen }: Context,
-): string {
-  const view = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, nowMs: env.clock.now(), screen };
-  return summaries.map((summary) => formatSummary(summary, view)).join('\n');
 }

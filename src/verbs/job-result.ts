@@ -1,0 +1,95 @@
+import type { Context, Result } from '../command/context.js';
+import { describeFailure, describeRunEnd } from '../command/failure.js';
+import { jobDirectoryOf } from '../command/with-job.js';
+import type { Job } from '../job/job.js';
+import type { LeftOut } from '../plan/inputs/select-inputs.js';
+import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
+import type { OpenDoubt, Summary } from '../report/summary.js';
+import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
+import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
+
+/** What `run`, `apply` and `plan` say of a job: the runs that they finished or applied, in this order; none where nothing was new. */
+export interface Done {
+  readonly summaries: readonly Summary[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+export interface Failed {
+  /** Of a plan that a guard refused. */
+  readonly guarded?: Summary | undefined;
+  /** What stopped it; all that was sent before is in `summaries`. */
+  readonly failure?: unknown;
+}
+
+/** What a person named. */
+interface Named {
+  /** The job's file, where they did. */
+  readonly path?: string | undefined;
+  /** Of a test: the directory of the plan that it tested. */
+  readonly testedRun?: string | undefined;
+}
+
+/**
+ * One JSON object: the last run's summary, with earlier finished runs as `earlier`, and the job's open doubt. The exit
+ * code is the worst of theirs.
+ */
+export function describeDone(
+  { summaries, leftOut, openDoubt }: Done & { readonly openDoubt: OpenDoubt },
+  job: Job,
+  { ignoreOpenDoubt, ...named }: Named & { readonly ignoreOpenDoubt: boolean },
+  context: Context,
+): Result {
+  const { screen } = context;
+  const own = summaries.map(({ plan }) => plan);
+  // Rows that earlier runs left in doubt.
+  const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
+  const exitCode = worstExitCode([
+    ...summaries.map((summary) => summary.exitCode),
+    ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
+  ]);
+  const last = summaries.at(-1);
+  context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });
+  const reasons = [last === undefined ? 'nothing new' : explainEnd(last), explainDoubt(others)];
+  const reason = reasons.filter((each) => each !== '').join('; ');
+  const doubts = formatOpenDoubt(openDoubt, own, screen);
+  if (last === undefined) {
+    const idle = { job: job.name, state: 'nothing-new', directory: jobDirectoryOf(job), leftOut, openDoubt };
+    return { json: idle, text: `${formatIdle(job, leftOut, { path: named.path, screen })}${doubts}`, exitCode, reason };
+  }
+  const earlier = summaries.length === 1 ? {} : { earlier: summaries.slice(0, -1) };
+  const json = { ...describeRunEnd(last), exitCode, ...earlier, openDoubt };
+  return { json, text: `${formatSummaries(summaries, job, named, context)}${doubts}`, exitCode, reason };
+}
+
+/** One JSON object: the failure, with earlier finished runs as `earlier`. */
+export function describeFailed(
+  { summaries, guarded, failure }: Pick<Done, 'summaries'> & Failed,
+  job: Job,
+  path: string | undefined,
+  context: Context,
+): Result {
+  const last = summaries.at(-1);
+  if (last !== undefined) context.name(listFigures(last));
+  const described = describeFailure(failure);
+  const { exitCode, error } = described;
+  const stop = guarded === undefined ? {} : { stop: { reason: error.code, detail: error.message } };
+  const earlier = summaries.length === 0 ? {} : { earlier: summaries };
+  return {
+    json: { job: job.name, directory: jobDirectoryOf(job), ...guarded, ...stop, ...described, ...earlier },
+    text: formatSummaries(summaries, job, { path }, context),
+    exitCode,
+    reason: error.message,
+    failure,
+  };
+}
+
+function formatSummaries(
+  summaries: readonly Summary[],
+  { service, guards }: Job,
+  { path: job, testedRun }: Named,
+  { env, screen }: Context,
+): string {
+  const about = { isSandbox: service.sandbox, requiresTest: guards.requireTest, job, testedRun };
+  const view = { ...about, nowMs: env.clock.now(), screen };
+  return summaries.map((summary) => formatSummary(summary, view)).join('\n');
+}
