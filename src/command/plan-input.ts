@@ -19,7 +19,7 @@ import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
 import { lineOf } from '../retry/claiming-plan.js';
 import type { Files } from '../storage/files.js';
-import { formatFileNotices, listFileNotices, listLeftOut } from '../texts/file-notices.js';
+import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
 import { isDiskError } from './disk-error.js';
 import { nameActor } from './env.js';
@@ -119,8 +119,7 @@ export async function createPlanDeps(
 
 /** Says what the files have of oddities, and what is wrong with a suppression list or a filter. */
 function logNotices(steps: Plan['steps'], { log, screen, terminal }: Context): void {
-  const notices = terminal.isStderrTerminal ? formatFileNotices(steps, screen) : listFileNotices(steps);
-  for (const notice of notices) log.info(notice);
+  for (const notice of listFileNotices(steps, terminal.isStderrTerminal ? screen : undefined)) log.info(notice);
   for (const list of steps.flatMap(({ suppression }) => suppression)) {
     const warning = warnOfList(list);
     if (warning !== undefined) log.warn(warning);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatFileNotices, listFileNotices } from '../../src/texts/file-notices.js';
+import { listFileNotices } from '../../src/texts/file-notices.js';
 import { aPlan } from '../plan/a-plan.js';
 
 const NOTICES = [
@@ -16,14 +16,12 @@ async function aStepWith(notices: readonly string[]) {
   return { ...step!, inputs: [{ ...input!, file: '../people.csv', path: '/data/people.csv', notices }] };
 }
 
-const screen = { columns: 100, directory: '/data' };
+const screen = { directory: '/data' };
 
-test('what reading a file needed is one line of it, on a terminal in a few words', async () => {
-  const step = await aStepWith([...NOTICES, '3 blank lines']);
-  expect(formatFileNotices([step, step], screen)).toEqual([
-    'people.csv: utf-16le (byte order mark); delimiter ";"; 3 blank lines; 2 columns by similar names',
-  ]);
-  expect(formatFileNotices([step], { ...screen, columns: 40 })).toEqual(['people.csv: utf-16le (byte order mark);…']);
+test('what reading a file needed is one line of it, on a terminal without what is usual', async () => {
+  const step = await aStepWith(['the encoding is utf-8, by its byte order mark', ...NOTICES.slice(1), '3 blank lines']);
+  const said = [...NOTICES.slice(1), '3 blank lines'].join('; ');
+  expect(listFileNotices([step, step], screen)).toEqual([`people.csv: ${said}`]);
 });
 
 test('a machine has all of it, in one line a file too', async () => {
@@ -32,5 +30,5 @@ test('a machine has all of it, in one line a file too', async () => {
 
 test('a file as everybody expects it needs no line', async () => {
   const plain = ['the encoding is utf-8, by its byte order mark', 'the delimiter is ",", found from the header'];
-  expect(formatFileNotices([await aStepWith(plain), await aStepWith([])], screen)).toEqual([]);
+  expect(listFileNotices([await aStepWith(plain), await aStepWith([])], screen)).toEqual([]);
 });
