@@ -113,7 +113,6 @@ export async function openCluster(
   };
 }
 
-/** Of a process, for people. */
 function nameOf({ host, pid }: Env['owner']): string {
   return `${host.split('/')[0]} ${pid}`;
 }

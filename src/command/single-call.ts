@@ -146,7 +146,6 @@ async function withService<T>(
   }
 }
 
-/** Says what a waiting person waits for, and until when. */
 function describePause(answer: Answer, base: string, untilMs: number): string {
   const problem = answer.kind === 'failure' ? answer.reason : `HTTP ${answer.status}`;
   const what = answer.kind === 'failure' ? 'Cannot reach' : 'No good answer from';

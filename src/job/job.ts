@@ -24,7 +24,6 @@ export interface Job
   readonly directory: string;
 }
 
-/** All the way down. */
 type Immutable<T> = T extends object ? { readonly [Key in keyof T]: Immutable<T[Key]> } : T;
 type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 

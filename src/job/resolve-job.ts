@@ -126,7 +126,6 @@ export function resolveService(
   };
 }
 
-/** Holds only the areas that the job names. */
 function resolveCredentials(
   { apiKey, campaign, ...own }: NonNullable<CheckedJob['service']['credentials']>,
   directory: string,
@@ -147,7 +146,6 @@ function resolveCredentials(
   });
 }
 
-/** With an absolute path. */
 function resolveSecret(secret: SecretSource, directory: string): SecretSource {
   return 'file' in secret ? { file: resolve(directory, secret.file) } : secret;
 }

@@ -10,7 +10,6 @@ import { KeySet } from './key-set.js';
 
 const LINE_BREAK = 0x0a;
 
-/** A line, and who decided it. */
 interface NewLine {
   readonly by: string;
   readonly bytes: Buffer;

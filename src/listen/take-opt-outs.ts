@@ -10,7 +10,6 @@ import type { ListenerOptions } from './listener.js';
 import { namedByEvent, OptOutFile } from './opt-out-file.js';
 import { createWordReader, OPT_OUT_WORDS } from './opt-out-words.js';
 
-/** Where opt-outs are taken down, and by which words. */
 interface Written {
   readonly optOuts: string | undefined;
   readonly words: readonly string[] | undefined;

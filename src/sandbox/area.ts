@@ -8,7 +8,6 @@ import type { WebhookSender } from './webhook/sender.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What every entry of the ledger has. */
 interface EntryHead {
   /** Place in the ledger, from 1, without gaps. */
   readonly seq: number;

@@ -116,7 +116,6 @@ export function createCampaignArea(): SandboxArea {
   };
 }
 
-/** What can be asked of a campaign. */
 const requestSchema = z.object({ status: z.enum(['RUNNING', 'PAUSED', 'PURGED', 'STOPPED']) });
 type RequestedStatus = z.output<typeof requestSchema>['status'];
 

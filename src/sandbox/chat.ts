@@ -81,7 +81,6 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
   };
 }
 
-/** A message as it is read; its author is the holder of the test key. */
 function toRoomMessage({ messageId: id, timestamp, messageRaw: parsed }: ChatRow) {
   const avatarUrl = 'https://chat.example/avatars/sandbox.png';
   const authorUser = { avatarUrl, email: 'sandbox@acme.example', id: 'sandbox-user', name: 'Sandbox' };

@@ -145,7 +145,6 @@ export function createContactsArea(): SandboxArea {
   };
 }
 
-/** A contact as it is answered. */
 function toBody({ groups: ids, createdAt, ...rest }: KeptContact): Fields {
   const groups = ids.map((id) => ({ id, createdAt, name: `group ${id}`, isBlacklist: false }));
   return { createdAt, ...rest, ...(ids.length > 0 && { groups }) };

@@ -216,7 +216,6 @@ function toCall(
   return { number, at, path: pathOf(request.url), params, query, body, rowFaults };
 }
 
-/** Checks the body, decides, writes, applies, sends: one request after the other. */
 async function process(
   { name, errors = CODED_ERRORS }: SandboxArea,
   route: Route,
@@ -241,14 +240,12 @@ async function process(
   return body === undefined ? { status, headers: {}, body } : answerJson(status, body, headers);
 }
 
-/** Takes a request of the area; false when there were too many in the second before. */
 function createRateCheck({ rates = [] }: SandboxArea, clock: Clock) {
   const counters = rates.map(({ perSecond, of }) => ({ take: createRateCounter(perSecond), of }));
   return ({ ip }: FastifyRequest, { params }: AreaCall) =>
     counters.every(({ take, of }) => take(of(ip, params), clock.monotonicMs()));
 }
 
-/** The body, or why it is not JSON. */
 function parseBody({ body, headers }: FastifyRequest): { body?: unknown; fault?: string } {
   if (!(body instanceof Buffer) || body.length === 0) return { fault: 'Request body is missing' };
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {

@@ -185,7 +185,6 @@ function toNumber(written: unknown, country: CountryCode | undefined): number | 
   return number?.isPossible() ? Number(number.number) : undefined;
 }
 
-/** What a code's SMS is. `now` in ms since 1970. */
 function describeSms(code: string, request: z.output<typeof creationSchema>, now: number) {
   const { template, brand, sms, codeValidity, resendingInterval } = request;
   // Default texts are those of the service's documentation; a brand that is asked for and not given is empty.
@@ -223,7 +222,6 @@ function toCreationBody(session: KeptSession) {
   return { sessionID, verifyUri: toPath(session), destination, status, attempt, expiresAt, retryAfter };
 }
 
-/** The answer to a read or a check. */
 function toReadBody(session: KeptSession, now: number) {
   const { sessionId: uid, destination, attempt, expiresAt, nextSmsAfter } = session;
   const status = statusAt(session, now);

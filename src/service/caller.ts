@@ -102,7 +102,6 @@ function readOrThrow<Input, Output>(
   throw describeBadAnswer(endpoint, answer);
 }
 
-/** A call that ended without a good answer. */
 interface FailedCall {
   readonly endpoint: Endpoint<never, unknown>;
   readonly method: WireRequest['method'];
@@ -112,7 +111,6 @@ interface FailedCall {
   readonly mayHaveBeenDone: boolean;
 }
 
-/** The error for a call that was refused, or must not be retried. */
 function describeCallFailure({ endpoint, method, decision, answer, mayHaveBeenDone }: FailedCall): ServiceError {
   const { name, isRepeatable } = endpoint;
   const fail = (code: ServiceErrorCode, said: string, hint: string) =>
@@ -150,7 +148,6 @@ const CHECK_REDIRECT = 'Check the base address; redirects are never followed.';
 const CHECK_WAY =
   'Something between here and the service refuses the call, or the base address is wrong. Check both, then the credentials.';
 
-/** The error for a 2xx whose body is not what the endpoint answers with. */
 function describeBadAnswer(endpoint: FailedCall['endpoint'], answer: Response): ServiceError {
   const { area, name, isRepeatable } = endpoint;
   if (isOwnError(answer, area) && isKeyFault(answer)) return describeUnauthorized(endpoint, answer);

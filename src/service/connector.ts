@@ -6,7 +6,6 @@ import { earlyAnswer, filterAnswers } from './continue-filter.js';
 type Connect = buildConnector.connector;
 type Address = buildConnector.Options;
 
-/** A connection that waits for its request. */
 interface Ahead {
   readonly socket: Socket;
   /** Takes it out of those that wait. */

@@ -32,7 +32,6 @@ export interface WireRequest {
   readonly body: Buffer | undefined;
 }
 
-/** What one call adds to the facts of its endpoint. */
 interface Variables {
   /** For `{…}` in the path; those of the account are known. */
   readonly ids?: Readonly<Record<string, string>>;

@@ -58,7 +58,6 @@ export function nextStep(summary: Summary, view: NextStepView, screen: Screen): 
 /** A plan of rows of the run; `isCorrected`: under a job that a person has corrected. */
 type Retry = (what: string, only: string, isCorrected?: boolean) => NextStep;
 
-/** Rows of a finished run that it has not sent. */
 function nextOfUnsent(summary: Summary, retry: Retry): NextStep | undefined {
   const tooLate = countWithheld(summary, 'too-late');
   if (tooLate > 0) {
@@ -90,7 +89,6 @@ function isWaiting({ stop }: Summary): boolean {
   return stop?.reason === 'sampled' || stop?.reason === 'held';
 }
 
-/** A person decides whether the rest of a run is sent. */
 function nextOfStage({ directory, plan, stop, steps }: Summary, job: string | undefined, screen: Screen): NextStep {
   const isSample = stop?.reason === 'sampled';
   const what = isSample

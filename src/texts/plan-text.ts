@@ -146,7 +146,6 @@ export function formatApprovals(
   return `${formatParagraph(head, screen)}${lines.join('')}`;
 }
 
-/** What it asks for. */
 function describeApproval(plan: Plan, screen: Screen): string {
   const required = plan.job.guards.requireApproval ?? 0;
   if (required === 0) return '';
@@ -283,7 +282,6 @@ function adviseReplacing({ ucs2 }: PlannedStep, step: RowStep | undefined): stri
     : [`smartReplace: true in the template makes ${characters.join(' ')} plain${where}`];
 }
 
-/** What a step costs, by country where it goes to several, and what has no price. */
 function describeCost({ cost }: PlannedStep, currency: string): string[] {
   if (cost === undefined) return [];
   const priced = Object.entries(cost.countries).flatMap(([country, each]) =>

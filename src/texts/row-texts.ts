@@ -5,8 +5,6 @@ import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js'
 import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
 import { type ExplainedReason, listOmitted, nameStage } from '../report/account.js';
 
-/** Why rows are refused or not sent, in a plan and in the account of a run: reasons, the funnel, suppression lists. */
-
 const COUNT_WIDTH = 7;
 const REASON_INDENT = ' '.repeat(COUNT_WIDTH + 2);
 

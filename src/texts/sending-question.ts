@@ -11,7 +11,6 @@ import { sumCost } from '../prices/step-cost.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import { formatPlanHead } from './plan-text.js';
 
-/** What is still to be sent of a plan. */
 type ToSend = ReturnType<typeof countToSend>;
 
 interface SentPart {

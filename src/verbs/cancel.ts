@@ -25,7 +25,6 @@ import { nextOfTakenBack } from '../texts/next-step.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { adopt, defineVerb, json, namedRun } from './verb.js';
 
-/** A step whose messages wait at the service for their time. */
 interface WaitingStep {
   readonly number: number;
   readonly step: SmsStep;
@@ -102,7 +101,6 @@ function formatCancelled(
   ].join('');
 }
 
-/** Refuses a run of which nothing can wait at the service. */
 function findWaiting({ id, job, steps }: Plan, nowMs: number): WaitingStep[] {
   const scheduled = steps.flatMap(({ number }): (WaitingStep & { at: StatedTime })[] => {
     const step = job.steps[number - 1];

@@ -34,7 +34,6 @@ import { type CallService, defineEndpoint } from '../service/endpoint.js';
 import type { Files } from '../storage/files.js';
 import { defineVerb, json, theJob, yes } from './verb.js';
 
-/** What is found out of a job. */
 interface Findings {
   /** All that is wrong: one run of the command tells it. */
   readonly problems: ProblemList;
@@ -135,7 +134,6 @@ function sayStep({ number, kind, files, suppression }: CheckedStep): string[] {
   ];
 }
 
-/** The names of a step's files, once their heads have been checked, and what its suppression lists do. */
 async function checkFiles(
   job: Job,
   { step, number }: { step: RowStep; number: number },

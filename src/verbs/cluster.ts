@@ -22,7 +22,6 @@ function sourceOf({ databaseEnv: env = 'VOLLEY_DATABASE_URL', databaseFile: file
   return file === undefined ? { env } : { file };
 }
 
-/** Does a task with the open database, which it closes. */
 async function withDatabase(
   where: Where,
   context: Context,

@@ -82,7 +82,6 @@ const WORDS = {
   'Implications failed:': 'A flag needs another:',
 };
 
-/** What was asked for, as far as it is known. */
 interface Asked {
   /** With its arguments. */
   readonly command: string;
@@ -231,7 +230,6 @@ function addVerb(
   );
 }
 
-/** Adds a verb and those below it; its help has the first example of each. */
 function addGroup(
   cli: Argv,
   { command: group, about }: Listed,

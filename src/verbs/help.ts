@@ -8,7 +8,6 @@ import { defineVerb } from './verb.js';
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */
 const PAGES = new URL('../../jobs/reference/', import.meta.url);
 
-/** The list of the topics, where none is given. */
 const ALL_TOPICS = 'topics';
 
 /** `volley help [TOPIC]`: a page of the reference as it is written, or the list of them. */

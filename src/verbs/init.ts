@@ -86,7 +86,6 @@ export const init = defineVerb({
   },
 });
 
-/** Beside the file, with its name. */
 function nameJob(file: string): string {
   const bare = basename(file).replace(/(?:\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm]))?(?:\.gz)?$/i, '');
   return join(dirname(file), `${bare === '' ? 'job' : bare}.yaml`);

@@ -21,7 +21,6 @@ export interface Failed {
   readonly failure?: unknown;
 }
 
-/** What a person named. */
 interface Named {
   /** The job's file, where they did. */
   readonly path?: string | undefined;
@@ -41,7 +40,6 @@ export function describeDone(
 ): Result {
   const { screen } = context;
   const own = summaries.map(({ plan }) => plan);
-  // Rows that earlier runs left in doubt.
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
   const exitCode = worstExitCode([
     ...summaries.map((summary) => summary.exitCode),

@@ -146,7 +146,6 @@ function chooseOutput(
   );
 }
 
-/** Words of a flag. */
 function split(given: string): string[] | undefined {
   const words = given.split(',').map((word) => word.trim());
   return words.includes('') ? undefined : words;

@@ -88,7 +88,6 @@ async function showPerson(
   };
 }
 
-/** A line in the list, durable once the command ends. */
 async function decide(
   what: OptOut['what'],
   { job: written, number: given, by: who }: { job: string; number: string; by: string | undefined },

@@ -127,7 +127,6 @@ function formatNothing(run: string, { only, codes }: Choice, { codes: found, lef
   return `${escapeText(`Nothing to retry in run ${run}: ${what}${there}.`)}\n`;
 }
 
-/** What is not in the plan, and what to do about it. */
 function formatLeft(run: string, left: RetryEnd['left']): string {
   const { refusedInPlan, inDoubt, underWay, received, retriedBefore, filtered } = left;
   const lines = [

@@ -213,7 +213,6 @@ function checkSample({ plan }: PastRun, size: RampStage['size'], { log }: Contex
   });
 }
 
-/** With `--rest` nothing new is planned. */
 function assertAnyWaited(finished: readonly Summary[], { name }: Job): readonly LeftOut[] {
   if (finished.length > 0) return [];
   throw new UserError('bad-plan', `Cannot send the rest: no run of job ${name} waits for it`, {

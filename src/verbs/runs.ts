@@ -47,7 +47,6 @@ export const runs = defineVerb({
   },
 });
 
-/** The directories of the jobs that an argument means. */
 async function findJobs(written: string, files: Files): Promise<string[]> {
   const path = resolve(written);
   const found = await files.stat(path);

@@ -86,7 +86,6 @@ export const test = defineVerb({
   },
 });
 
-/** Own numbers, each once. */
 function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
   const written = to?.flatMap((each) => each.split(',')).filter((each) => each.trim() !== '') ?? job.testNumbers ?? [];
   const numbers = new Map(written.map((each) => readNumber(each, job)).map((number) => [number.e164, number]));
@@ -132,7 +131,6 @@ async function planTest(
   }
 }
 
-/** The chosen rows that are sent, by steps. */
 function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
   const tested = steps.flatMap(({ number, inputs, rows }) => {
     const step = job.steps[number - 1];

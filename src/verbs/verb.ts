@@ -50,8 +50,6 @@ export function nameOf(command: string): string {
   return command.replace(/ [<[].*/, '');
 }
 
-/** Kinds of flags and arguments, and those that several verbs have. */
-
 export function text(describe: string) {
   return { describe, type: 'string', requiresArg: true } as const;
 }

@@ -59,7 +59,6 @@ function asInStep(key: 'brand' | 'template' | 'source', about: string) {
   return { ...text(about), coerce } as const;
 }
 
-/** E.164, by the rules of a step. */
 function readDestination(number: string, country: string | undefined): string {
   const read = normalizeNumber(number, country);
   if (read.ok) return read.e164;
@@ -122,7 +121,6 @@ const check = defineBelow(
 
 type Check = 'right' | 'wrong' | 'too-late' | 'unknown';
 
-/** What the status of a waiting session says of the code that was sent. */
 function describeCheck({ status, attempt }: Session): readonly [Check, said: string] {
   switch (status) {
     case 'VERIFIED':

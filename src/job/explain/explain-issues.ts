@@ -44,7 +44,6 @@ function findNearestBranch(branches: readonly (readonly Issue[])[]): readonly Is
   return first !== undefined && (second === undefined || order(first, second) < 0) ? first : undefined;
 }
 
-/** How far down the first fault stands. */
 function depthOf(issues: readonly Issue[]): number {
   return Math.min(...issues.map(({ code, path }) => path.length + (code === 'unrecognized_keys' ? 1 : 0)));
 }

@@ -68,7 +68,6 @@ export function findPosition(text: string, offset: number): string {
   return `${before.split('\n').length}:${offset - before.lastIndexOf('\n')}`;
 }
 
-/** What is refused without building it. */
 function findExcess(text: string): Finding[] | undefined {
   // Characters first: a text of a gigabyte need not be counted in bytes.
   if (text.length > MAX_JOB_BYTES || Buffer.byteLength(text) > MAX_JOB_BYTES)

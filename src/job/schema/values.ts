@@ -7,8 +7,6 @@ import { findEncodingName } from '../encoding-name.js';
 import { isLocalTime, readLocalTime, suggestTimeZone } from '../local-time.js';
 import { expected, rule } from './words.js';
 
-/** The values that a job file is made of. */
-
 /** One line of text: not empty, no control characters. */
 export function lineOfText() {
   return z

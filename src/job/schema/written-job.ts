@@ -40,7 +40,6 @@ export const stepSchemas = {
 
 type StepSchema = (typeof stepSchemas)[Kind];
 
-/** One stage of the job; `kind` says which. */
 const writtenStep = z.discriminatedUnion('kind', Object.values(stepSchemas) as [StepSchema, ...StepSchema[]]);
 
 /** A job's name is the name of a directory. */

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { age, parseShare, percent, switchedOff } from './values.js';
 import { rule, whenSound } from './words.js';
 
-/** Stages in which a step sends. */
-
 const MOST_STAGES = 20;
 
 const EXPECTED_SHARE = 'expected a share of the rows such as 5% or 0.5%';

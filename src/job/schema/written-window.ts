@@ -5,8 +5,6 @@ import { suggestTimeZone } from '../local-time.js';
 import { columnName, distinct } from './values.js';
 import { expected, rule, whenSound, withHint } from './words.js';
 
-/** Hours in which a step sends. */
-
 const EXPECTED_TIME = 'expected a time of the day such as "09:00"';
 
 function timeOfDay() {

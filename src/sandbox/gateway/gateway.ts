@@ -59,13 +59,11 @@ export function createGatewayArea(newId: () => string): SandboxArea {
     if (url !== null) webhooks.send(EVENT, url, { id: newId(), event }, conversationId);
   };
 
-  /** Accepts what happens to a conversation, and tells its webhook. */
   const accept = (row: CreationRow | ChangeRow, after: Conversation, at: number, answer: Handled): Handled => {
     const event = buildEvent(row, after, at);
     return { ...answer, entries: [row], ...(event && { posts: (webhooks) => tell(webhooks, after, event) }) };
   };
 
-  /** A route of one conversation, which is there. */
   const about = <Schema extends z.ZodType>({ handle, ...route }: WrittenRoute<Schema, [Conversation]>): Route =>
     defineRoute<Schema>({
       ...route,
@@ -274,7 +272,6 @@ const WITH_AGENT: RefusedRequest = {
   message: "The conversation is with an agent and can't be changed.",
 };
 
-/** True also where none is named. */
 function isQueue(queueId: string | undefined): boolean {
   return queueId === undefined || Object.hasOwn(QUEUES, queueId);
 }

@@ -11,7 +11,6 @@ export interface BatchRequest {
   readonly messages: readonly MessageRequest[];
 }
 
-/** What a message has of its own, or from the template. */
 interface MessageFields {
   readonly text?: string;
   readonly source?: string;

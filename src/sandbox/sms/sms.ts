@@ -133,7 +133,6 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
   };
 }
 
-/** The service's judgement of one message. */
 interface JudgedMessage extends TextMeasure {
   readonly message: MessageRequest;
   /** Why it is REJECTED; undefined where it is accepted. */

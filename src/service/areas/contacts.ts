@@ -72,7 +72,6 @@ export function findContradiction(sent: unknown, answer: unknown, isNew: boolean
   return text === undefined ? undefined : `the answer names a ${text} other than the one that was sent`;
 }
 
-/** What each address of the answer is. */
 function compareAddresses(sent: unknown, answer: unknown): ('same' | 'other' | 'not-sent' | 'masked')[] {
   if (!isObject(sent) || !isObject(answer)) return [];
   const named = Object.entries(answer).filter(([, address]) => typeof address === 'string' && address.trim() !== '');
