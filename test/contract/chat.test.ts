@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { post, read } from '../sandbox/chat/chat-client.js';
 import { aClient, aClock, type Client, NOON } from '../sandbox/sandbox-client.js';
 import { askWith } from './ask-with.js';
-import { expectAccepted, expectRefused, expectType, readField } from './contract-fields.js';
+import { expectAccepted, expectRefused } from './contract-fields.js';
 
 const HI = { messageRaw: 'Hi' };
 
@@ -13,36 +13,23 @@ async function postMany(client: Client, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) await post(client, { messageRaw: `m${number}` });
 }
 
-const FIELDS = [
-  ['authorUser', 'an object'],
-  ['authorUser.avatarUrl', 'a URL'],
-  ['authorUser.email', 'a string'],
-  ['authorUser.id', 'a string'],
-  ['authorUser.name', 'a string'],
-  ['parsed', 'a string'],
-  ['id', 'a string'],
-  ['timestamp', 'an integer of 16 digits'],
-] as const;
+const someText = expect.stringMatching(/./);
+const MESSAGE = {
+  authorUser: {
+    avatarUrl: expect.toSatisfy(URL.canParse),
+    email: someText,
+    id: someText,
+    name: someText,
+  },
+  parsed: 'Hi',
+  id: someText,
+  timestamp: expect.toSatisfy((value) => /^\d{16}$/.test(JSON.stringify(value))),
+};
 
-test.each(FIELDS)('Resources, Chat message: %s is %s in every message that is read', async (field, type) => {
+test('Resources, Chat message: these fields and no other are in what is read; open point: and in the answer to a post', async () => {
   const client = await aClient();
-  await postMany(client, 3);
-  const { body } = await read(client);
-  expect(body).toHaveLength(3);
-  for (const message of body) expectType(readField(message, field), type);
-});
-
-test.each(FIELDS)('Open point, Endpoints, 9: the answer to a post has %s, which is %s', async (field, type) => {
-  const client = await aClient();
-  expectType(readField((await post(client, HI)).body, field), type);
-});
-
-test('Resources, Chat message: a message has these fields and no other', async () => {
-  const client = await aClient();
-  await post(client, HI);
-  const [message] = (await read(client)).body;
-  const paths = [...Object.keys(message), ...Object.keys(message.authorUser).map((field) => `authorUser.${field}`)];
-  expect(paths.toSorted()).toEqual(FIELDS.map(([field]) => field as string).toSorted());
+  expect((await post(client, HI)).body).toEqual(MESSAGE);
+  expect((await read(client)).body).toEqual([MESSAGE]);
 });
 
 test('Resources, Chat message: each message has an id of its own', async () => {
@@ -96,17 +83,13 @@ test('Endpoints, 9: a message that was posted appears in the room, in this read 
   expect(second).toEqual(expect.arrayContaining(first));
 });
 
-test.each([
-  ['left out', {}],
-  ['a number', { messageRaw: 5 }],
-  ['null', { messageRaw: null }],
-  ['a list', { messageRaw: ['Hi'] }],
-  ['an object', { messageRaw: { text: 'Hi' } }],
-  ['true', { messageRaw: true }],
-])('Endpoints, 9: messageRaw is a string: refused when it is %s', async (_, body) => {
-  const client = await aClient();
-  await expectRefused(client, () => post(client, body));
-});
+test.each([undefined, 5, null, ['Hi'], { text: 'Hi' }, true])(
+  'Endpoints, 9: messageRaw is a string: refused when it is %j',
+  async (messageRaw) => {
+    const client = await aClient();
+    await expectRefused(client, () => post(client, { messageRaw }));
+  },
+);
 
 test('Endpoints, 9: the body carries content-type application/json, and the answer is JSON too', async () => {
   const client = await aClient();

@@ -95,7 +95,6 @@ export const SIZES: readonly (readonly [string, string, Fields, Fields, number])
 export const ERRORS: readonly (readonly [status: number, code: number, when: string, fields: Fields])[] = [
   [400, 1000, 'no address is given', { addresses: {} }],
   [400, 1002, 'the number is none', { addresses: { msisdn: '12' } }],
-  [400, 1009, 'the country is none', { country: 'SGP' }],
 ];
 
 /** Paths and methods beside those of the contract: 404 with code 1300. */

@@ -217,7 +217,6 @@ export const ERRORS: readonly (readonly [status: number, code: number, when: str
   [400, 1005, 'sms.source is no text', { sms: { source: 7 } }],
   [400, 1007, 'template is no text', { template: {} }],
   [400, 1009, 'country is no country', { country: 'ZZ' }],
-  [400, 1010, 'codeValidity is out of range', { codeValidity: 1 }],
 ];
 
 /** Codes that a read may carry: their size, the status and attempts that come of them, and the code. */

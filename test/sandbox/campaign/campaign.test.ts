@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aClient, aClock, at } from '../sandbox-client.js';
-import { changeCampaign, entries, putCampaign, readCampaign } from './campaign-client.js';
+import { changeCampaign, entries, putCampaign, readCampaign, statusOf } from './campaign-client.js';
 
 test('a sandbox begins with a campaign for each thing that can be tried', async () => {
   const client = await aClient();
@@ -92,4 +92,20 @@ test.each([
   expect(answer.status).toBe(400);
   expect(answer.body.message).toMatch(message);
   expect(await entries(client)).toEqual([]);
+});
+
+const TIMED_OUT = { message: 'The request was sent but the response timed out.' };
+
+test('fault status-206 answers that the response timed out, and the change was not made', async () => {
+  const client = await aClient({}, { kind: 'status-206', area: 'campaign', nth: 1 });
+  expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body: TIMED_OUT });
+  expect(await statusOf(client, 101)).toBe(3);
+  expect(await entries(client)).toEqual([]);
+});
+
+test('fault status-after with 206 answers the same, and the change was made', async () => {
+  const client = await aClient({}, { kind: 'status-after', status: 206, area: 'campaign', nth: 1 });
+  expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body: TIMED_OUT });
+  expect(await statusOf(client, 101)).toBe(8);
+  expect(await entries(client)).toMatchObject([{ requested: 'PAUSED', status: 8 }]);
 });

@@ -102,14 +102,6 @@ test('fault foreign gives ids that no one sent when there was no other batch', a
   expect(idsOf(body.messages)).toEqual(['not-yours-0', 'not-yours-1']);
 });
 
-test("fault foreign gives another contact's body", async () => {
-  const client = await aClient({}, { kind: 'foreign', nth: 2 });
-  const first = await client.createContact(aContact());
-  const second = await client.createContact({ addresses: { msisdn: '+6590000002' } });
-  expect(second.body).toEqual(first.body);
-  expect(await client.contacts()).toHaveLength(2);
-});
-
 test('fault repeated gives rows twice', async () => {
   const client = await aClient({}, { kind: 'repeated', rows: 0.5 });
   const { body } = await client.sendBatch(aBatch(8));
