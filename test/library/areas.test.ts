@@ -18,15 +18,6 @@ describe('a service, before the sandbox', () => {
     expect(entries).toMatchObject([{ area: 'sms', destination: '+6591234567', text: 'Hi' }]);
   });
 
-  test('contacts: a contact is created once, and merged the second time', async () => {
-    const { service } = await aSandboxService();
-    const contact = { firstName: 'Mei', addresses: { msisdn: '+6591234567' } };
-    const first = await service.contacts.createContact(contact);
-    const second = await service.contacts.createContact(contact);
-    expect([first.isNew, second.isNew]).toEqual([true, false]);
-    expect(second.contactId).toBe(first.contactId);
-  });
-
   test('verification: a code is sent, a wrong one counts, the right one verifies', async () => {
     const { service, sandbox } = await aSandboxService();
     const { sessionId } = await service.verification.createSession({ destination: '+6591234567' });
@@ -52,27 +43,9 @@ describe('a service, before the sandbox', () => {
     expect(await gateway.sendMessage({ conversationId, text: 'Hello' })).toMatchObject({ conversationId });
   });
 
-  test('campaign: a campaign is read with one token and paused with the other', async () => {
-    const { service } = await aSandboxService();
-    await service.campaign.changeCampaign({ campaignId: 101, target: 'PAUSED' });
-    expect(await service.campaign.readCampaign({ campaignId: 101 })).toMatchObject({ id: 101, status: 8 });
-  });
-
-  test('chat: a message that is posted is read back', async () => {
-    const { service } = await aSandboxService({ limits: { chat: { requestsPerSecond: 5 } } });
-    await service.chat.postMessage({ messageRaw: 'Done', room: 'Ops' });
-    expect(await service.chat.readMessages({ room: 'Ops' })).toMatchObject([{ text: 'Done' }]);
-  });
-
   test('a refusal is a ServiceError with the code of the service', async () => {
     const { service } = await aSandboxService();
     const refused = service.contacts.createContact({ firstName: 'Mei', addresses: {} });
     await expect(refused).rejects.toMatchObject({ name: 'ServiceError', code: 'refused', status: 400 });
-  });
-
-  test('a key that is refused is `unauthorized`', async () => {
-    const { service } = await aSandboxService({ credentials: { apiKey: 'another' } });
-    const refused = service.sms.sendBatch({ messages: [{ destination: '+6591234567', text: 'Hi', source: 'ACME' }] });
-    await expect(refused).rejects.toMatchObject({ name: 'ServiceError', code: 'unauthorized', status: 401 });
   });
 });

@@ -22,7 +22,7 @@ type Phase = keyof typeof KINDS;
 type NamedKind = (typeof KINDS)[Phase][number];
 export type Distortion = (typeof KINDS)['distortion'][number];
 
-export const FAULT_KINDS: readonly NamedKind[] = Object.values(KINDS).flat();
+const FAULT_KINDS: readonly NamedKind[] = Object.values(KINDS).flat();
 
 const STATUS_KIND = /^status-([2-5]\d\d)$/;
 

@@ -57,14 +57,6 @@ test('fault reject-rows leaves the reason of a row that is bad anyway', async ()
   expect(body.messages[0].status.description).toBe('Text value is missing');
 });
 
-test('fault strict-numbers refuses the whole batch for one bad number, and takes a good one', async () => {
-  const client = await aClient({}, { kind: 'strict-numbers' });
-  const bad = await client.sendBatch(aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '12' })] }));
-  expect([bad.status, bad.body.code]).toEqual([400, 1002]);
-  expect(await client.ledger()).toEqual([]);
-  expect((await client.sendBatch(aBatch(2))).body.acceptedCount).toBe(2);
-});
-
 test('fault status-400 with endingWith refuses only batches that hold such a number', async () => {
   const client = await aClient({}, { kind: 'status-400', endingWith: '03' });
   expect((await client.sendBatch(aBatch(2))).status).toBe(200);

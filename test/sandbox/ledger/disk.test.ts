@@ -139,16 +139,6 @@ test.each(Object.entries(CHANGES))(
   },
 );
 
-test('what the disk refuses of one contact is not merged into the next with its number', async () => {
-  const disk = aMemoryDisk();
-  const client = await aClient({ dataDirectory: '/data', files: disk.files });
-  disk.failAt(1, 'ENOSPC');
-  expect((await client.createContact(aContact({ lastName: 'Lee' }))).status).toBe(500);
-  const answer = await client.createContact(aContact());
-  expect(answer.status).toBe(201);
-  expect(answer.body).not.toHaveProperty('lastName');
-});
-
 test('a ledger that the disk did not let be cleared is there as before', async () => {
   const disk = aMemoryDisk();
   const client = await aClient({ dataDirectory: '/data', files: disk.files });
