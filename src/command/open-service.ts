@@ -5,7 +5,6 @@ import type { Job, ServiceSettings } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchTransport } from '../run/run-event.js';
 import { createAuthorize, type ServiceSecrets, scrubAnswers } from '../service/service-secrets.js';
-import type { Transport } from '../service/transport.js';
 import { nodeFiles } from '../storage/files.js';
 import type { Context } from './context.js';
 import { readSecrets } from './read-secrets.js';
@@ -43,26 +42,21 @@ async function openAreas(
   jobDirectory: string,
   { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean },
 ) {
-  assertSafeEnvironment(context.terminal);
+  const { env, emit, terminal } = context;
+  assertSafeEnvironment(terminal);
   const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context, isReadOnly);
   // Without a connection there is nothing to close, should the sandbox not start.
-  const transport = await openTransport(context, service);
+  const createTransport = await env.loadTransport();
+  const transport = watchTransport(createTransport(service.timeouts), env.clock, emit);
   const sandbox = service.sandbox ? await startEmbeddedSandbox(service, jobDirectory) : undefined;
   return {
     settings: sandbox === undefined ? service : { ...service, bases: sandbox.bases },
-    transport,
+    transport: scrubAnswers(transport, context.secrets.values),
     authorize: createAuthorize(sandbox?.secrets ?? secrets),
     close: async () => {
       await transport.close().finally(() => sandbox?.close());
     },
   };
-}
-
-/** The way to the service: watched, and without a known secret in what it answers. */
-export async function openTransport(context: Context, { timeouts }: ServiceSettings): Promise<Transport> {
-  const { env, emit, secrets } = context;
-  const createTransport = await env.loadTransport();
-  return scrubAnswers(watchTransport(createTransport(timeouts), env.clock, emit), secrets.values);
 }
 
 /** How long due receipts and events are awaited at the end, so that a local listener gets them all. */

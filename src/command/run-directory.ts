@@ -128,7 +128,7 @@ async function readPruned(files: Files, directory: string) {
 }
 
 function refuse(path: string, what: string, hint?: string): UserError {
-  return new UserError('bad-plan', `Cannot use ${path}: ${what}`, hint === undefined ? {} : { hint });
+  return new UserError('bad-plan', `Cannot use ${path}: ${what}`, { hint });
 }
 
 /** A link to a run is that run; where only a directory above it is a link, such as one to a volume, the path stays as written. */

@@ -55,7 +55,7 @@ export interface Problem {
   /** The key of the job that it is about: `steps[0].input.files`. */
   readonly key?: string;
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Carries every problem found at once; `message` alone must make sense on one line. */
@@ -65,7 +65,11 @@ export class UserError extends Error {
   readonly hint: string | undefined;
   readonly problems: readonly Problem[];
 
-  constructor(code: UserErrorCode, message: string, more: { hint?: string; problems?: readonly Problem[] } = {}) {
+  constructor(
+    code: UserErrorCode,
+    message: string,
+    more: { hint?: string | undefined; problems?: readonly Problem[] } = {},
+  ) {
     super(message);
     this.code = code;
     this.hint = more.hint;

@@ -134,7 +134,7 @@ export async function placeProblems<T>(
       (said, { where }, index) => said.replace(`${where}: `, `${problems[index]?.where}: `),
       error.message,
     );
-    throw new UserError(error.code, message, { ...(error.hint === undefined ? {} : { hint: error.hint }), problems });
+    throw new UserError(error.code, message, { hint: error.hint, problems });
   }
 }
 
@@ -177,7 +177,7 @@ function refuseJob(found: readonly Finding[], source: Source): UserError {
     .slice(0, MAX_PROBLEMS)
     .map((finding): Problem => {
       const { message, hint } = finding;
-      return { where: placeOf(finding, source), ...keyOf(finding), message, ...(hint === undefined ? {} : { hint }) };
+      return { where: placeOf(finding, source), ...keyOf(finding), message, hint };
     });
   const [first] = problems;
   const message =

@@ -107,6 +107,6 @@ async function nameFirstProblem<T>(work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     if (!(error instanceof UserError)) throw error;
     const { code, hint, problems } = error;
-    throw new UserError(code, explainError(error).message, { problems, ...(hint !== undefined && { hint }) });
+    throw new UserError(code, explainError(error).message, { problems, hint });
   });
 }

@@ -19,7 +19,12 @@ export interface CallLane {
   noteSuccess(): void;
 }
 
-export interface CallerDeps {
+const FIRST_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+const NO_MESSAGES = { messages: 0, segments: 0 };
+
+/** Retries only what was not processed, or may be repeated, until `giveUpAfterMs` has passed. */
+export function createCaller(deps: {
   readonly service: ServiceAddresses & Partial<Pick<ServiceSettings, 'trustUnavailable'>>;
   readonly transport: Transport;
   /** The headers that authenticate a call. */
@@ -34,14 +39,7 @@ export interface CallerDeps {
   readonly signal?: AbortSignal | undefined;
   /** After each answer that makes a lane pause before the call is sent again, or that turned the call away. */
   readonly onPause?: (answer: Answer, delayMs: number) => void;
-}
-
-const FIRST_BACKOFF_MS = 500;
-const MAX_BACKOFF_MS = 30_000;
-const NO_MESSAGES = { messages: 0, segments: 0 };
-
-/** Retries only what was not processed, or may be repeated, until `giveUpAfterMs` has passed. */
-export function createCaller(deps: CallerDeps): CallService {
+}): CallService {
   return async (endpoint, input) => {
     const lane = deps.laneOf(endpoint.area);
     const wire = endpoint.request(deps.service, input);

@@ -55,7 +55,7 @@ export const init = defineVerb({
     const sample = joinSamples(heads.files, findColumn);
     if (destination !== undefined && findColumn(sample.columns, destination) === undefined) {
       const { message, hint } = explainMissingColumn(destination, sample.columns);
-      throw new UserError('bad-flag', `Cannot use --destination: ${message}`, hint === undefined ? {} : { hint });
+      throw new UserError('bad-flag', `Cannot use --destination: ${message}`, { hint });
     }
     const found = guessJob(sample, { destination, country }, findColumn);
     if (found.kind !== 'found') throw refuseGuess(found, written, sample, screen);

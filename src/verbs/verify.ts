@@ -68,12 +68,8 @@ function readDestination(number: string, country: string | undefined): string {
   );
 }
 
-function refuse(what: string, hint = ''): UserError {
-  return new UserError(
-    'bad-flag',
-    `Cannot start a verification, no code was sent: ${what}`,
-    hint === '' ? {} : { hint },
-  );
+function refuse(what: string, hint?: string): UserError {
+  return new UserError('bad-flag', `Cannot start a verification, no code was sent: ${what}`, { hint });
 }
 
 /** Exits with 0 for a right code, 1 for a wrong one and for a session that had ended. Without a code nothing changes. */

@@ -5,7 +5,7 @@ import { readRunName } from '../../src/plan/format/run-directories.js';
 import type { Summary } from '../../src/report/summary.js';
 import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';

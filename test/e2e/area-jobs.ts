@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { aJob } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
 

@@ -15,7 +15,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
-import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import type { Summary } from '../../src/report/summary.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { Violation } from '../world/violation.js';
 import type { KillStep, Kind, Row } from './job.js';
 

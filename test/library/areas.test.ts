@@ -1,6 +1,6 @@
 import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { aSandboxService } from './a-service.js';
 
 describe('a service, before the sandbox', () => {

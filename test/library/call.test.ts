@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLibraryCall } from '../../src/library/call.js';
+import { createLibraryCall } from '../../src/library/create-service.js';
 import { readOptions } from '../../src/library/service-options.js';
 import { createClients } from '../../src/service/clients.js';
 import { FakeClock } from '../run/fake-clock.js';

@@ -25,7 +25,7 @@ export const SINGLE_CALL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a batch of the library counts as one message, and the limit of the account is exceeded',
-    file: 'src/library/call.ts',
+    file: 'src/library/create-service.ts',
     find: 'return { messages: messages.length, segments };',
     replace: 'return { messages: 1, segments };',
     tests: ['test/library/call.test.ts'],

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/ports/clock.js';
 import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 

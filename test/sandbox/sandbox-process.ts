@@ -1,6 +1,6 @@
 import type { SandboxCredentials } from '../../src/sandbox/check-credentials.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import { Life, waitFor } from '../kill/life.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ServiceError, UserError } from '../../src/domain/errors.js';
 import type { Answer } from '../../src/service/answer.js';
 import { readSession } from '../../src/service/areas/verification.js';
-import { type CallerDeps, createCaller } from '../../src/service/caller.js';
+import { createCaller } from '../../src/service/caller.js';
 import type { Endpoint } from '../../src/service/endpoint.js';
 import type { Call } from '../../src/service/transport.js';
 import { FakeClock } from '../run/fake-clock.js';
@@ -34,7 +34,7 @@ const READ: Endpoint<string, string> = {
 const KINDS = { 'a write': WRITE, 'an upsert': UPSERT, 'a read': READ };
 
 /** A caller before a service that gives these answers, one after the other; its lane lets time pass where it would wait. */
-function aCaller(answers: readonly Answer[], deps: Partial<CallerDeps> = {}) {
+function aCaller(answers: readonly Answer[], deps: Partial<Parameters<typeof createCaller>[0]> = {}) {
   const clock = new FakeClock();
   const told: string[] = [];
   const sent: Call[] = [];

@@ -12,7 +12,7 @@ import {
   isRefused,
   type RefusedRequest,
 } from '../../src/sandbox/http-answer.js';
-import type { LedgerEntry } from '../../src/sandbox/ledger/page.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { NO_RATE_LIMITS } from '../../src/sandbox/rate-limit.js';
 import { createSmsArea } from '../../src/sandbox/sms/sms.js';
 import { createVerificationArea } from '../../src/sandbox/verification.js';
