@@ -1,8 +1,8 @@
 import { type Log, type LogFields, withFields } from '../ports/log.js';
 import { StopSwitch } from '../run/stop.js';
 import { type Env, namePerson, nodeEnv } from './env.js';
-import { type Screen, screenOf } from './screen.js';
-import { createLog, SecretKeeper, type Terminal, type Watcher } from './terminal.js';
+import type { Screen } from './screen.js';
+import { createLog, SecretKeeper, screenOf, type Terminal, type Watcher } from './terminal.js';
 
 /** What a verb works with, for the length of its command. */
 export interface Context {

@@ -85,7 +85,7 @@ async function startEmbeddedSandbox({ account, accountId, subAccountId }: Servic
   return { bases, secrets, close: flushThenClose };
 }
 
-export function assertSafeEnvironment({ env }: Terminal): void {
+export function assertSafeEnvironment({ env }: Pick<Terminal, 'env'>): void {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== '0') return;
   throw new UserError(
     'unsafe-environment',

@@ -24,35 +24,6 @@ export const PLAIN_SCREEN: Screen = {
   command: 'volley',
 };
 
-const MOST_COLUMNS = 120;
-const LEAST_COLUMNS = 40;
-
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** What is known of a terminal; its width may be missing. */
-export interface ScreenSource {
-  readonly env: Variables;
-  readonly isStdoutTerminal: boolean;
-  readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
-}
-
-/** The screen of stdout, capped at a readable width. */
-export function screenOf({ screen, env, isStdoutTerminal }: ScreenSource): Screen {
-  const known = { ...PLAIN_SCREEN, ...screen };
-  const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
-  return {
-    ...known,
-    columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
-    isTerminal: isStdoutTerminal,
-    hasColor: isStdoutTerminal && allowsColor(env),
-  };
-}
-
-/** no-color.org: any text in NO_COLOR turns colour off. */
-function allowsColor(env: Variables): boolean {
-  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
-}
-
 /** Styles that can be read on a dark and on a light ground; yellow, cyan, blue, white and black cannot. */
 export type Style = 'bold' | 'dim' | 'red' | 'green' | 'magenta';
 

@@ -3,7 +3,7 @@ import { maskNumbers } from '../normalize/mask.js';
 import { createJsonLog, fromLevel, type Log, scrubSecrets } from '../ports/log.js';
 import type { LogFormat, LogLevel } from '../ports/log-level.js';
 import type { Env } from './env.js';
-import { escapeText, PLAIN_SCREEN, type ScreenSource, showFromHere } from './screen.js';
+import { escapeText, PLAIN_SCREEN, type Screen, showFromHere } from './screen.js';
 
 /** Hears what happens while a command works. It throws nothing and changes nothing; `begin` and `run` wait for it. */
 export type Watcher = (event: WorkEvent) => void | Promise<void>;
@@ -17,7 +17,7 @@ export interface Terminal {
   readonly isStdoutTerminal: boolean;
   readonly isStderrTerminal: boolean;
   /** How wide the terminal is, where paths are relative to, what the command was called by; see screen.ts. */
-  readonly screen?: ScreenSource['screen'];
+  readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
   /** As the flags have it; where there is none, by what stderr is. */
   logging?: Logging | undefined;
   /** Resolves when the stream took the text; rejects when it is closed or full. */
@@ -37,6 +37,26 @@ export interface Terminal {
   readonly emit?: Watcher;
   /** Of a test: in place of this machine. */
   readonly runtime?: Env;
+}
+
+const MOST_COLUMNS = 120;
+const LEAST_COLUMNS = 40;
+
+/** The screen of stdout, capped at a readable width. */
+export function screenOf({
+  screen,
+  env,
+  isStdoutTerminal,
+}: Pick<Terminal, 'screen' | 'env' | 'isStdoutTerminal'>): Screen {
+  const known = { ...PLAIN_SCREEN, ...screen };
+  const columns = isStdoutTerminal ? known.columns : PLAIN_SCREEN.columns;
+  return {
+    ...known,
+    columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
+    isTerminal: isStdoutTerminal,
+    // no-color.org: any text in NO_COLOR turns colour off.
+    hasColor: isStdoutTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
+  };
 }
 
 /** How stderr is written. */

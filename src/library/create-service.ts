@@ -19,7 +19,6 @@ import { countSegments } from '../template/segments.js';
 import { LaneStopped } from '../throttle/gate.js';
 import { createLane, type Lane } from '../throttle/lane.js';
 import { maskThrown, maskThrownBy } from './mask-thrown.js';
-import { createHost } from './program-host.js';
 import { readOptions, type ServiceOptions } from './service-options.js';
 
 /** The typed clients of the six areas. All calls of an area share one lane, which keeps to its limits. */
@@ -34,7 +33,7 @@ export interface Service extends ServiceClients {
  * was refused, not done, or is in doubt, or with a UserError where nothing was sent at all.
  */
 export function createService(options: ServiceOptions): Service {
-  assertSafeEnvironment(createHost({}));
+  assertSafeEnvironment(process);
   const { settings, secrets, limits } = maskThrownBy(() => readOptions(options));
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, options.signal]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { PLAIN_SCREEN, paint, screenOf, showCommand, showPath } from '../../src/command/screen.js';
+import { PLAIN_SCREEN, paint, showCommand, showPath } from '../../src/command/screen.js';
+import { screenOf } from '../../src/command/terminal.js';
 import { aTerminal } from './a-terminal.js';
 
 const onTerminal = (env: Record<string, string> = {}, columns = 100) =>
