@@ -114,18 +114,15 @@ export function exitCodeOfError(error: unknown): number {
 export function describeFailure(error: unknown): Failure {
   const { exitCode, isOurs = false, code, message, hint, problems = [] } = judge(error);
   const state = exitCode === EXIT.notStarted ? 'refused' : isOurs && exitCode === EXIT.stopped ? 'failed' : 'stopped';
-  const isAnswered = error instanceof ServiceError && (error.status ?? error.serviceCode) !== undefined;
-  const own = isAnswered ? describeAnswer(error) : {};
+  const { status, serviceCode }: Partial<ServiceError> = error instanceof ServiceError ? error : {};
+  const isAnswered = (status ?? serviceCode) !== undefined;
+  // The service's own word may repeat what it was sent.
+  const own = { status: status ?? null, serviceCode: serviceCode === undefined ? null : maskNumbers(serviceCode) };
   return {
     state,
     exitCode,
-    error: { code, ...maskWords(message, hint), problems: problems.map(toFailureProblem), ...own },
+    error: { code, ...maskWords(message, hint), problems: problems.map(toFailureProblem), ...(isAnswered && own) },
   };
-}
-
-/** The service's own word may repeat what it was sent. */
-function describeAnswer({ status, serviceCode }: ServiceError) {
-  return { status: status ?? null, serviceCode: serviceCode === undefined ? null : maskNumbers(serviceCode) };
 }
 
 /** `file`: what stands before the line where the place is one in a file; else the place as it is called, such as `step 2 (sms)`. */

@@ -22,12 +22,9 @@ export function checkJob(job: unknown, context: z.core.$RefinementCtx): void {
     ...checkWindows(at, steps),
     ...checkAccess(at, steps),
   ]) {
-    context.addIssue({ code: 'custom', path: path.split('.').map(toPathPart), message: withHint(so, hint) });
+    const parts = path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    context.addIssue({ code: 'custom', path: parts, message: withHint(so, hint) });
   }
-}
-
-function toPathPart(part: string): string | number {
-  return /^\d+$/.test(part) ? Number(part) : part;
 }
 
 /** What stands at a dotted path of the job. */

@@ -62,14 +62,9 @@ function resolveStep(
   return suppress.length === 0 ? { ...hours, input, limits } : { ...hours, input, suppress, limits };
 }
 
-/** In the memory that jobs share: the list that counts for all of them. */
-function sharedOptOuts(memory: string): string {
-  return join(memory, 'opt-outs.csv');
-}
-
 /** Where the job's opt-outs are, absolute: its own, a file or a directory, and those of the memory that it shares. */
 export function namesOfOptOuts({ optOuts, memory }: Pick<Job, 'optOuts' | 'memory'>): string[] {
-  const shared = memory === undefined ? undefined : sharedOptOuts(memory);
+  const shared = memory === undefined ? undefined : join(memory, 'opt-outs.csv');
   return [...new Set([optOuts, shared])].filter((path) => path !== undefined);
 }
 

@@ -166,11 +166,13 @@ function describeEnd(ended: Ended, about: { event: NotifyEvent; job: string; san
 }
 
 function describeRun({ plan, state, exitCode, balance, steps }: Summary) {
-  return { run: plan, state, exitCode, balance, steps: steps.map((step) => pick(step, STEP_FIGURES)) };
-}
-
-const STEP_FIGURES = ['number', 'kind', 'balance', 'requests', 'messages', 'segments', 'rejections', 'skips'] as const;
-
-function pick<T, Key extends keyof T>(from: T, keys: readonly Key[]): Pick<T, Key> {
-  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, Key>;
+  return {
+    run: plan,
+    state,
+    exitCode,
+    balance,
+    steps: steps.map(({ number, kind, balance, requests, messages, segments, rejections, skips }) => {
+      return { number, kind, balance, requests, messages, segments, rejections, skips };
+    }),
+  };
 }

@@ -70,7 +70,7 @@ export function scrubAnswers(transport: Transport, secrets: readonly string[]): 
 
 function createScrub(secrets: readonly string[]): (response: Response) => Response {
   const longestFirst = [...secrets].sort((one, other) => other.length - one.length);
-  const anyForm = new RegExp(longestFirst.map(matchAnyForm).join('|'), 'g');
+  const anyForm = new RegExp(longestFirst.map((secret) => [...secret].map(matchLetter).join('')).join('|'), 'g');
   const mayHoldSecret = (text: string | Buffer) =>
     text.includes('\\') || text.includes('%') || secrets.some((secret) => text.includes(secret));
   const scrubText = (text: string) => (mayHoldSecret(text) ? text.replace(anyForm, '[secret]') : text);
@@ -86,11 +86,7 @@ function createScrub(secrets: readonly string[]): (response: Response) => Respon
   });
 }
 
-/** Each letter as it is, as `\u0041`, as `%41`, or behind a backslash. */
-function matchAnyForm(secret: string): string {
-  return [...secret].map(matchLetter).join('');
-}
-
+/** As it is, as `\u0041`, as `%41`, or behind a backslash. */
 function matchLetter(letter: string): string {
   const hex = letter.charCodeAt(0).toString(16).padStart(2, '0');
   const eitherCase = hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);

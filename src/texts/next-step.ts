@@ -3,7 +3,7 @@ import { type NextStep, type Screen, showCommand, showPath } from '../command/sc
 import { countOf } from '../domain/count-of.js';
 import { countHeld } from '../plan/had-lookup.js';
 import { wordsOfStop } from '../report/stop-words.js';
-import { countTakenBack, countWithheld, type StepSummary, type Summary } from '../report/summary.js';
+import { countTakenBack, countWithheld, type Summary } from '../report/summary.js';
 
 export interface NextStepView {
   readonly isSandbox: boolean;
@@ -151,7 +151,9 @@ function nextOfTest(
 }
 
 function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: NextStepView, screen: Screen): NextStep {
-  const files = steps.flatMap((step) => (step.balance.rejected > 0 ? [rejectionsOf(step)] : []));
+  const files = steps.flatMap(({ number, kind, balance, files: { rejections } }) =>
+    balance.rejected > 0 ? [rejections ?? `${number}-${kind}.rejections.csv`] : [],
+  );
   const [first] = files;
   const path = (name: string) => showPath(screen, join(directory, name));
   const file = files.length === 1 && first !== undefined ? path(first) : 'a rejections file';
@@ -161,8 +163,4 @@ function nextOfRejected({ directory, steps }: Summary, { job, requiresTest }: Ne
     what: `correct the rows in ${file}, save it beside the job, add it to input.files of the step, and ${again} again. Nothing is sent twice.`,
     command: job === undefined ? undefined : showCommand(screen, verb, showPath(screen, job)),
   };
-}
-
-function rejectionsOf({ number, kind, files }: StepSummary): string {
-  return files.rejections ?? `${number}-${kind}.rejections.csv`;
 }

@@ -105,7 +105,9 @@ export function formatRow(row: DescribedRow, screen: Screen): string {
     ...(shown ?? []).map((each) => `    ${bar} ${each}`),
     ...(sms === null ? [] : describeDetails(sms).map((each) => `    ${escapeText(each)}`)),
     ...listPairs(fields ?? {}, '    '),
-    ...(price === undefined ? [] : [escapeText(`    ${describePrice(price)}`)]),
+    ...(price === undefined
+      ? []
+      : [`    ${price.amount === null ? 'without a price' : `costs ${formatMoney(price.amount, price.currency)}`}`]),
     `    ${paint(screen, 'dim', 'row:')}`,
     ...listPairs(cells, '      '),
     '',
@@ -126,10 +128,6 @@ function describeDetails(sms: ReturnType<typeof describeSms>): string[] {
         ]),
     ...(replaced.length === 0 ? [] : [`replaced, so that GSM-7 is enough: ${replaced.join(', ')}`]),
   ];
-}
-
-function describePrice({ amount, currency }: NonNullable<DescribedRow['price']>): string {
-  return amount === null ? 'without a price' : `costs ${formatMoney(amount, currency)}`;
 }
 
 function listPairs(pairs: Readonly<Record<string, string>>, indent: string): string[] {

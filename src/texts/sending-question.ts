@@ -99,7 +99,9 @@ export function listSendingFacts(
   const templates = written.flatMap((step) => (step.kind === 'sms' ? [step.template] : []));
   const sources = [...new Set(templates.map(({ source }) => source ?? 'the sender of the account'))];
   const times = [...new Set(templates.flatMap(({ scheduled }) => (scheduled ? [formatTime(scheduled)] : [])))];
-  const isSomeNow = times.length === 0 || written.some((step) => isRowStep(step) && !hasTime(step));
+  const isSomeNow =
+    times.length === 0 ||
+    written.some((step) => isRowStep(step) && (step.kind !== 'sms' || step.template.scheduled === undefined));
   const { count = 0, of = count } = parts[0] ?? {};
   return [
     ...parts.map(asksFor),
@@ -126,10 +128,6 @@ function describeCost({ prices, steps }: Plan, part: SentPart | undefined, isSen
   if (part === undefined || staged.length === 0 || rows === part.count) return all === '' ? [] : [all];
   const first = `${countOf(rows, part.noun, part.plural)} in the first stage`;
   return all === '' ? [first] : [all, `${first}, for ${sum(staged, true)}`];
-}
-
-function hasTime(step: Plan['job']['steps'][number]): boolean {
-  return step.kind === 'sms' && step.template.scheduled !== undefined;
 }
 
 /** From when, and until when at the rate that the limits allow. */

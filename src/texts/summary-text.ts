@@ -90,7 +90,8 @@ const MOST_REASONS = 3;
 function formatStep(step: StepSummary, summary: Summary, screen: Screen): string {
   const { balance, files, action, suppression = [] } = step;
   const name = `${step.number} ${escapeText(step.kind)}`;
-  if (action !== null) return action.status === 'accepted' ? '' : formatAction(name, action, screen);
+  if (action !== null)
+    return action.status === 'accepted' ? '' : indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
   const head = (text: string, output: keyof typeof files) =>
     indentRest(`${name}: ${text} → ${escapeText(files[output] ?? '')}`, screen);
   const explained = explainRows(step, summary).map(({ output, title, rows, reasons }) => {
@@ -112,10 +113,6 @@ const INDENT = '    ';
 
 function indentRest(text: string, screen: Screen): string {
   return `${wrapText(text, screen.columns, INDENT).join('\n')}\n`;
-}
-
-function formatAction(name: string, action: NonNullable<StepSummary['action']>, screen: Screen): string {
-  return indentRest(`${name}: ${escapeText(describeAction(action))}`, screen);
 }
 
 /** What the service holds for a later time, and the command that takes it back; '' where nothing waits. */

@@ -17,7 +17,12 @@ const read = defineBelow('read', 'Show the latest messages, oldest first', {
       endpoint: readMessages,
       input,
       result: (messages) => ({
-        json: { room: room ?? null, messages: messages.map(toJson) },
+        json: {
+          room: room ?? null,
+          messages: messages.map(({ id, at, timestamp, author, text }) => {
+            return { id, at: at ?? null, timestamp: timestamp ?? null, author, text };
+          }),
+        },
         text:
           messages.length === 0
             ? 'There is no message in this room.\n'
@@ -27,10 +32,6 @@ const read = defineBelow('read', 'Show the latest messages, oldest first', {
     });
   },
 });
-
-function toJson({ id, at, timestamp, author, text }: ChatMessage) {
-  return { id, at: at ?? null, timestamp: timestamp ?? null, author, text };
-}
 
 function describe({ at, author, text }: ChatMessage): string {
   const name = [author.name, author.email, author.id].find((known) => known !== '') ?? 'somebody';

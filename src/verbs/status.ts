@@ -86,7 +86,10 @@ function nameState({ status, lastClose }: RunState): string {
 
 /** All rows read stand in it; those in flight are the part of them that is under way. */
 function formatSteps(steps: readonly StepStatus[], screen: Screen): string {
-  const rows = steps.map((step) => ({ ...step, said: step.action === undefined ? undefined : sayAction(step.action) }));
+  const rows = steps.map((step) => ({
+    ...step,
+    said: step.action === null ? 'not started yet' : step.action && describeAction(step.action),
+  }));
   return formatBalances(rows, screen);
 }
 
@@ -94,10 +97,6 @@ function formatWithWorkers(steps: readonly StepStatus[]): string {
   const rows = steps.reduce((sum, { withWorkers }) => sum + withWorkers, 0);
   if (rows === 0) return '';
   return `With workers, of those in doubt: ${countOf(rows, 'row')}. The same command finds out what came of them.\n\n`;
-}
-
-function sayAction(action: Parameters<typeof describeAction>[0] | null): string {
-  return action === null ? 'not started yet' : describeAction(action);
 }
 
 /** What to do with a run that has no account yet; undefined while a process works on it. */

@@ -13,7 +13,10 @@ export function expected(what: string) {
   return (issue: z.core.$ZodRawIssue): string => {
     const branches = issue.code === 'invalid_union' ? (issue.errors as z.core.$ZodIssue[][]) : [];
     const words = branches.flat().flatMap(wordsOf);
-    return withHint(`expected ${what}`, issue.input === undefined ? describe(issue) : suggest(issue.input, words));
+    return withHint(
+      `expected ${what}`,
+      issue.input === undefined ? (issue.inst as z.ZodType | undefined)?.description : suggest(issue.input, words),
+    );
   };
 }
 
@@ -89,10 +92,6 @@ const TYPES: Readonly<Record<string, string>> = {
   record: 'a map of keys and values',
   array: 'a list',
 };
-
-function describe({ inst }: z.core.$ZodRawIssue): string | undefined {
-  return (inst as z.ZodType | undefined)?.description;
-}
 
 function suggest(written: unknown, words: readonly string[]): string | undefined {
   const nearest = typeof written === 'string' ? suggestNearest(written, words) : undefined;

@@ -189,7 +189,13 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         method: 'GET',
         path: CONTROL,
         who: 'anyone',
-        handle: () => ({ status: 200, body: [...conversations.values()].map(toSummary) }),
+        handle: () => {
+          const all = [...conversations.values()];
+          return {
+            status: 200,
+            body: all.map(({ user: _, messages, ...rest }) => ({ ...rest, messages: messages.length })),
+          };
+        },
       }),
       about({
         method: 'GET',
@@ -297,8 +303,4 @@ function toTime(at: number): string {
 /** A conversation as the service's documentation shows it. */
 function toResult({ conversationId, channelId, queueId, user }: Conversation): Fields {
   return { id: conversationId, channelId, assignment: { type: 'queue', id: queueId }, user, state: 'active' };
-}
-
-function toSummary({ user: _, messages, ...summary }: Conversation) {
-  return { ...summary, messages: messages.length };
 }
