@@ -10,15 +10,13 @@ import type { ListenerOptions } from './listener.js';
 import { namedByEvent, OptOutFile } from './opt-out-file.js';
 import { createWordReader, OPT_OUT_WORDS } from './opt-out-words.js';
 
-interface Written {
-  readonly optOuts: string | undefined;
-  readonly words: readonly string[] | undefined;
-  readonly inWords: readonly string[] | undefined;
-}
-
 /** Takes down who opts out, and in again, by what they write; no one is answered. Undefined where it is not asked for. */
 export async function takeOptOuts(
-  { optOuts, words, inWords = [] }: Written,
+  {
+    optOuts,
+    words,
+    inWords = [],
+  }: { optOuts: string | undefined; words: readonly string[] | undefined; inWords: readonly string[] | undefined },
   { files, clock, log }: { files: Files; clock: Clock; log: Log },
 ) {
   if (optOuts === undefined) {

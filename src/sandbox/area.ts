@@ -8,17 +8,16 @@ import type { WebhookSender } from './webhook/sender.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-interface EntryHead {
+/** An entry of an area: what a row says, and a head. */
+export type AreaEntry<A extends Area, Row> = Row & {
+  readonly area: A;
   /** Place in the ledger, from 1, without gaps. */
   readonly seq: number;
   /** When it was accepted, ISO 8601. */
   readonly at: string;
   /** Number of the HTTP request; 0 for what came without one, such as what an agent did. */
   readonly request: number;
-}
-
-/** An entry of an area: what a row says, and its head. */
-export type AreaEntry<A extends Area, Row> = EntryHead & Row & { readonly area: A };
+};
 
 /**
  * An area of the service is its routes, and a state that its accepted entries make. A route decides by the state and
@@ -42,16 +41,13 @@ export interface SandboxArea {
   clear(): void;
 }
 
-/** Gives a body as a route handles it, or says why it is refused. `at` in ms since 1970. */
-type Check<Body> = (body: unknown, at: number) => { readonly body: Body } | RefusedRequest;
-
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** With `:name` for parameters. */
   readonly path: string;
   readonly who: Who;
-  /** Where it is missing, `handle` looks at the body itself. */
-  readonly check: Check<unknown> | undefined;
+  /** Gives a body as `handle` takes it, or says why it is refused. `at` in ms since 1970. Where it is missing, `handle` looks at the body itself. */
+  readonly check: ((body: unknown, at: number) => { readonly body: unknown } | RefusedRequest) | undefined;
   /** The numbers that a body is about, '' where a row has none: one for each row. */
   recipients(body: unknown): readonly string[];
   /** Many rows, of which a fault may refuse some: `handle` does. Elsewhere it refuses the request. */

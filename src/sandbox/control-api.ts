@@ -8,10 +8,6 @@ import { parseControlBody, type SandboxParts } from './sandbox-server.js';
 /** Most seconds to wait for an absent receiver. */
 const SETTLE_SECONDS = { usual: 30, most: 600 };
 
-interface Asked {
-  readonly Querystring: { readonly until?: string; readonly seconds?: string };
-}
-
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
 export function addControl(app: FastifyInstance, parts: SandboxParts): void {
   const { clock, ledger, requests, faults, webhooks } = parts;
@@ -57,7 +53,8 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
 
   // How many POSTs came to what. With `?until=settled` the answer waits until nothing is pending, for 30 s or `&seconds=`:
   // where something is pending then, it is a 503 with the same body.
-  app.get<Asked>('/_sandbox/webhooks', async ({ query: { until, seconds } }, reply) => {
+  app.get<{ Querystring: { until?: string; seconds?: string } }>('/_sandbox/webhooks', async ({ query }, reply) => {
+    const { until, seconds } = query;
     if (until !== 'settled') return webhooks.counts;
     const limit = seconds === undefined ? SETTLE_SECONDS.usual : Number(seconds);
     if (!(limit > 0 && limit <= SETTLE_SECONDS.most)) {

@@ -27,8 +27,8 @@ export interface SandboxOptions {
   readonly host?: string;
   /** Keeps ledger and state of the areas over restarts; without it all is in memory. One sandbox at a time may use a directory. */
   readonly dataDirectory?: string;
-  /** True, the default: 1,800 requests/s for each subaccount, 3,000/s for each address, 5/s for the chat key. False: none. */
-  readonly rateLimits?: boolean | Partial<RateLimits>;
+  /** By default 1,800 requests/s for each subaccount, 3,000/s for each address, 5/s for the chat key. Of others, those that are left out are none. */
+  readonly rateLimits?: Partial<RateLimits>;
   /** Factor of the delays before a webhook is tried again: 1, the default, as the service has them; a test takes less. */
   readonly webhookRetryScale?: number;
   /** False, the default: receipts and events go to loopback addresses alone; the others are counted, and never tried. */
@@ -51,7 +51,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const faults = new FaultSet();
   faults.set(options.faults ?? []);
   const log = dataDirectory === undefined ? createMemoryLog() : await openFileLog(files, dataDirectory);
-  const rateLimits = toRateLimits(options.rateLimits ?? true);
+  const rateLimits = { ...NO_RATE_LIMITS, ...(options.rateLimits ?? DOCUMENTED_RATE_LIMITS) };
   const webhooks = new WebhookSender(clock, webhookRetryScale, deliversOutside);
   const areas = [
     createSmsArea(clock, newId, rateLimits),
@@ -103,11 +103,6 @@ export async function startSandbox(options: SandboxOptions = {}) {
     await close();
     throw error;
   }
-}
-
-function toRateLimits(asked: boolean | Partial<RateLimits>): RateLimits {
-  if (asked === false) return NO_RATE_LIMITS;
-  return asked === true ? DOCUMENTED_RATE_LIMITS : { ...NO_RATE_LIMITS, ...asked };
 }
 
 async function listen(app: FastifyInstance, port: number, host: string): Promise<string> {

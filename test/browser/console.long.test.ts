@@ -260,7 +260,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   timeout: TIMEOUT_MS,
 }, async () => {
   const sandbox = await startSandbox({
-    rateLimits: false,
+    rateLimits: {},
     faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
   });
   const { page, complaints } = await aVisit(browser, console, {});

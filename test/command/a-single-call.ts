@@ -31,7 +31,7 @@ const ANY_STEP = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mo
 
 /** A sandbox that ends with the test. */
 export async function aSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await startSandbox({ rateLimits: false, ...options });
+  const sandbox = await startSandbox({ rateLimits: {}, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }

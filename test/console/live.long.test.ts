@@ -30,7 +30,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     await Promise.all([alone.end(), shared.end()]);
   }, TIMEOUT_MS);
   beforeEach(async () => {
-    sandbox = await startSandbox({ rateLimits: false });
+    sandbox = await startSandbox({ rateLimits: {} });
     const service = `account: acme\ncredentials: { apiKey: { env: VOLLEY_API_KEY } }\nbases: { sms: "${sandbox.origin}" }\n`;
     for (const console of [alone, shared]) console.write('service.yaml', service);
   });

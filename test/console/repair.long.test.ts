@@ -10,7 +10,7 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
   const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
   let sandbox: Sandbox;
   beforeEach(async () => {
-    sandbox = await startSandbox({ rateLimits: false });
+    sandbox = await startSandbox({ rateLimits: {} });
   });
   afterEach(() => sandbox.close());
 

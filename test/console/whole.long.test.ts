@@ -103,7 +103,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   });
 
   test('what the service holds of each run is taken back by itself', async () => {
-    const sandbox = await startSandbox({ rateLimits: false });
+    const sandbox = await startSandbox({ rateLimits: {} });
     const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
     const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
     await aChecked('later', (job) =>

@@ -7,7 +7,7 @@ import { expectAccepted, expectRefused } from './contract-fields.js';
 const HI = { messageRaw: 'Hi' };
 
 /** Many requests in no time are not what these tests are about. */
-const WITHOUT_RATE = { rateLimits: false };
+const WITHOUT_RATE = { rateLimits: {} };
 
 async function postMany(client: Client, count: number): Promise<void> {
   for (let number = 1; number <= count; number++) await post(client, { messageRaw: `m${number}` });

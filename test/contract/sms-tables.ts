@@ -55,34 +55,19 @@ export const REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[]
   ],
 ];
 
+const SENT_LATER = {
+  encoding: 'UCS2',
+  scheduled: '2026-11-22T12:00:00+08:00',
+  expiry: at(2 * DAY_MS),
+  dlrCallbackUrl: 'https://a.example/',
+};
+const OWN = { ...SENT_LATER, destination: '6590000001', clientMessageId: 'row-7', country: 'SG' };
+
 /** The same, of fields that the contract does not show. */
 export const OPEN_REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[] = [
-  ['clientBatchId', aBatchOf({}, { clientBatchId: 'mine' }), [{ clientBatchId: 'mine' }]],
-  ['SmsRequest.destination without plus', aBatchOf({ destination: '6590000001' }), [{ destination: '6590000001' }]],
-  ['SmsRequest.clientMessageId', aBatchOf({ clientMessageId: 'row-7' }), [{ clientMessageId: 'row-7' }]],
-  ['SmsRequest.country', aBatchOf({ country: 'SG' }), [{ country: 'SG' }]],
-  ['SmsRequest.encoding UCS2', aBatchOf({ encoding: 'UCS2' }), [{ encoding: 'UCS2' }]],
+  ['SmsRequest: a destination without plus, and all else', aBatchOf(OWN), [OWN]],
   ['SmsRequest.encoding GSM7', aBatchOf({ encoding: 'GSM7' }), [{ encoding: 'GSM7' }]],
-  ['SmsRequest.scheduled', aBatchOf({ scheduled: at(60_000) }), [{ scheduled: at(60_000) }]],
-  [
-    'SmsRequest.scheduled with offset',
-    aBatchOf({ scheduled: '2026-11-22T12:00:00+08:00' }),
-    [{ scheduled: '2026-11-22T12:00:00+08:00' }],
-  ],
-  ['SmsRequest.expiry', aBatchOf({ expiry: at(60_000) }), [{ expiry: at(60_000) }]],
-  [
-    'SmsRequest.dlrCallbackUrl',
-    aBatchOf({ dlrCallbackUrl: 'https://a.example/' }),
-    [{ dlrCallbackUrl: 'https://a.example/' }],
-  ],
-  ['Template.encoding UCS2', aBatchUnder({ encoding: 'UCS2' }), [{ encoding: 'UCS2' }]],
-  ['Template.scheduled', aBatchUnder({ scheduled: at(60_000) }), [{ scheduled: at(60_000) }]],
-  ['Template.expiry', aBatchUnder({ expiry: at(60_000) }), [{ expiry: at(60_000) }]],
-  [
-    'Template.dlrCallbackUrl',
-    aBatchUnder({ dlrCallbackUrl: 'https://a.example/' }),
-    [{ dlrCallbackUrl: 'https://a.example/' }],
-  ],
+  ['Template: all else', aBatchUnder(SENT_LATER), [SENT_LATER]],
 ];
 
 const QUEUED = { code: 'QUEUED', description: 'SMS is accepted and queued for processing' };

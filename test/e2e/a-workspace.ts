@@ -177,7 +177,7 @@ async function openWorkspace(kind: typeof Workspace, faults: readonly FaultInput
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
   const workspace = new kind(
     directory,
-    await startSandbox({ rateLimits: false, faults: [...faults], accounts: [OTHER_ACCOUNT] }),
+    await startSandbox({ rateLimits: {}, faults: [...faults], accounts: [OTHER_ACCOUNT] }),
   );
   closeAfterFile(workspace);
   return workspace;

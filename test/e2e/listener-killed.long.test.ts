@@ -20,7 +20,7 @@ import { type Running, until } from './command.js';
 test('300 messages, the listener of their run killed four times: each receipt is kept once, and deliveries.csv has each message once', async ({
   onTestFinished,
 }) => {
-  const sandbox = await startSandbox({ rateLimits: false, webhookRetryScale: 0.1 });
+  const sandbox = await startSandbox({ rateLimits: {}, webhookRetryScale: 0.1 });
   const workspace = new Workspace(mkdtempSync(join(tmpdir(), 'volley-e2e-')), sandbox);
   onTestFinished(() => workspace.close());
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });

@@ -36,7 +36,7 @@ const LONGEST_OF_A_LANE_MS = 250;
 async function aFastJob() {
   const clock = new LaneClock();
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
-  const sandbox = await startSandbox({ rateLimits: false, clock });
+  const sandbox = await startSandbox({ rateLimits: {}, clock });
   closeAfterFile({
     close: async () => {
       await sandbox.close();

@@ -40,7 +40,7 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
   let sandbox: Sandbox;
   let count = 0;
   beforeAll(async () => {
-    sandbox = await startSandbox({ rateLimits: false });
+    sandbox = await startSandbox({ rateLimits: {} });
   });
   afterAll(async () => {
     await sandbox?.close();

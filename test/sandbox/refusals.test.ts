@@ -75,7 +75,7 @@ const FOREIGN_WORDS = /Invalid (input|option|string)|Too (big|small)|Unrecognize
 
 test.each(WHOLE)('%s takes its whole body, and refuses each field of another kind in its own words', async (...row) => {
   const [path, whole] = row;
-  const client = await aClient({ rateLimits: false });
+  const client = await aClient({ rateLimits: {} });
   const post = (body: unknown) => ask(client, path, body);
   for (const [place, other] of listPlaces(whole).flatMap((place) => OTHERS.map((other) => [place, other] as const))) {
     const before = (await client.ledger()).length;

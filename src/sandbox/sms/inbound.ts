@@ -17,15 +17,7 @@ const schema = bodyOf({
   subAccountId: z.string().default('acme_hq'),
 });
 
-interface Facts {
-  readonly umid: string;
-  readonly subAccountId: string;
-  readonly source: string;
-  readonly destination: string;
-  readonly body: string;
-}
-
-const INBOUND: PostKind<Facts> = {
+const INBOUND: PostKind<object> = {
   count: 1,
   retryDelayMs: repeatDelayMs,
   build: (message, _place, _attempt, timestamp) => ({
@@ -44,7 +36,7 @@ export function inboundRoute(newId: () => string): Route {
     method: 'POST',
     path: '/_sandbox/inbound',
     who: 'anyone',
-    schema: schema,
+    schema,
     handle: ({ body: { url, text, ...from } }) => {
       const message = { umid: newId(), ...from, body: text };
       return { status: 202, body: message, posts: (webhooks) => webhooks.send(INBOUND, url, message) };

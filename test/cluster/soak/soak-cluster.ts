@@ -40,7 +40,7 @@ export async function soakCluster(
 ): Promise<SoakedCluster> {
   const random = createRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), 'volley-cluster-soak-'));
-  const sandbox = await startSandbox({ rateLimits: false, faults: [LATENCY] });
+  const sandbox = await startSandbox({ rateLimits: {}, faults: [LATENCY] });
   const lives = new Set<Life>();
   const closing: DatabaseProxy[] = [];
   try {

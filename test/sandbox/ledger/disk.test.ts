@@ -103,7 +103,7 @@ test.each(Object.entries(CHANGES))(
   '%s that the disk refuses is answered 500 in the form of its area, has changed nothing, and is taken as if for the first time',
   async (_, { prepare, ask: change, form = CODED }) => {
     const disk = aMemoryDisk();
-    const options = { dataDirectory: '/data', files: disk.files, rateLimits: false };
+    const options = { dataDirectory: '/data', files: disk.files, rateLimits: {} };
     const client = await aClient(options);
     const id = (await prepare?.(client)) ?? '';
     const before = await stateOf(client);
@@ -132,7 +132,7 @@ test.each(Object.entries(CHANGES))(
 
     // Nothing is remembered once the ledger is cleared, here and behind a restart.
     await next.sandbox.clearLedger();
-    const first = await stateOf(await aClient({ rateLimits: false }), after.ids);
+    const first = await stateOf(await aClient({ rateLimits: {} }), after.ids);
     expect(await stateOf(next, after.ids)).toEqual(first);
     await next.close();
     expect(await stateOf(await aClient(options), after.ids)).toEqual(first);
