@@ -1,3 +1,4 @@
+import { remember } from '../domain/is-object.js';
 import type { Rejection, RowCells } from '../domain/row.js';
 import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
@@ -7,7 +8,7 @@ import { maskCell } from '../normalize/mask.js';
 import { compileCountryTest, type StepNumbers } from './compile-country-test.js';
 import { compileTest } from './compile-test.js';
 import { describeCondition } from './describe-condition.js';
-import { type CellAnswer, type CompiledTest, NO, UNREADABLE, YES } from './read-cell.js';
+import type { CompiledTest } from './read-cell.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {
@@ -19,6 +20,7 @@ export interface RowFilter {
  * each group one does not, and is rejected if that is undecidable: where a cell that decides it cannot be compared.
  */
 export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers): RowFilter {
+  if (where.length === 0) throw new Error('A where without a group lets no row pass');
   const destination = columns.look(numbers.column);
   const countryIndex = columns.look(numbers.countryColumn);
   const compile = (test: CellTest, index: number) =>
@@ -29,35 +31,40 @@ export function bindWhere(where: Where, columns: Columns, numbers: StepNumbers):
           { isDestination: index === destination },
         )
       : compileTest(test);
-  const groups = where.map((group, index) =>
+  const groups = where.map((group, at) =>
     group.map((condition): BoundCondition => {
-      const at = ['input', 'where', ...(where.length === 1 ? [] : [index]), condition.column];
-      const place = columns.find(condition.column, 'input.where', { at, advice: adviseCountry(condition, numbers) });
-      return bindCondition(condition, { index: place, tests: condition.tests.map((test) => compile(test, place)) });
+      const key = ['input', 'where', ...(where.length === 1 ? [] : [at]), condition.column];
+      const index = columns.find(condition.column, 'input.where', {
+        at: key,
+        advice: adviseCountry(condition, numbers),
+      });
+      const tests = condition.tests.map((test) => compile(test, index));
+      return { index, tests, column: condition.column, clause: describeCondition(condition) };
     }),
   );
-  const [only, ...others] = groups;
-  if (only === undefined) throw new Error('A where without a group lets no row pass');
-  return { refuse: others.length === 0 ? refuseByGroup(only) : refuseByGroups(groups) };
+  const omitted = new Map<string, RowRefusal>();
+  return {
+    refuse: (row) => {
+      const clauses: string[] = [];
+      let rejected: RowRefusal | undefined;
+      for (const group of groups) {
+        const obstacle = findObstacle(group, row);
+        if (obstacle === undefined) return undefined;
+        const { condition, isReadable } = obstacle;
+        if (!isReadable) rejected ??= reject(condition, row.cell(condition.index));
+        clauses.push(condition.clause);
+      }
+      const clause = clauses.join('; and not ');
+      return rejected ?? remember(omitted, clause, () => omit(clause));
+    },
+  };
 }
 
 interface BoundCondition {
   readonly index: number;
   readonly tests: readonly CompiledTest[];
+  readonly column: string;
   readonly clause: string;
-  readonly omitted: RowRefusal;
-  readonly reject: (cell: string) => RowRefusal;
-}
-
-type Refuse = RowFilter['refuse'];
-
-function bindCondition(
-  condition: Condition,
-  { index, tests }: Pick<BoundCondition, 'index' | 'tests'>,
-): BoundCondition {
-  const clause = describeCondition(condition);
-  const compared = tests.find((test) => test.expected !== '');
-  return { index, tests, clause, omitted: omit(clause), reject: (cell) => reject(condition.column, cell, compared) };
 }
 
 function omit(clause: string): RowRefusal {
@@ -68,7 +75,8 @@ export function describeOmitted(clause: string): string {
   return `filter: ${clause}`;
 }
 
-function reject(field: string, cell: string, { expected = '', advice }: Partial<CompiledTest> = {}): RowRefusal {
+function reject({ column: field, tests }: BoundCondition, cell: string): RowRefusal {
+  const { expected = '', advice } = tests.find((test) => test.expected !== '') ?? {};
   const more = advice === undefined ? '' : `. ${advice}`;
   const shown = maskCell('bad-filter-value', cell);
   const reason = `Cannot compare ${field} as the filter says: ${shown === '' ? '' : `it is ${JSON.stringify(shown)}, `}expected ${expected}, or a blank cell${more}`;
@@ -76,60 +84,21 @@ function reject(field: string, cell: string, { expected = '', advice }: Partial<
   return { kind: 'rejected', rejection };
 }
 
-function ask({ tests, index }: BoundCondition, cells: RowCells): CellAnswer {
-  const text = cells.cell(index);
-  let unreadable = false;
-  for (const test of tests) {
-    const said = test.ofText(text, cells);
-    if (said === NO) return NO;
-    unreadable ||= said === UNREADABLE;
-  }
-  return unreadable ? UNREADABLE : YES;
-}
-
 /** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
 function findObstacle(
   group: readonly BoundCondition[],
   row: RowCells,
-): { condition: BoundCondition; said: CellAnswer } | undefined {
+): { condition: BoundCondition; isReadable: boolean } | undefined {
   let unreadable: BoundCondition | undefined;
   for (const condition of group) {
-    const said = ask(condition, row);
-    if (said === NO) return { condition, said };
-    if (said === UNREADABLE) unreadable ??= condition;
-  }
-  return unreadable && { condition: unreadable, said: UNREADABLE };
-}
-
-function refuseByGroup(group: readonly BoundCondition[]): Refuse {
-  return (row) => {
-    const obstacle = findObstacle(group, row);
-    if (obstacle === undefined) return undefined;
-    return obstacle.said === NO ? obstacle.condition.omitted : rejectCell(obstacle.condition, row);
-  };
-}
-
-function rejectCell({ index, reject }: BoundCondition, row: RowCells): RowRefusal {
-  return reject(row.cell(index));
-}
-
-function refuseByGroups(groups: readonly (readonly BoundCondition[])[]): Refuse {
-  const known = new Map<string, RowRefusal>();
-  return (row) => {
-    const clauses: string[] = [];
-    let rejected: RowRefusal | undefined;
-    for (const group of groups) {
-      const obstacle = findObstacle(group, row);
-      if (obstacle === undefined) return undefined;
-      if (obstacle.said === UNREADABLE) rejected ??= rejectCell(obstacle.condition, row);
-      clauses.push(obstacle.condition.clause);
+    const text = row.cell(condition.index);
+    for (const test of condition.tests) {
+      const holds = test.holds(text, row);
+      if (holds === false) return { condition, isReadable: true };
+      if (holds === undefined) unreadable ??= condition;
     }
-    if (rejected !== undefined) return rejected;
-    const all = clauses.join('; and not ');
-    const refusal = known.get(all) ?? omit(all);
-    known.set(all, refusal);
-    return refusal;
-  };
+  }
+  return unreadable && { condition: unreadable, isReadable: false };
 }
 
 /** Where a column of countries is not there: the numbers show theirs. */

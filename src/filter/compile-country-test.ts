@@ -5,7 +5,7 @@ import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
 import { isBlank } from '../template/blank.js';
-import { type CompiledTest, NO, UNREADABLE, YES } from './read-cell.js';
+import type { CompiledTest } from './read-cell.js';
 
 /** Which column of a step has the numbers that it sends to, and in which country those without + are read. */
 export interface StepNumbers {
@@ -29,13 +29,12 @@ export function compileCountryTest(
   { isDestination }: { readonly isDestination: boolean },
 ): CompiledTest {
   const wanted = new Set(values);
-  const [found, missed] = op === 'equals' ? ([YES, NO] as const) : ([NO, YES] as const);
   return {
-    ofText: (text, cells) => {
-      if (isBlank(text)) return NO;
+    holds: (text, cells) => {
+      if (isBlank(text)) return false;
       const country = readCountry(text, column, cells);
-      if (country === undefined) return isDestination ? YES : UNREADABLE;
-      return wanted.has(country) ? found : missed;
+      if (country === undefined) return isDestination ? true : undefined;
+      return wanted.has(country) === (op === 'equals');
     },
     expected: 'a country by its name or code, or a number',
   };

@@ -1,14 +1,15 @@
 import type { CellTest, CountryTest } from '../domain/where.js';
 import { isBlank } from '../template/blank.js';
 import { isRealDate, readIsoDate, readWrittenDate } from '../template/date-input.js';
-import { type CellAnswer, type CompiledTest, createNumberReader, foldText, NO, UNREADABLE, YES } from './read-cell.js';
+import { type CompiledTest, createNumberReader, foldText } from './read-cell.js';
 
 /** A test as a closure, `as: country` aside (compile-country-test.ts). */
 export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest {
   switch (test.op) {
     case 'blank':
+      return { holds: isBlank, expected: '' };
     case 'present':
-      return compileBlankTest(test.op === 'blank');
+      return { holds: (text) => !isBlank(text), expected: '' };
     case 'atLeast':
       return compareNumbers((number) => number >= test.bound, test.format);
     case 'atMost':
@@ -26,10 +27,6 @@ export function compileTest(test: Exclude<CellTest, CountryTest>): CompiledTest 
   }
 }
 
-function compileBlankTest(wanted: boolean): CompiledTest {
-  return { ofText: (text) => answer(isBlank(text) === wanted), expected: '' };
-}
-
 /** Whether a text is one of some, or none of them. */
 function compileTextTest({
   op,
@@ -42,23 +39,16 @@ function compileTextTest({
 }): CompiledTest {
   const fold = exact ? (text: string) => text : foldText;
   const folded = new Set(values.map(fold));
-  const [found, missed] = op === 'equals' ? ([YES, NO] as const) : ([NO, YES] as const);
-  return {
-    ofText: (text) => {
-      if (isBlank(text)) return NO;
-      return folded.has(fold(text)) ? found : missed;
-    },
-    expected: '',
-  };
+  return { holds: (text) => !isBlank(text) && folded.has(fold(text)) === (op === 'equals'), expected: '' };
 }
 
 function compareNumbers(holds: (number: number) => boolean, format: string | undefined): CompiledTest {
   const read = createNumberReader(format);
   return {
-    ofText: (text) => {
-      if (isBlank(text)) return NO;
+    holds: (text) => {
+      if (isBlank(text)) return false;
       const number = read(text);
-      return number === undefined ? UNREADABLE : answer(holds(number));
+      return number === undefined ? undefined : holds(number);
     },
     ...describeNumbers(format),
   };
@@ -74,9 +64,6 @@ function describeNumbers(format: string | undefined): Pick<CompiledTest, 'expect
   };
 }
 
-/** Dates repeat from row to row. */
-const MOST_REMEMBERED = 10_000;
-
 /** A day is compared with days, as they are written; a time with an offset with such times alone, since of others it is not known when they were. */
 function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 'before' | 'after' }>): CompiledTest {
   const day = readDay(bound, undefined);
@@ -84,20 +71,12 @@ function compareMoments({ op, bound, format }: Extract<CellTest, { readonly op: 
   const limit = isDay ? day : readInstant(bound);
   if (limit === undefined) throw new Error(`A date that is not fixed compares nothing: ${bound}`);
   const read = isDay ? (text: string) => readDay(text, format) : readInstant;
-  const remembered = new Map<string, CellAnswer>();
-  const compare = (text: string): CellAnswer => {
-    if (isBlank(text)) return NO;
-    const moment = read(text);
-    if (moment === undefined) return UNREADABLE;
-    return answer(op === 'before' ? moment < limit : moment > limit);
-  };
   return {
-    ofText: (text) => {
-      const known = remembered.get(text);
-      if (known !== undefined) return known;
-      const found = compare(text);
-      if (remembered.size < MOST_REMEMBERED) remembered.set(text, found);
-      return found;
+    holds: (text) => {
+      if (isBlank(text)) return false;
+      const moment = read(text);
+      if (moment === undefined) return undefined;
+      return op === 'before' ? moment < limit : moment > limit;
     },
     ...describeMoments(isDay, format),
   };
@@ -110,10 +89,6 @@ function describeMoments(isDay: boolean, format: string | undefined): Pick<Compi
     expected: 'a date such as 2026-01-31',
     advice: 'Where a file writes 31.01.2026, say so with format: dd.MM.yyyy',
   };
-}
-
-function answer(holds: boolean): CellAnswer {
-  return holds ? YES : NO;
 }
 
 /** The day of a date as it is written, in ISO 8601 or in `format`, as a number that grows with it: 20260131. Undefined for anything else, and for a day or time that there is not. */
