@@ -5,7 +5,7 @@ import { hostname, userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import type { Store } from '../cluster/store.js';
 import type { Timeouts } from '../job/job.js';
-import type { PackerDeps } from '../plan/format/plan-packer.js';
+import type { PackedRun } from '../plan/format/plan-packer.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import type { Log } from '../ports/log.js';
@@ -25,7 +25,7 @@ export interface Env {
   readonly snapshotEveryBytes?: number | undefined;
   readonly packFromBytes?: number | undefined;
   /** Packs a piece of a plan on another thread. Absent: on this one. */
-  readonly gzip?: PackerDeps['gzip'];
+  readonly gzip?: PackedRun['gzip'];
   /** Of the disk of a directory, for this user. */
   readonly freeBytes?: (directory: string) => Promise<number>;
   /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */

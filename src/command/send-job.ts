@@ -171,7 +171,7 @@ interface Sent {
 async function applyThenReport(context: Context, access: Access, sent: Sent): Promise<Summary> {
   const { env, log } = context;
   const summary = await applyAndWrite(context, access, sent);
-  if (summary.state === 'finished') await packPlan(sent, { ...env, onNotice: (notice) => log.warn(notice) });
+  if (summary.state === 'finished') await packPlan({ ...env, ...sent, onNotice: (notice) => log.warn(notice) });
   return summary;
 }
 

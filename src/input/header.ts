@@ -5,7 +5,6 @@ import { ID_COLUMN, readOwnName } from '../domain/output-columns.js';
 import { isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from './own-columns.js';
 import { FORBIDDEN_NAMES } from './record-reader.js';
 import { refuseAll } from './refusal.js';
-import { numberRepeated } from './repeated-names.js';
 
 export interface Header {
   /** Names without the blanks around them; empty where a column has none. */
@@ -89,4 +88,40 @@ const HAS_LETTER = /\p{L}/u;
 /** An added column has a meaning; a name without a letter may be a phone number, in a file without a header. */
 function mayNotRepeat(name: string): boolean {
   return readOwnName(name) !== undefined || !HAS_LETTER.test(name);
+}
+
+/**
+ * Columns whose name stands twice in a header are numbered, `email (1)` and `email (2)`: they appear in every output, and none is taken
+ * for the job's `email`. With a notice for each such name.
+ */
+export function numberRepeated(names: readonly string[]): { names: readonly string[]; notices: readonly string[] } {
+  const places = new Map<string, number[]>();
+  for (const [index, name] of names.entries()) {
+    const known = places.get(name);
+    if (known === undefined) places.set(name, [index]);
+    else known.push(index);
+  }
+  const numbered = [...names];
+  const notices: string[] = [];
+  for (const [name, indexes] of places) {
+    if (name === '' || indexes.length < 2) continue;
+    let number = 0;
+    for (const index of indexes) {
+      do number += 1;
+      while (places.has(withNumber(name, number)));
+      numbered[index] = withNumber(name, number);
+    }
+    const shown = indexes.map((index) => numbered[index]).join(', ');
+    const columns = listPlaces(indexes.map((index) => index + 1));
+    notices.push(`columns ${columns} have the same name and are numbered: ${shown}`);
+  }
+  return { names: numbered, notices };
+}
+
+function withNumber(name: string, number: number): string {
+  return `${name} (${number})`;
+}
+
+function listPlaces(places: readonly number[]): string {
+  return `${places.slice(0, -1).join(', ')} and ${places.at(-1)}`;
 }

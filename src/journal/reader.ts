@@ -1,12 +1,12 @@
 import { InternalError } from '../domain/errors.js';
 import type { Files, ReadFile } from '../storage/files.js';
+import { ReadWindow } from '../storage/read-window.js';
 import { searchLines, splitPieces } from '../storage/split-lines.js';
 import { decodeLine, findLine, type JournalEntry, type JournalLine, OPEN_MARK } from './entry-format.js';
 
 /** An entry with the place of its line, so that it can be read again alone. */
 export interface PlacedLine extends JournalLine {
   readonly offset: number;
-  readonly length: number;
 }
 
 /** Where the good part of a journal ends, or a read of it begins: behind a good line. */
@@ -68,14 +68,6 @@ export async function walkJournal(file: ReadFile, path: string, from: WalkFrom):
   return walk.end(file.bytes);
 }
 
-/** Reads one line again, at its place from `readJournal`. */
-export async function readLineAt(file: Pick<ReadFile, 'read'>, offset: number, length: number): Promise<JournalLine> {
-  const bytes = await file.read(offset, length);
-  const line = decodeLine(bytes.subarray(0, -1));
-  if (line === undefined) throw new InternalError('journal-damaged', `Cannot read the journal at byte ${offset}`);
-  return line;
-}
-
 /** Who opened the journal under a lock epoch, and the `seq` of that line: one more than the last that it had read. */
 interface Runner {
   readonly epoch: number;
@@ -123,7 +115,7 @@ class Walk {
     if (line !== undefined && this.#continuesAfterTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
       const { epoch, seq, durable, entry } = line;
-      this.#visit({ epoch, seq, durable, entry, offset: offset + skipped, length: bytes.length - skipped + 1 });
+      this.#visit({ epoch, seq, durable, entry, offset: offset + skipped });
       this.#lastSeq = line.seq;
       this.#lastEpoch = line.epoch;
       this.#goodBytes = offset + bytes.length + 1;
@@ -163,17 +155,17 @@ class Walk {
 }
 
 const NEWLINE = 10;
-const WINDOW_BYTES = 1 << 20;
+/** Most lines are shorter; of a longer one twice as much is read each time. */
+const LINE_BYTES = 1 << 16;
 
 /** Reads journal entries again by the places of their lines; lines near each other share one read. The caller closes it. */
 export class JournalWindow {
   readonly #files: Files;
   readonly #path: string;
-  readonly #windowBytes: number;
-  #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
-  #file: ReadFile | undefined;
+  readonly #windowBytes: number | undefined;
+  #opened: { readonly file: ReadFile; readonly window: ReadWindow } | undefined;
 
-  constructor(files: Files, path: string, windowBytes = WINDOW_BYTES) {
+  constructor(files: Files, path: string, windowBytes?: number) {
     this.#files = files;
     this.#path = path;
     this.#windowBytes = windowBytes;
@@ -181,33 +173,24 @@ export class JournalWindow {
 
   /** Damage since the journal was read is InternalError 'journal-damaged'. */
   async readEntry(offset: number): Promise<JournalEntry> {
-    let end = this.#endOf(offset);
-    for (let size = this.#windowBytes; end === -1; size *= 2) {
-      await this.#move(offset, size);
-      end = this.#endOf(offset);
-      if (this.#window.bytes.length < size) break;
+    const { window } = this.#opened ?? (await this.#open());
+    for (let size = LINE_BYTES; ; size *= 2) {
+      const bytes = await window.read(offset, size);
+      const end = bytes.indexOf(NEWLINE);
+      if (end === -1 && bytes.length === size) continue;
+      const line = decodeLine(bytes.subarray(0, Math.max(0, end)));
+      if (line !== undefined) return line.entry;
+      throw new InternalError('journal-damaged', `Cannot read the journal at byte ${offset}`);
     }
-    const { offset: start, bytes } = this.#window;
-    const read = async (at: number, count: number) => bytes.subarray(at - start, at - start + count);
-    return (await readLineAt({ read }, offset, Math.max(0, end - offset))).entry;
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    await this.#opened?.file.close();
   }
 
-  /** Behind the newline of the line that begins at `offset`; -1 where the window does not hold it whole. */
-  #endOf(offset: number): number {
-    const { offset: start, bytes } = this.#window;
-    if (offset < start || offset >= start + bytes.length) return -1;
-    const newline = bytes.indexOf(NEWLINE, offset - start);
-    return newline === -1 ? -1 : start + newline + 1;
-  }
-
-  /** The next request may be for a line slightly before. */
-  async #move(offset: number, size: number): Promise<void> {
-    this.#file ??= await this.#files.openRead(this.#path);
-    const start = Math.max(0, offset - (this.#windowBytes >>> 2));
-    this.#window = { offset: start, bytes: await this.#file.read(start, size) };
+  async #open() {
+    const file = await this.#files.openRead(this.#path);
+    this.#opened = { file, window: new ReadWindow(file, this.#windowBytes) };
+    return this.#opened;
   }
 }

@@ -86,7 +86,7 @@ export function explainMissingColumn(
   };
 }
 
-/** Of the columns of a file, those that its reader numbered (repeated-names.ts) and that a job may mean by a name; empty where it can mean none or only one. */
+/** Of the columns of a file, those that its reader numbered (header.ts) and that a job may mean by a name; empty where it can mean none or only one. */
 function findNumbered(columns: readonly string[], wanted: string): string[] {
   const base = foldName(wanted);
   const found = columns.filter((column) => {

@@ -56,13 +56,7 @@ function listCountries(written: string, upper: string): readonly string[] {
   return code === undefined ? named : [...new Set([code, ...named])];
 }
 
-const nameByCode = new Map<string, string>();
-
-/** English name for messages, cached; the code itself if it has no name. `code` must be a country's. */
+/** English name for messages; the code itself if it has no name. `code` must be a country's. */
 export function nameCountry(code: string): string {
-  const known = nameByCode.get(code);
-  if (known !== undefined) return known;
-  const name = names.of(code) ?? code;
-  nameByCode.set(code, name);
-  return name;
+  return names.of(code) ?? code;
 }

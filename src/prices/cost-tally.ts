@@ -1,6 +1,7 @@
+import { remember } from '../domain/is-object.js';
 import { nameCharacters } from '../template/segments.js';
 import { formatDecimal } from './decimal.js';
-import type { PricedAs, PriceList, PriceRow } from './price-list.js';
+import type { PricedAs, PriceList } from './price-list.js';
 import type { CostGroup, StepCost, Ucs2CharacterCost } from './step-cost.js';
 
 /** A planned row, as far as its price depends on it. */
@@ -24,18 +25,22 @@ interface Group {
   rows: number;
 }
 
-/** More than a message has parts. */
-const EXTRA_PARTS = 16;
+/** Messages of a group that take as many parts more in UCS-2, by the first character that forces it. */
+interface Extra {
+  readonly character: string;
+  readonly group: Group;
+  readonly parts: number;
+  rows: number;
+}
 
 /** Counts the planned rows of a step by what they cost. Only counts are kept: the sums are exact, and made at the end. */
 export class CostTally {
   readonly #list: PriceList;
   readonly #pricedAs: PricedAs;
   readonly #groups: Group[] = [];
-  /** Of each country and price row the indexes of its groups, by parts. */
-  readonly #indexes = new Map<string, Map<PriceRow | undefined, number[]>>();
-  /** Of each first character the messages by group and extra parts, as one key. */
-  readonly #extras = new Map<string, Map<number, number>>();
+  /** By country, price row and parts. */
+  readonly #indexes = new Map<string, number>();
+  readonly #extras = new Map<string, Extra>();
 
   constructor(list: PriceList, pricedAs: PricedAs) {
     this.#list = list;
@@ -45,28 +50,17 @@ export class CostTally {
   /** The index of the row's group. */
   add({ country = '', number, parts, extraParts, characters = '' }: PricedRow): number {
     const row = this.#list.find(country, number);
-    const indexes = this.#indexesOf(country, row);
-    let index = indexes[parts];
-    if (index === undefined) {
-      index = this.#groups.push({ country, parts, price: row?.[this.#pricedAs], rows: 0 }) - 1;
-      indexes[parts] = index;
-    }
-    (this.#groups[index] as Group).rows += 1;
-    if (extraParts > 0) this.#addExtra([...characters][0] ?? '', index * EXTRA_PARTS + extraParts);
+    const price = row?.[this.#pricedAs];
+    const index = remember(this.#indexes, `${country} ${row?.line} ${parts}`, () => {
+      return this.#groups.push({ country, parts, price, rows: 0 }) - 1;
+    });
+    const group = this.#groups[index] as Group;
+    group.rows += 1;
+    if (extraParts === 0) return index;
+    const [character = ''] = characters;
+    const extra = { character, group, parts: extraParts, rows: 0 };
+    remember(this.#extras, `${character} ${index} ${extraParts}`, (): Extra => extra).rows += 1;
     return index;
-  }
-
-  #indexesOf(country: string, row: PriceRow | undefined): number[] {
-    const ofCountry = this.#indexes.get(country) ?? new Map<PriceRow | undefined, number[]>();
-    const indexes = ofCountry.get(row) ?? [];
-    if (indexes.length === 0) this.#indexes.set(country, ofCountry.set(row, indexes));
-    return indexes;
-  }
-
-  #addExtra(character: string, key: number): void {
-    const counts = this.#extras.get(character) ?? new Map<number, number>();
-    this.#extras.set(character, counts);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
 
   /** Rows by country that have no price. */
@@ -108,25 +102,20 @@ export class CostTally {
   }
 
   #sumExtras(): StepCost['ucs2'] {
-    const sums = [...this.#extras].map(([character, counts]) => {
-      const sum = { character, rows: 0, parts: 0, nanos: 0n };
-      for (const [key, count] of counts) {
-        const extra = (key % EXTRA_PARTS) * count;
-        sum.rows += count;
-        sum.parts += extra;
-        sum.nanos += BigInt(extra) * (this.#groups[Math.floor(key / EXTRA_PARTS)]?.price ?? 0n);
-      }
-      return sum;
-    });
-    const characters = sums
-      .map(({ character, rows, parts, nanos }) => ({ name: nameCharacters(character)[0] ?? '', rows, parts, nanos }))
-      .sort((one, other) => compare(other.nanos, one.nanos) || other.parts - one.parts);
+    const sums = new Map<string, { rows: number; parts: number; nanos: bigint }>();
+    for (const { character, group, parts, rows } of this.#extras.values()) {
+      const sum = remember(sums, character, () => ({ rows: 0, parts: 0, nanos: 0n }));
+      sum.rows += rows;
+      sum.parts += parts * rows;
+      sum.nanos += BigInt(parts * rows) * (group.price ?? 0n);
+    }
+    const sorted = [...sums].sort(([, one], [, other]) => compare(other.nanos, one.nanos) || other.parts - one.parts);
     return {
-      extraParts: sums.reduce((sum, { parts }) => sum + parts, 0),
-      extraCost: formatDecimal(sums.reduce((sum, { nanos }) => sum + nanos, 0n)),
+      extraParts: sorted.reduce((sum, [, { parts }]) => sum + parts, 0),
+      extraCost: formatDecimal(sorted.reduce((sum, [, { nanos }]) => sum + nanos, 0n)),
       characters: Object.fromEntries(
-        characters.map(({ name, rows, parts, nanos }): [string, Ucs2CharacterCost] => [
-          name,
+        sorted.map(([character, { rows, parts, nanos }]): [string, Ucs2CharacterCost] => [
+          nameCharacters(character)[0] ?? '',
           { rows, extraParts: parts, extraCost: formatDecimal(nanos) },
         ]),
       ),

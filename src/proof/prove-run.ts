@@ -19,6 +19,7 @@ import { openPlanned, type PlannedFile, readRowBatches } from '../plan/format/pl
 import type { RowLine } from '../plan/format/row-line.js';
 import { planDamaged } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
+import { ReadWindow } from '../storage/read-window.js';
 import { splitLines } from '../storage/split-lines.js';
 import { digestSalted, type ProofChain, type ProofEntry, type ProofSource } from './proof-chain.js';
 
@@ -137,9 +138,6 @@ function countByStatus(verdicts: readonly (RowVerdict | undefined)[]): Record<st
   return counts;
 }
 
-/** Requests are asked for nearly in the order of their file: a window saves most reads. */
-const WINDOW_BYTES = 1 << 20;
-
 /**
  * The digests of what requests and parts of them post, byte for byte as the run posts it, behind the salt of the run: without it one
  * could try all numbers on a request of a single row. The caller closes it.
@@ -149,7 +147,7 @@ class RequestBodies {
   readonly #directory: string;
   readonly #plan: Plan;
   readonly #salt: string;
-  readonly #opened = new Map<number, { readonly file: PlannedFile; offset: number; bytes: Buffer }>();
+  readonly #opened = new Map<number, { readonly file: PlannedFile; readonly window: ReadWindow }>();
 
   constructor(files: Files, { directory, plan, salt }: ProofSource) {
     this.#files = files;
@@ -177,23 +175,17 @@ class RequestBodies {
 
   /** A line without its newline. */
   async #read(number: number, [offset, length]: readonly [number, number]): Promise<Buffer> {
-    const window = this.#opened.get(number) ?? (await this.#open(number));
-    const end = window.offset + window.bytes.length;
-    if (offset < window.offset || offset + length > end) {
-      window.bytes = await window.file.read(offset, Math.max(length, WINDOW_BYTES));
-      window.offset = offset;
-    }
-    const from = offset - window.offset;
-    return window.bytes.subarray(from, from + length - 1);
+    const { window } = this.#opened.get(number) ?? (await this.#open(number));
+    return window.read(offset, length - 1);
   }
 
   async #open(number: number) {
     const planned = this.#plan.steps[number - 1];
     const path = requestsFile(this.#directory, { number, kind: planned?.kind ?? '' });
     const file = await openPlanned(this.#files, path, planned?.files?.requests);
-    const window = { file, offset: 0, bytes: Buffer.alloc(0) };
-    this.#opened.set(number, window);
-    return window;
+    const opened = { file, window: new ReadWindow(file) };
+    this.#opened.set(number, opened);
+    return opened;
   }
 }
 

@@ -4,6 +4,7 @@ import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
 import { type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { Files, ReadFile } from '../storage/files.js';
+import { ReadWindow } from '../storage/read-window.js';
 import { splitLines } from '../storage/split-lines.js';
 import { type Receipt, type ReceiptState, readReceipt, STATE_RANKS } from './receipt.js';
 
@@ -25,7 +26,7 @@ export class Receipts {
   readonly #steps: ReadonlyMap<number, StepReceipts>;
   readonly #prefixes: ReadonlyMap<number, string>;
   #counts = { own: 0, foreign: 0 };
-  #window: { offset: number; bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
+  readonly #window: ReadWindow;
 
   /** Undefined for a run that has no receipts file. The caller closes it. */
   static async read(files: Files, directory: string, plan: Plan): Promise<Receipts | undefined> {
@@ -50,6 +51,7 @@ export class Receipts {
 
   private constructor(file: ReadFile, plan: Plan, steps: ReadonlyMap<number, StepReceipts>) {
     this.#file = file;
+    this.#window = new ReadWindow(file, WINDOW_BYTES);
     this.#plan = plan;
     this.#steps = steps;
     this.#prefixes = new Map([...steps.keys()].map((step) => [step, messageIdPrefix(plan.id, step)]));
@@ -74,7 +76,7 @@ export class Receipts {
     const index = this.#steps.get(step);
     if (index === undefined || !this.has(step, row)) return undefined;
     const { offset, length } = unpackPlace(index.places[row] ?? 0);
-    const receipt = readReceipt((await this.#readAt(offset, length)).toString('utf8'));
+    const receipt = readReceipt((await this.#window.read(offset, length)).toString('utf8'));
     if (receipt !== undefined) return receipt;
     throw new InternalError('unexpected', `Cannot read ${RECEIPTS_FILE} again: no receipt at byte ${offset}`);
   }
@@ -118,16 +120,6 @@ export class Receipts {
       return;
     }
     this.#counts.foreign += 1;
-  }
-
-  /** Receipts are requested nearly in file order: a window saves most reads. */
-  async #readAt(offset: number, length: number): Promise<Buffer> {
-    const end = this.#window.offset + this.#window.bytes.length;
-    if (offset < this.#window.offset || offset + length > end) {
-      this.#window = { offset, bytes: await this.#file.read(offset, WINDOW_BYTES) };
-    }
-    const from = offset - this.#window.offset;
-    return this.#window.bytes.subarray(from, from + length);
   }
 }
 

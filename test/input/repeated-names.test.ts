@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { numberRepeated } from '../../src/input/repeated-names.js';
+import { numberRepeated } from '../../src/input/header.js';
 
 describe('numberRepeated', () => {
   it('leaves each name once, those that stood once as they are, and the nameless nameless', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
-import { type PlacedLine, readJournal, readLineAt } from '../../src/journal/reader.js';
+import { JournalWindow, type PlacedLine, readJournal } from '../../src/journal/reader.js';
 import { continueJournal } from '../../src/journal/writer.js';
 import { aLine, aLock, anIntent, anOpen, JOURNAL_PATH, memoryFiles, readBytes, someLines } from './builders.js';
 
@@ -19,14 +19,14 @@ describe('reader', () => {
     const { end, seqs, lines: read } = await readBytes(...lines);
     expect(seqs).toEqual([1, 2, 3, 4, 5]);
     expect(end).toEqual({ goodBytes: lengthOf(lines), tornBytes: 0, lastSeq: 5, lastEpoch: 1 });
-    const file = await memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) }).openRead(JOURNAL_PATH);
-    for (const { offset, length, ...line } of read) expect(await readLineAt(file, offset, length)).toEqual(line);
+    const window = new JournalWindow(memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) }), JOURNAL_PATH);
+    for (const { offset, entry } of read) expect(await window.readEntry(offset)).toEqual(entry);
   });
 
   test('refuses to read a line again at a place where none begins', async () => {
     const [line] = someLines(1);
-    const file = await memoryFiles({ [JOURNAL_PATH]: line! }).openRead(JOURNAL_PATH);
-    await expect(readLineAt(file, 1, line!.length - 1)).rejects.toMatchObject({ code: 'journal-damaged' });
+    const window = new JournalWindow(memoryFiles({ [JOURNAL_PATH]: line! }), JOURNAL_PATH);
+    await expect(window.readEntry(1)).rejects.toMatchObject({ code: 'journal-damaged' });
   });
 
   test('reads lines over the borders of the pieces that it reads, however long they are', async () => {
@@ -36,7 +36,7 @@ describe('reader', () => {
     );
     const { end, lines: read } = await readBytes(...lines);
     expect(read.map(({ entry }) => entry.type === 'open' && entry.host.length)).toEqual(texts);
-    expect(read.map(({ length }) => length)).toEqual(lines.map((line) => line.length));
+    expect(read.map(({ offset }) => offset)).toEqual(lines.map((_, at) => lengthOf(lines.slice(0, at))));
     expect(end.goodBytes).toBe(lengthOf(lines));
   });
 });
@@ -106,9 +106,8 @@ describe('line of a runner that lost its lock, cut in the middle of its write wh
 
       expect(found.slice(3).map(({ entry }) => entry)).toEqual(entries);
       expect(after).toMatchObject({ tornBytes: 0, lastSeq: 7, lastEpoch: 2 });
-      const file = await files.openRead(JOURNAL_PATH);
-      for (const { offset, length: bytes, ...line } of found)
-        expect(await readLineAt(file, offset, bytes)).toEqual(line);
+      const window = new JournalWindow(files, JOURNAL_PATH);
+      for (const { offset, entry } of found) expect(await window.readEntry(offset)).toEqual(entry);
     }
   });
 

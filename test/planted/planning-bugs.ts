@@ -39,8 +39,8 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a plain file of a plan is removed before the packed one is whole',
     file: 'src/plan/format/plan-packer.ts',
-    find: '  await writePacked(path, lock, deps);\n',
-    replace: '  const writing = writePacked(path, lock, deps);\n  await files.remove(path);\n  await writing;\n',
+    find: '  await writePacked(path, run);\n',
+    replace: '  const writing = writePacked(path, run);\n  await files.remove(path);\n  await writing;\n',
     tests: ['test/plan/format/plan-packer.test.ts'],
   },
   {

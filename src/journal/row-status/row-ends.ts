@@ -38,46 +38,6 @@ export class RowEndTable {
   }
 }
 
-/** The number of the end of each row of a step; 0 for none. One byte a row while there are at most 255 different ends, then two, then four. */
-export class RowEndNumbers {
-  #numbers: Uint8Array | Uint16Array | Uint32Array;
-  #most = 0xff;
-
-  constructor(rows: number) {
-    this.#numbers = new Uint8Array(rows);
-  }
-
-  get rows(): number {
-    return this.#numbers.length;
-  }
-
-  get(row: number): number {
-    return this.#numbers[row] ?? 0;
-  }
-
-  set(row: number, number: number): void {
-    if (number > this.#most) this.#widen(number);
-    this.#numbers[row] = number;
-  }
-
-  fill(number: number, first: number, end: number): void {
-    if (number > this.#most) this.#widen(number);
-    this.#numbers.fill(number, first, end);
-  }
-
-  /** The next row from `from` on whose end is wanted; -1 where there is none. */
-  find(isWanted: readonly boolean[], from: number): number {
-    const numbers = this.#numbers;
-    for (let row = from; row < numbers.length; row++) if (isWanted[numbers[row] ?? 0]) return row;
-    return -1;
-  }
-
-  #widen(number: number): void {
-    this.#numbers = number > 0xffff ? Uint32Array.from(this.#numbers) : Uint16Array.from(this.#numbers);
-    this.#most = number > 0xffff ? 0xffffffff : 0xffff;
-  }
-}
-
 /** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
 interface OutcomePlace {
   readonly offset: number;

@@ -2,7 +2,7 @@ import { remember } from '../../domain/is-object.js';
 import type { RowVerdict } from '../../domain/row.js';
 import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
-import { OutcomePlaces, type RowEnd, RowEndNumbers, RowEndTable } from './row-ends.js';
+import { OutcomePlaces, type RowEnd, RowEndTable } from './row-ends.js';
 import { addRow, RowRanges } from './row-ranges.js';
 import { SendRate, type SendRateSeries } from './send-rate.js';
 
@@ -19,8 +19,8 @@ export type StepSize = {
 };
 
 /**
- * What became of each planned row of a run, from its journal. Built by one walk over the entries, in order. Takes a
- * byte a row (`RowEndNumbers`), and ranges for what was moved. Pure.
+ * What became of each planned row of a run, from its journal. Built by one walk over the entries, in order. Takes four
+ * bytes a row, and ranges for what was moved. Pure.
  */
 export class RowStatusView {
   readonly state = new RunState();
@@ -34,7 +34,7 @@ export class RowStatusView {
   constructor(steps: readonly StepSize[], { isForReport }: { isForReport: boolean }) {
     for (const { number, counts } of steps) {
       this.#steps.set(number, {
-        ends: new RowEndNumbers(counts.planned),
+        ends: new Uint32Array(counts.planned),
         places: isForReport ? new OutcomePlaces(counts) : undefined,
         rate: isForReport ? new SendRate() : undefined,
       });
@@ -65,7 +65,7 @@ export class RowStatusView {
 
   /** Its verdict, also of a row that another plan has claimed; undefined for a row without one. */
   endOf(step: number, row: number): RowEnd | undefined {
-    return this.#table.endOf(this.#steps.get(step)?.ends.get(row) ?? 0);
+    return this.#table.endOf(this.#steps.get(step)?.ends[row] ?? 0);
   }
 
   /** As the outputs have it: a row of a request without an outcome may have been sent. */
@@ -168,7 +168,7 @@ export class RowStatusView {
   listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
     const ranges: RowRange[] = [];
     for (const [step, { ends }] of this.#steps) {
-      for (let row = 0; row < ends.rows; row++) if (isWanted(step, row)) addRow(ranges, step, row);
+      for (let row = 0; row < ends.length; row++) if (isWanted(step, row)) addRow(ranges, step, row);
     }
     return ranges;
   }
@@ -177,7 +177,7 @@ export class RowStatusView {
     const wanted = this.#table.select(isWanted);
     if (!wanted.includes(true)) return;
     for (const [step, { ends }] of this.#steps) {
-      for (let row = ends.find(wanted, 0); row !== -1; row = ends.find(wanted, row + 1)) yield { step, row };
+      for (let row = 0; row < ends.length; row++) if (wanted[ends[row] ?? 0]) yield { step, row };
     }
   }
 
@@ -195,7 +195,7 @@ export class RowStatusView {
     let row = first;
     for (const [index] of rows) {
       const number = numbers[index];
-      if (number !== undefined) step.ends.set(row, number);
+      if (number !== undefined) step.ends[row] = number;
       row += 1;
     }
   }
@@ -207,13 +207,14 @@ export class RowStatusView {
     const numbers = entry.verdicts.map((verdict) => this.#table.numberOf(verdict));
     for (const [row, index] of entry.rows) {
       const number = numbers[index];
-      if (number !== undefined) step.ends.set(row, number);
+      if (number !== undefined) step.ends[row] = number;
     }
   }
 }
 
 interface StepRows {
-  readonly ends: RowEndNumbers;
+  /** The number of each row's end in the table; 0 for none. */
+  readonly ends: Uint32Array;
   readonly places: OutcomePlaces | undefined;
   readonly rate: SendRate | undefined;
 }

@@ -1,7 +1,7 @@
 import type { SmsStep } from '../../job/job.js';
 import { createNumberSet } from '../../normalize/number/number-set.js';
 import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
-import { type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
+import { type DraftedRow, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
 import { findSharedText } from './sms-drafter.js';
 import { createTextDigest } from './sms-texts.js';
 
@@ -13,7 +13,10 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
   const sharedText = findSharedText(step);
   const seen = createNumberSet();
   const bounds = boundBatch(step);
-  const digestText = createTextDigest(step.template.source, sharedText);
+  const digest = createTextDigest(step.template.source);
+  const shared = sharedText === undefined ? undefined : digest(sharedText);
+  const readMessage = ({ fragment }: DraftedRow) => JSON.parse(`${fragment}}`);
+  const digestText = (row: DraftedRow) => shared ?? digest(readMessage(row).text);
   return {
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
@@ -33,8 +36,8 @@ export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPla
       if (row.number !== undefined) context.had?.note(row.number, () => digestText(row));
     },
     indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
-    preview: ({ fragment }) => {
-      const { destination, text = sharedText } = JSON.parse(`${fragment}}`);
+    preview: (row) => {
+      const { destination, text = sharedText } = readMessage(row);
       return { to: destination, text };
     },
     openBody: (request) => {

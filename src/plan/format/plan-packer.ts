@@ -9,14 +9,11 @@ const PACK_FROM_BYTES = 1 << 20;
 /** Pieces that are packed at once, by other threads. */
 const AT_ONCE = 4;
 
-interface PackedRun {
+export interface PackedRun {
   readonly directory: string;
   readonly plan: Plan;
   /** Of the job: who has lost it changes nothing that has its name. */
   readonly lock: { assertHeld(): Promise<void> };
-}
-
-export interface PackerDeps {
   readonly files: Files;
   readonly packFromBytes?: number | undefined;
   /** Absent: on this thread. */
@@ -38,14 +35,14 @@ export interface PackerDeps {
  * Where both are there, the plain one counts (planned-files.ts). Nothing depends on it: where it fails, the plan stays as it is, and it
  * never throws.
  */
-export async function packPlan(run: PackedRun, deps: PackerDeps): Promise<void> {
+export async function packPlan(run: PackedRun): Promise<void> {
   try {
     // Each to its end: nothing may work on behind the lock.
-    const packing = (await listPlain(run, deps)).map((file) => packFile(file, run, deps));
+    const packing = (await listPlain(run)).map((file) => packFile(file, run));
     for (const packed of await Promise.allSettled(packing)) if (packed.status === 'rejected') throw packed.reason;
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    deps.onNotice(`The files of plan ${run.plan.id} are not packed, and take more room: ${why}`);
+    run.onNotice(`The files of plan ${run.plan.id} are not packed, and take more room: ${why}`);
   }
 }
 
@@ -55,10 +52,8 @@ interface PlainFile {
 }
 
 /** None where the disk has so little room that outputs may need it. */
-async function listPlain(
-  { directory, plan }: PackedRun,
-  { files, packFromBytes = PACK_FROM_BYTES, freeBytes }: PackerDeps,
-): Promise<PlainFile[]> {
+async function listPlain(run: PackedRun): Promise<PlainFile[]> {
+  const { directory, plan, files, packFromBytes = PACK_FROM_BYTES, freeBytes } = run;
   const found: PlainFile[] = [];
   for (const file of plan.steps.flatMap((step) => listFiles(directory, step))) {
     if (file.planned.bytes >= packFromBytes && (await files.stat(file.path)) !== undefined) found.push(file);
@@ -78,9 +73,9 @@ function listFiles(directory: string, step: PlannedStep): PlainFile[] {
   ];
 }
 
-async function packFile({ path, planned }: PlainFile, { lock }: PackedRun, deps: PackerDeps): Promise<void> {
-  const { files } = deps;
-  await writePacked(path, lock, deps);
+async function packFile({ path, planned }: PlainFile, run: PackedRun): Promise<void> {
+  const { files, lock } = run;
+  await writePacked(path, run);
   const packed = await openPacked(files, packedFile(path), planned.bytes);
   if (packed === undefined) throw new Error(`${packedFile(path)} was removed`);
   try {
@@ -92,7 +87,7 @@ async function packFile({ path, planned }: PlainFile, { lock }: PackedRun, deps:
   if ((await files.stat(packedFile(path))) !== undefined) await files.remove(path);
 }
 
-async function writePacked(path: string, lock: PackedRun['lock'], { files, gzip }: PackerDeps): Promise<void> {
+async function writePacked(path: string, { files, lock, gzip }: PackedRun): Promise<void> {
   const pack = gzip ?? (async (piece: Buffer) => gzipSync(piece, PACKING));
   const plain = await files.openRead(path);
   try {

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type PackerDeps, packPlan } from '../../../src/plan/format/plan-packer.js';
+import { type PackedRun, packPlan } from '../../../src/plan/format/plan-packer.js';
 import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
 import { stepsOf } from '../../one-in.js';
 import { aContactsStep, aCsvOf, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';
@@ -13,10 +13,10 @@ const HELD = { assertHeld: async () => {} };
 const aPlanOfTwo = () => aPlan({ job: { steps: [aContactsStep(), anSmsStep()] }, files: { 'people.csv': aCsvOf(20) } });
 
 /** Packs files of any length, if `packFromBytes` does not say otherwise. */
-async function pack(made: MadePlan, changes: Partial<PackerDeps> = {}, lock = HELD): Promise<string[]> {
+async function pack(made: MadePlan, changes: Partial<PackedRun> = {}, lock = HELD): Promise<string[]> {
   const notices: string[] = [];
   const onNotice = (notice: string) => void notices.push(notice);
-  await packPlan({ ...made, lock }, { files: made.disk.files, packFromBytes: 1, onNotice, ...changes });
+  await packPlan({ ...made, lock, files: made.disk.files, packFromBytes: 1, onNotice, ...changes });
   return notices;
 }
 
