@@ -5,7 +5,7 @@ import { readHeads } from '../input/read-heads.js';
 import { guessEncoding } from '../input/text/guess-encoding.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
-import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
+import { describeList, warnOfList } from '../report/account.js';
 import type { Files } from '../storage/files.js';
 import {
   describeAudience,

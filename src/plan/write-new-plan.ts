@@ -6,7 +6,7 @@ import { writeRunFile } from './format/run-record.js';
 import { assertFitsSheets, checkGuards } from './guards.js';
 import type { PlanDeps } from './plan-deps.js';
 import type { PlanStepContext } from './plan-step.js';
-import { loadPrices } from './prices/load-prices.js';
+import { loadPrices } from './prices/missing-prices.js';
 import type { ProblemList } from './problems.js';
 import { keepDraft, replaceDraft } from './replace-draft.js';
 

@@ -1,7 +1,7 @@
 import { countOf, format, listMost } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
-import type { FunnelStage, HadFigures } from '../plan/format/plan-file.js';
+import type { FunnelStage, HadFigures, SuppressionInput } from '../plan/format/plan-file.js';
 import { countHad } from '../plan/had-lookup.js';
 import type { Reason, ReasonExample } from '../plan/reasons.js';
 import { countTakenBack, countWithheld, type StepSummary, type Summary } from './summary.js';
@@ -146,4 +146,27 @@ export function listNotSent(
     [balance.unprocessed - takenBack - optedOut - tooLate, 'not sent'],
   ] as const;
   return counts.flatMap(([count, what]) => (count > 0 ? [`${countOf(count, 'row')} ${what}`] : []));
+}
+
+type Figures = Omit<SuppressionInput, 'path' | 'sha256'>;
+
+/** What a list did: `stop.csv: 58 read in column mobile · 45 found among the recipients · 13 not · 20 without + read as DE`. */
+export function describeList(
+  { file, columns, read, found, notFound, withoutPlus, readAs }: Figures,
+  among = 'the recipients',
+): string {
+  return [
+    `${file}: ${format(read)} read in ${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')}`,
+    `${format(found)} found among ${among}`,
+    `${format(notFound)} not`,
+    ...(withoutPlus === 0 ? [] : [`${format(withoutPlus)} without + read as ${readAs}`]),
+  ].join(' · ');
+}
+
+/** That opt-outs of other countries may be missed; undefined where none can be. */
+export function warnOfList({ file, columns, ambiguous, readAs }: Figures): string | undefined {
+  if (ambiguous === 0) return undefined;
+  const read = `${countOf(ambiguous, 'number')} without + ${ambiguous === 1 ? 'was' : 'were'} read as ${readAs}`;
+  const keys = columns.length > 1 ? 'column, country or countryColumn' : 'country or countryColumn';
+  return `${file}: ${read}, and the recipients are of several countries: opt-outs of the others may be missed. Write them with +; under suppress a list may also state ${keys}`;
 }

@@ -4,7 +4,7 @@ import { InternalError } from '../domain/errors.js';
 import type { Balance } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
 import { maskNumbers } from '../normalize/mask.js';
-import { spreadCells } from '../plan/columns/join-columns.js';
+import { spreadCells } from '../plan/columns/bind-columns.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { describeExample, describeExpected, ReasonTally } from '../plan/reasons.js';

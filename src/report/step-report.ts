@@ -9,7 +9,7 @@ import type { RowOutcome } from '../kinds/step-kind.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { AcceptedCost, type StepCostSummary } from '../prices/accepted-cost.js';
+import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';
 import type { Files } from '../storage/files.js';
 import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
 import { describeRejection, describeSkip, describeVerdict, escapeServiceText, type Output } from './rows.js';

@@ -7,8 +7,7 @@ import type { RunStatus } from '../journal/replay.js';
 import type { FunnelStage, HadFigures, SuppressionInput, TestOf } from '../plan/format/plan-file.js';
 import { countHad } from '../plan/had-lookup.js';
 import type { Reason } from '../plan/reasons.js';
-import type { StepCostSummary } from '../prices/accepted-cost.js';
-import type { Billed } from '../prices/billed-tally.js';
+import type { Billed, StepCostSummary } from '../prices/billed-tally.js';
 import type { Output } from './rows.js';
 
 type Counts = Record<string, number>;

@@ -5,8 +5,7 @@ import type { Columns } from '../normalize/columns.js';
 import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
-import { FOUND, type FoundFault } from './found-faults.js';
-import { MissingCell, MissingValue } from './missing.js';
+import { FOUND, type FoundFault, MissingCell, MissingValue } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
 

@@ -2,8 +2,7 @@ import { escapeText, formatParagraph, paint, type Screen, showPath } from '../co
 import { format } from '../domain/count-of.js';
 import { cutText, wrapText } from '../domain/text-width.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
-import { describeList, warnOfList } from '../plan/suppress/describe-lists.js';
-import { type ExplainedReason, listOmitted, nameStage } from '../report/account.js';
+import { describeList, type ExplainedReason, listOmitted, nameStage, warnOfList } from '../report/account.js';
 
 const COUNT_WIDTH = 7;
 const REASON_INDENT = ' '.repeat(COUNT_WIDTH + 2);

@@ -5,7 +5,7 @@ import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { suggestName } from '../../src/job/schema/written-job.js';
-import { explainNumberFormat } from '../../src/normalize/number/explain-number-format.js';
+import { explainNumberFormat } from '../../src/normalize/number/explain-number.js';
 
 const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
 
@@ -23,7 +23,7 @@ const BOUNDED: Readonly<Record<string, Bounded>> = {
     why: 'sees the first 64 characters of a name',
     call: () => suggestName(`a${'.'.repeat(LENGTH)}a`),
   },
-  'normalize/number/explain-number-format.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
+  'normalize/number/explain-number.ts /[\'"\\u2018\\u2019\\u201C\\u201D`\\u00B4]+$/': {
     why: 'longer cells than 250 are refused before',
     call: () => explainNumberFormat(`${"'".repeat(LENGTH)}1`, 'SG'),
   },

@@ -1,10 +1,11 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import type { ContactField } from '../../domain/contact-fields.js';
+import { isResultColumn } from '../../domain/output-columns.js';
 import type { RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS } from '../../domain/service-facts.js';
 import type { ContactsStep } from '../../job/job.js';
-import type { Columns } from '../../normalize/columns.js';
-import { type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
+import type { ColumnProblem, Columns } from '../../normalize/columns.js';
+import { type ContactBinding, type ContactBody, createContactNormalizer } from '../../normalize/contact.js';
 import { maskAddress, maskNumbers } from '../../normalize/mask.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import { findContradiction, readContactAnswer } from '../../service/areas/contacts.js';
@@ -12,7 +13,6 @@ import { buildRequest } from '../../service/endpoint.js';
 import { draftRequest, oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import { type DraftRow, reject } from '../step-kind.js';
-import { bindAttributes } from './contact-attributes.js';
 
 /** One create request a row. A repeated create merges by address, so it is safe to repeat. Contract, "Contacts". */
 export const contactsKind = oneRowKind<ContactsStep>({
@@ -92,4 +92,73 @@ function readAnswer(response: Response, body: Buffer): RowOutcomes | undefined {
     reason: isNew ? 'Contact created' : 'Merged into the contact that has one of the addresses',
   } as const;
   return oneRow(verdict, contact.contactId, contact.location);
+}
+
+type Attributes = ContactBinding['attributeColumns'];
+
+/** Finds the columns of a contact's attributes; `taken` are those that the step names for something else. */
+export function bindAttributes(
+  customAttributes: ContactsStep['customAttributes'],
+  columns: Columns,
+  taken: ReadonlySet<number>,
+): Attributes {
+  const { rest } = customAttributes;
+  // An attribute may be called so.
+  if (rest === undefined || typeof rest === 'string') {
+    return Object.entries(customAttributes).map(([name, column]) => ({
+      name,
+      index: columns.find(column, `customAttributes.${name}`),
+    }));
+  }
+  const except = new Set(rest.except.map((column) => columns.find(column, 'customAttributes.rest.except')));
+  const names = Object.entries(rest.rename).map(([column, name]) => ({
+    name,
+    index: columns.find(column, 'customAttributes.rest.rename'),
+  }));
+  const renamed = new Map(names.map(({ name, index }) => [index, name]));
+  const isOmitted = (index: number): boolean => taken.has(index) || except.has(index);
+  const attributes = columns.names.flatMap((column, index) => {
+    const name = renamed.get(index) ?? (isResultColumn(column) ? '' : column);
+    return name === '' || isOmitted(index) ? [] : [{ name, index }];
+  });
+  for (const { name, index } of names) {
+    const column = columns.names[index];
+    if (column === undefined || (renamed.get(index) === name && !isOmitted(index))) continue;
+    columns.problems.push(isOmitted(index) ? describeIdle(column) : describeTwice(column));
+  }
+  columns.problems.push(...listRepeated(attributes, columns.names));
+  return attributes;
+}
+
+function describeIdle(column: string) {
+  return {
+    message: `the job renames the column "${column}" in customAttributes.rest.rename and uses or omits it elsewhere, expected one of the two`,
+    hint: 'A column that fields, groupsColumn or except uses is not part of the rest: remove it there, or from rename.',
+  };
+}
+
+function describeTwice(column: string) {
+  return {
+    message: `the job renames the column "${column}" twice in customAttributes.rest.rename, expected one name for it`,
+    hint: 'Names of columns are matched without regard to case and punctuation.',
+  };
+}
+
+/** Two columns under one name would be one attribute, and one of the two values lost. */
+function listRepeated(attributes: Attributes, columns: readonly string[]): ColumnProblem[] {
+  const first = new Map<string, number>();
+  return attributes.flatMap(({ name, index }) => {
+    const earlier = first.get(name);
+    if (earlier === undefined) {
+      first.set(name, index);
+      return [];
+    }
+    const [one, other] = [columns[earlier] ?? '', columns[index] ?? ''];
+    return [
+      {
+        message: `the columns "${one}" and "${other}" would both become the attribute "${name}", expected a name for each`,
+        hint: 'Give one of them another name in customAttributes.rest.rename (column: attribute), or put it into except.',
+      },
+    ];
+  });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RowEndTable } from '../../../src/journal/row-status/row-ends.js';
+import { RowEndTable } from '../../../src/journal/row-status/row-status-view.js';
 
 test('accepted rows have one end, whatever code the service gave them', () => {
   const table = new RowEndTable();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findColumn } from '../../../src/input/own-columns.js';
 import type { ContactsStep } from '../../../src/job/job.js';
-import { bindAttributes } from '../../../src/kinds/contacts/contact-attributes.js';
+import { bindAttributes } from '../../../src/kinds/contacts/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
 
 const COLUMNS = ['id', 'Mobile', 'tier', 'First Name', '', 'notes', '_umid'];
