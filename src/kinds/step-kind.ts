@@ -3,7 +3,6 @@ import type { TextBuffer } from '../domain/bytes/text-buffer.js';
 import type { Rejection, RowCells, RowOutcomes, Skip, Verdict } from '../domain/row.js';
 import type { RowStep, ServiceAddresses } from '../job/job.js';
 import type { Columns } from '../normalize/columns.js';
-import type { Digits } from '../normalize/number/number-set.js';
 import type { PricedAs } from '../prices/price-list.js';
 import type { Response } from '../service/answer.js';
 import type { CallService, WireRequest } from '../service/endpoint.js';
@@ -144,7 +143,7 @@ export interface PlannerContext {
   readonly planId: string;
   readonly step: number;
   /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
-  readonly findSuppressed: (e164: Digits) => Skip | undefined;
+  readonly findSuppressed: (number: number) => Skip | undefined;
   /** Absent where nothing is known of any number. */
   readonly had?: HadRows | undefined;
   /** Where the row with this ordinal (over all files of the step) stands, for people. */

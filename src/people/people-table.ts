@@ -1,6 +1,6 @@
 import { InternalError } from '../domain/errors.js';
 import { personOf } from '../domain/person.js';
-import { createNumberSet, hashKey } from '../normalize/number/number-set.js';
+import { hashKey, NumberSet } from '../normalize/number/number-set.js';
 
 const FIRST_OWN = 1024;
 const MOST_OWN = 0xffff;
@@ -24,7 +24,7 @@ export class PeopleTable {
   #numbers = new Float64Array(0);
   /** The same memory: the third and fourth word of a message are its text and its run. */
   #words = new Uint32Array(0);
-  readonly #ownNumbers = createNumberSet();
+  readonly #ownNumbers = new NumberSet();
   /** By the place of a number: how many messages of the plan itself go to it. */
   #own = new Uint16Array(0);
 
@@ -105,7 +105,7 @@ const SPREAD = 232_831;
  * not asked: `duplicates` says that.
  */
 export class PlannedTexts {
-  readonly #messages = createNumberSet();
+  readonly #messages = new NumberSet();
   #steps = 0;
 
   /** Gives which step begins. */

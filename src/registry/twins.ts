@@ -5,7 +5,7 @@ import type { CurrentRowStatus } from '../journal/row-status/row-status-view.js'
 import { formatRowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import { createNumberSet } from '../normalize/number/number-set.js';
+import { NumberSet } from '../normalize/number/number-set.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
 import { readRowBatches } from '../plan/format/planned-files.js';
@@ -256,7 +256,9 @@ function nameStep(steps: readonly Pick<PlannedStep, 'kind' | 'number'>[], number
 }
 
 function createKeys(what: 'number' | 'session' | undefined): Keys {
-  if (what === 'number') return createNumberSet();
+  const numbers = new NumberSet();
+  if (what === 'number')
+    return { find: (key) => numbers.find(Number(key)), add: (key, place) => numbers.add(Number(key), place) };
   const sessions = new Map<string, number>();
   return { find: (key) => sessions.get(key), add: (key, place) => sessions.set(key, place) };
 }

@@ -13,7 +13,6 @@ import { fixDates } from '../job/fix-dates.js';
 import { type Input, isRowStep, type Job, type RowStep, type SecretSource, type Step } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
 import { areasOf, kindOf } from '../kinds/kinds.js';
-import type { Digits } from '../normalize/number/number-set.js';
 import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import { readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
@@ -158,7 +157,7 @@ async function checkFiles(
     }
   }
   const suppression = await loadSuppression(found, step.input, { deps: { reader }, problems });
-  const findSuppressed = (e164: Digits) => suppression.find(e164);
+  const findSuppressed = (each: number) => suppression.find(each);
   const heads: InputHead[] = [];
   for (const file of inputs) {
     const head = await checkInputHead(file, { step, number, findSuppressed }, { reader, problems });

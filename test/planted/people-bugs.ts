@@ -69,8 +69,8 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
   {
     name: 'the two forms of a number are two people',
     file: 'src/normalize/number/number-set.ts',
-    find: 'return personOf(key);',
-    replace: 'return key;',
+    find: 'return personOf(number);',
+    replace: 'return number;',
     tests: ['test/e2e/had-rules.test.ts'],
     title:
       'the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show',

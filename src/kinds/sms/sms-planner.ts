@@ -1,5 +1,5 @@
 import type { SmsStep } from '../../job/job.js';
-import { createNumberSet } from '../../normalize/number/number-set.js';
+import { NumberSet } from '../../normalize/number/number-set.js';
 import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
 import { type DraftedRow, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
 import { findSharedText } from './sms-drafter.js';
@@ -11,7 +11,7 @@ import { createTextDigest } from './sms-texts.js';
  */
 export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
   const sharedText = findSharedText(step);
-  const seen = createNumberSet();
+  const seen = new NumberSet();
   const bounds = boundBatch(step);
   const digest = createTextDigest(step.template.source);
   const shared = sharedText === undefined ? undefined : digest(sharedText);

@@ -4,7 +4,7 @@ import { ENDPOINTS, RESEND_TOO_EARLY } from '../../domain/service-facts.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import { joinFaults } from '../../normalize/join-faults.js';
-import { createNumberSet } from '../../normalize/number/number-set.js';
+import { NumberSet } from '../../normalize/number/number-set.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
 import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
@@ -54,7 +54,7 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
 });
 
 function createPlanner(step: VerificationStartStep, context: PlannerContext) {
-  const seen = createNumberSet();
+  const seen = new NumberSet();
   return {
     messagesPerRow: 1 as const,
     refuse: ({ number, refusal, ordinal }: DraftedRow): RowRefusal | undefined => {

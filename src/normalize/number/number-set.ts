@@ -1,52 +1,42 @@
 import { InternalError } from '../../domain/errors.js';
 import { personOf } from '../../domain/person.js';
 
-/** Numbers of a step with the row each was first seen in: duplicates, and suppression lists. */
-export interface NumberSet {
-  readonly size: number;
-  /** The ordinal of the row that has the number already; undefined when it is new, and is then added with `ordinal`. */
-  add(e164: Digits, ordinal: number): number | undefined;
-  /** The ordinal that it was first added with; undefined where it was not. */
-  find(e164: Digits): number | undefined;
-}
-
-/** E.164: as text, with or without its plus, or its digits as a number, of which 15 fit exactly. */
-export type Digits = string | number;
-
 /** Each grows independently, so that a resize copies a 256th of the whole. */
 const SEGMENTS = 256;
 const FIRST_SLOTS = 16;
+/** E.164 has 15 at most, which fit exactly. */
 const MAX_DIGITS = 15;
-const PLUS = 43;
-const DIGIT_0 = 48;
 
 /**
- * Open addressing on typed arrays, 12 bytes a slot, 18 to 36 bytes a key: a Set of strings takes 80 and ends at 16.7 million.
- * Keys are E.164 digits as doubles (15 digits fit exactly), 0 is a free slot; refuses by InternalError what is not E.164. Both forms of
- * a line (`personOf`) are one number.
+ * Numbers of a step, by their digits, with the row each was first seen in: duplicates, and suppression lists. Open addressing on typed arrays, 12
+ * bytes a slot, 18 to 36 bytes a number: a Set of strings takes 80 and ends at 16.7 million. 0 is a free slot; refuses by InternalError what is not
+ * E.164. Both forms of a line (`personOf`) are one number.
  */
-export function createNumberSet(): NumberSet {
-  const segments = Array.from({ length: SEGMENTS }, () => new Segment());
-  let size = 0;
-  return {
-    get size() {
-      return size;
-    },
-    add: (e164, ordinal) => {
-      if (ordinal >>> 0 !== ordinal)
-        throw new InternalError('unexpected', 'Cannot keep a row: its ordinal is no 32-bit number');
-      const key = readKey(e164);
-      const hash = hashKey(key);
-      const held = (segments[hash >>> 24] as Segment).add(key, hash, ordinal);
-      if (held === undefined) size++;
-      return held;
-    },
-    find: (e164) => {
-      const key = readKey(e164);
-      const hash = hashKey(key);
-      return (segments[hash >>> 24] as Segment).find(key, hash);
-    },
-  };
+export class NumberSet {
+  size = 0;
+  readonly #segments = Array.from({ length: SEGMENTS }, () => new Segment());
+
+  /** The ordinal of the row that has the number already; undefined when it is new, and is then added with `ordinal`. */
+  add(number: number, ordinal: number): number | undefined {
+    if (ordinal >>> 0 !== ordinal)
+      throw new InternalError('unexpected', 'Cannot keep a row: its ordinal is no 32-bit number');
+    const key = keyOf(number);
+    const hash = hashKey(key);
+    const held = this.#segmentOf(hash).add(key, hash, ordinal);
+    if (held === undefined) this.size += 1;
+    return held;
+  }
+
+  /** The ordinal that it was first added with; undefined where it was not. */
+  find(number: number): number | undefined {
+    const key = keyOf(number);
+    const hash = hashKey(key);
+    return this.#segmentOf(hash).find(key, hash);
+  }
+
+  #segmentOf(hash: number): Segment {
+    return this.#segments[hash >>> 24] as Segment;
+  }
 }
 
 /** The keys whose hashes begin alike; of a hash, the low bits say the slot. */
@@ -106,21 +96,8 @@ export function hashKey(key: number): number {
 }
 
 /** The error must not contain the number. */
-function readKey(e164: Digits): number {
-  if (typeof e164 === 'number') return checkKey(e164, Number.isInteger(e164) && e164 > 0 && e164 < 10 ** MAX_DIGITS);
-  let key = 0;
-  let at = e164.charCodeAt(0) === PLUS ? 1 : 0;
-  if (e164.length - at <= MAX_DIGITS) {
-    for (; at < e164.length; at++) {
-      const digit = e164.charCodeAt(at) - DIGIT_0;
-      if (digit < 0 || digit > 9) break;
-      key = key * 10 + digit;
-    }
-  }
-  return checkKey(key, key > 0 && at === e164.length);
-}
-
-function checkKey(key: number, isE164: boolean): number {
-  if (!isE164) throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
-  return personOf(key);
+function keyOf(number: number): number {
+  if (!Number.isInteger(number) || number <= 0 || number >= 10 ** MAX_DIGITS)
+    throw new InternalError('unexpected', 'Cannot keep a number: it is not in E.164 form');
+  return personOf(number);
 }

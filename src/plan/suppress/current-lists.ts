@@ -5,7 +5,7 @@ import { personOf } from '../../domain/person.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { isRowStep, type Job, type Step, type SuppressionLists } from '../../job/job.js';
-import { createNumberSet, type NumberSet } from '../../normalize/number/number-set.js';
+import { NumberSet } from '../../normalize/number/number-set.js';
 import type { FileFacts, Files } from '../../storage/files.js';
 import { coalesce } from '../../storage/group-commit.js';
 import { splitLines } from '../../storage/split-lines.js';
@@ -175,7 +175,7 @@ export class CurrentLists {
       if (input === undefined) return;
       const columns = await readListed({ file, ...digest, lists }, input, { deps: this.#deps, problems });
       if (!problems.isEmpty) return;
-      list.numbers ??= createNumberSet();
+      list.numbers ??= new NumberSet();
       for (const { international, national } of columns)
         for (const numbers of [international, national]) for (const number of numbers) list.numbers.add(number, 0);
       if (isOwn && list.appended.size > 0) await this.#letIn(list);

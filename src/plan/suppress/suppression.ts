@@ -10,7 +10,7 @@ import type { Input, SuppressionLists } from '../../job/job.js';
 import { explainMissingColumn } from '../../normalize/columns.js';
 import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
-import { createNumberSet, type Digits } from '../../normalize/number/number-set.js';
+import { NumberSet } from '../../normalize/number/number-set.js';
 import type { SuppressionInput } from '../format/plan-file.js';
 import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
 import type { PlanDeps } from '../plan-deps.js';
@@ -39,7 +39,7 @@ const NEARLY_ALL = 0.9;
 
 /** The numbers of all suppression lists of a step, and which of them a recipient has. */
 export class Suppression {
-  readonly #numbers = createNumberSet();
+  readonly #numbers = new NumberSet();
   readonly #lists: LoadedList[] = [];
   /** A byte a number. */
   #found = new Uint8Array(0);
@@ -48,8 +48,8 @@ export class Suppression {
   #hits = 0;
 
   /** Why a row with this number is skipped; undefined where no list has it. It counts as found from then on. */
-  find(e164: Digits): Skip | undefined {
-    const index = this.#numbers.find(e164);
+  find(number: number): Skip | undefined {
+    const index = this.#numbers.find(number);
     this.#asked += 1;
     if (index === undefined) return undefined;
     this.#hits += 1;

@@ -104,7 +104,7 @@ export async function assertNotSuppressed(
     if (!isRowStep(step) || step.suppress === undefined) continue;
     const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
     const list = await loadSuppression(lists, step.input, { deps, problems });
-    for (const { e164 } of numbers) if (list.find(e164) !== undefined) suppressed.add(e164);
+    for (const { e164 } of numbers) if (list.find(Number(e164)) !== undefined) suppressed.add(e164);
   }
   problems.throwIfAny();
   if (suppressed.size === 0) return;
