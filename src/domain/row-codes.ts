@@ -80,6 +80,7 @@ export const SKIP_CODES = {
   'too-often': words('had too many messages'),
   'no-time-zone': words('no time zone is known for the row'),
   retried: words('claimed by another plan'),
+  'read-again': words('corrected in another file'),
 } as const;
 
 /** Why a planned row is not sent: it was withheld right before it would have been, for what the plan could not know. */

@@ -86,6 +86,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const { where } = step.input;
   const chooser = createStageChooser(step);
   const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits, chooser });
+  const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
   const planning: StepPlanning = {
     step,
     number,
@@ -94,12 +95,13 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     replayed,
     writer,
     rows,
-    reimported: context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow }),
+    reimported,
     costs: context.prices && createCostTally(step, context.prices.list),
     tally: new Tally(where && new FilterTally(where, { findColumn, numbers: numbersOf(step) })),
   };
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   try {
+    await reimported?.readAhead(selection.inputs, (file) => deps.reader.readRecords(file, step.input));
     for (const [index, input] of selection.inputs.entries()) {
       files.push(await planFile(planning, index, input));
       const fault = context.refusesOptOuts && suppression?.refuseAudience(input);
@@ -146,9 +148,10 @@ function planAction(step: ActionStep, number: number): PlannedStep {
   };
 }
 
-/** A file of the step: its index there, its name as places show it, where it lies, its columns as far as they are known. */
+/** A file of the step: its index there, its content, its name as places show it, where it lies, its columns as far as they are known. */
 interface FileOfStep {
   readonly index: number;
+  readonly contentSha256: string;
   readonly file: string;
   readonly path: string;
   readonly columns: readonly string[];
@@ -182,7 +185,7 @@ async function planFile(
       if (draftRow === undefined) continue;
       await planning.reimported?.prepare(block.rows.ownIds.values());
       const row = new DraftedRows(block, draftRow);
-      const source = { index, file, path, columns: reader.columns };
+      const source = { index, contentSha256: input.contentSha256, file, path, columns: reader.columns };
       for (; row.index < row.count; row.index += 1) planRow(row, source, planning);
       await writer.flush();
       deps.onProgress({ step: planning.number, rows: rows.next });
@@ -227,12 +230,13 @@ function assertNotInterrupted({ signal }: PlanDeps): void {
   });
 }
 
-function planRow(row: DraftedRows, { index, file, path, columns }: FileOfStep, planning: StepPlanning): void {
+function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): void {
+  const { index, file, path, columns } = source;
   const { writer, tally, planner } = planning;
   const { line, row: number, ownId } = row;
   const from = ownId === '' ? undefined : ownId;
   row.ordinal = planning.rows.take();
-  const judged = judge(row, from, planning);
+  const judged = from === undefined ? judgeNew(row, source, planning) : judgeReimported(row, { from, index }, planning);
   if (typeof judged !== 'object') {
     planner.note?.(row);
     if (from !== undefined) planning.reimported?.noteTaken(from, row.ordinal);
@@ -254,14 +258,24 @@ function planRow(row: DraftedRows, { index, file, path, columns }: FileOfStep, p
 }
 
 /** Why a row is not sent; where it is, the group of its hours, if it has its own. */
-function judge(
+function judgeNew(
   row: DraftedRows,
-  from: string | undefined,
+  { contentSha256 }: FileOfStep,
+  { reimported, planner }: StepPlanning,
+): RowRefusal | string | undefined {
+  return reimported?.findComeBack(contentSha256, row.row) ?? judgeRow(row, planner);
+}
+
+/** The same for a row with an id. */
+function judgeReimported(
+  row: DraftedRows,
+  { from, index }: { from: string; index: number },
   { reimported, planner, context, number }: StepPlanning,
 ): RowRefusal | string | undefined {
-  if (from === undefined) return judgeRow(row, planner);
   const judged = (row.fault === undefined ? reimported?.check(from) : undefined) ?? judgeRow(row, planner);
-  if (typeof judged === 'object') return judged;
+  if (typeof judged === 'object') {
+    return judged.kind === 'rejected' ? (reimported?.findLater(from, index) ?? judged) : judged;
+  }
   // Rows of other runs are compared with those that these send.
   const [key = ''] = row.facts;
   return context.refuseTwin?.(number, from, key) ?? reimported?.refuseTwin(from, key) ?? judged;

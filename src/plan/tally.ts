@@ -174,7 +174,7 @@ interface FirstRow {
 }
 
 /** Rows that are skipped for another reason have a number. */
-const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried'];
+const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried', 'read-again'];
 
 /**
  * What is wrong with a file, or with the job for it, and not with its rows: not a single number in the column of the

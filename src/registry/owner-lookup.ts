@@ -52,9 +52,14 @@ export class OwnerLookup implements RowOwners {
     this.#twins = new Twins(sources, plan);
   }
 
+  hasRead(kind: string, contentSha256: string): boolean {
+    const steps = [...this.#runs.values()].flatMap(({ plan }) => plan.steps.filter((step) => step.kind === kind));
+    return steps.some(({ inputs }) => inputs.some((input) => input.contentSha256 === contentSha256));
+  }
+
   async find(step: Step, id: string): Promise<FoundRow> {
     const row = readRowId(id);
-    if (row === undefined) return { name: id, refusal: undefined };
+    if (row === undefined) return { name: id, place: undefined, refusal: undefined };
     if (isRefusedRow(row)) await this.#refused.loadSharing(row.run);
     const names = this.#refused.namesOf(row);
     const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scopeOf(step.kind));
@@ -64,7 +69,7 @@ export class OwnerLookup implements RowOwners {
         ? (this.#findReader(step.kind, row, id) ?? (await this.#askRun(step, row)))
         : this.#explainOwner(owner, `claimed the row from run ${row.run}`);
     if (refusal === undefined) await this.#twins.load(id);
-    return { name: `${from}${number}`, refusal };
+    return { name: `${from}${number}`, place: this.#refused.placeOf(id, step), refusal };
   }
 
   refuseTwin(step: Step, id: string, key: string): RowRefusal | undefined {
@@ -97,9 +102,10 @@ export class OwnerLookup implements RowOwners {
   }
 
   #explainOwner(plan: string, what: string): RowRefusal {
-    if (this.#runs.get(plan)?.state === 'planned') return skip(`Claimed by plan ${plan}, which was never applied`);
+    if (this.#runs.get(plan)?.state === 'planned')
+      return skip('retried', `Claimed by plan ${plan}, which was never applied`);
     return this.#known.has(plan)
-      ? skip(`Claimed by plan ${plan}, which reports what became of it`)
+      ? skip('retried', `Claimed by plan ${plan}, which reports what became of it`)
       : rejectSent(
           `plan ${plan} ${what}, ${this.#prunedAt(plan) === undefined ? 'is gone' : 'was pruned'}, and may have sent it`,
         );
@@ -188,7 +194,7 @@ export class OwnerLookup implements RowOwners {
     if (sent !== undefined) return rejectSent(sent);
     const own = findOwnStep(plan, source, step);
     if (own === undefined) return undefined;
-    return skip(`Step ${own.number} of run ${row.run} read the same row, and reports what became of it`);
+    return skip('retried', `Step ${own.number} of run ${row.run} read the same row, and reports what became of it`);
   }
 
   /** Why a row that its run planned was sent, or may be: only one that was refused may be sent by another plan. */

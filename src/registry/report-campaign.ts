@@ -187,7 +187,7 @@ function createIsCounted({ id }: Plan, claims: Claims, members: ReadonlySet<stri
   const isClaimed = (kind: string, { index, ...of }: RowId, isBy: (plan: string) => boolean) =>
     claims.listOf(kind, idStartOf(of)).some((claim) => isBy(claim.of.plan) && claim.has(index));
   return ({ number: step, kind }: PlannedStep, row: RowLine, ordinal: RowOrdinal | undefined): boolean => {
-    if (row.state === 'skipped' && row.skip.code === 'retried') return false;
+    if (row.state === 'skipped' && ['retried', 'read-again'].includes(row.skip.code)) return false;
     // It came back, and this plan does not have it: it is that of its own run.
     const own = row.from === undefined ? undefined : readRowId(row.from);
     if (own !== undefined && members.has(own.run) && !isClaimed(kind, own, (plan) => plan === id)) return false;

@@ -98,7 +98,7 @@ describe.concurrent('a rejections file that is re-imported', () => {
     const file = read(first, 'rejections.csv').replace(',n/a,', `,${numberOf(9)},`);
     workspace.write('in/b.csv', file);
     workspace.write('in/c.csv', file.replace(numberOf(3), numberOf(13)).replace(numberOf(9), numberOf(19)));
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 2 });
+    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ 'read-again': 2 });
 
     workspace.write('in/d.csv', file.replace(numberOf(3), numberOf(23)).replace('Nobody', 'Somebody'));
     const { summary } = await workspace.run();

@@ -31,8 +31,16 @@ import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../../src/plan/make-plan.js';
 import type { InputReader } from '../../src/plan/plan-deps.js';
+import type { RowOwners } from '../../src/plan/reimport/reimported-rows.js';
 import { closeAfterFile } from '../e2e/opened.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
+
+/** No other plan has a row. */
+export const NO_OWNERS: RowOwners = {
+  hasRead: () => false,
+  find: async (_step, name) => ({ name, place: undefined, refusal: undefined }),
+  refuseTwin: () => undefined,
+};
 
 export function someLimits(changes: Partial<Limits> = {}): Limits {
   return {
@@ -190,7 +198,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       directories: await RunDirectories.read(disk.files, jobDirectory),
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
-      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }), refuseTwin: () => undefined }),
+      ownersFor: () => NO_OWNERS,
       assertHeld: options.assertHeld ?? (async () => {}),
       nowMs: options.nowMs ?? Date.UTC(2026, 11, 28),
     },

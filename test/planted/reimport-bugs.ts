@@ -2,6 +2,22 @@ import type { PlantedBug } from './planted-bug.js';
 
 export const REIMPORT_BUGS: readonly PlantedBug[] = [
   {
+    name: 'a row that came back corrected counts where it stood, too',
+    file: 'src/plan/plan-step.ts',
+    find: 'reimported?.findComeBack(contentSha256, row.row) ?? judgeRow(row, planner)',
+    replace: 'judgeRow(row, planner)',
+    tests: ['test/e2e/corrected-drafts.test.ts'],
+    title: 'count where they came back, and are sent from there alone, also once their file could be',
+  },
+  {
+    name: 'a row that was corrected wrongly before anything was sent is lost to later corrections',
+    file: 'src/plan/reimport/refused-rows.ts',
+    find: 'of !== undefined && !isElsewhere',
+    replace: 'of !== undefined',
+    tests: ['test/e2e/corrected-drafts.test.ts'],
+    title: 'count once over any number of corrections, right and wrong, in files of any order',
+  },
+  {
     name: 'rows of a file that was saved anew are other rows',
     file: 'src/plan/format/plan-file.ts',
     find: '  return rowsSha256 ?? contentSha256;',

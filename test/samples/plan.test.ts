@@ -14,6 +14,7 @@ import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { makePlan } from '../../src/plan/make-plan.js';
 import { nodeFiles } from '../../src/storage/files.js';
+import { NO_OWNERS } from '../plan/a-plan.js';
 import { CODES, type Disposition, parseExpectedRows } from './expected.js';
 
 const JOBS = fileURLToPath(new URL('../../jobs', import.meta.url));
@@ -78,7 +79,7 @@ async function planJob(file: string): Promise<{ plan: Plan; directory: string }>
     {
       directories: await RunDirectories.read(nodeFiles, join(output, job.name)),
       findTaken: () => undefined,
-      ownersFor: () => ({ find: async (_step, name) => ({ name, refusal: undefined }), refuseTwin: () => undefined }),
+      ownersFor: () => NO_OWNERS,
       occurrence: '',
       assertHeld: async () => {},
       nowMs: Date.UTC(2026, 10, 22),

@@ -9,6 +9,12 @@ export interface RowName {
   readonly row: number;
 }
 
+/** A row in a file, which is known by its content. */
+export interface FilePlace {
+  readonly contentSha256: string;
+  readonly row: number;
+}
+
 type ReadPlan = { readonly directory: string; readonly plan: Plan };
 type RowState = 'planned' | 'rejected' | 'skipped';
 
@@ -64,6 +70,12 @@ export class RefusedRows {
     return this.#find(id)?.content;
   }
 
+  /** Where a row stands that a step of the kind and number refused. */
+  placeOf(id: string, step: { readonly kind: string; readonly number: number }): FilePlace | undefined {
+    const refused = this.#find(id);
+    return refused?.kind === step.kind && readRowId(id)?.step === step.number ? refused.place : undefined;
+  }
+
   /** What a plan that was loaded did with a refused row where a step of the kind read its file; undefined where none did. */
   stateIn(plan: Plan, kind: string, id: string): { state: RowState; file: string } | undefined {
     const refused = this.#find(id);
@@ -78,7 +90,7 @@ export class RefusedRows {
     return state === undefined || file === undefined ? undefined : { state, file };
   }
 
-  #find(id: string): { kind: string; ordinal: number; content: string; row: number } | undefined {
+  #find(id: string): { kind: string; ordinal: number; content: string; row: number; place: FilePlace } | undefined {
     const named = readRowId(id);
     if (named === undefined || !isRefusedRow(named)) return undefined;
     const plan = this.#plans.get(named.run)?.plan;
@@ -88,7 +100,9 @@ export class RefusedRows {
     const { kind, inputs } = step;
     const input = inputs[refused.file];
     const content = input === undefined ? '' : digestOfRows(input);
-    return { kind, ordinal: listReaders(plan, { kind, content }).indexOf(step), content, row: refused.row };
+    const { row } = refused;
+    const place = { contentSha256: input?.contentSha256 ?? '', row };
+    return { kind, ordinal: listReaders(plan, { kind, content }).indexOf(step), content, row, place };
   }
 }
 
@@ -117,7 +131,7 @@ export function isRefusedRow({ isPlanned, isLeftOut }: RowId): boolean {
 }
 
 interface StepRows {
-  /** Of each input, by the number of its row: which of the states it has, 1 the first. */
+  /** Of each input, by the number of its row: which of the states it has, 1 the first; 0 for none, and where it was read again. */
   readonly states: readonly Uint8Array[];
   readonly refused: readonly { readonly file: number; readonly row: number }[];
 }
@@ -130,10 +144,13 @@ async function readSteps(files: Files, { directory, plan }: ReadPlan): Promise<M
     if (step.counts.read === 0) continue;
     const states = step.inputs.map(({ rows }) => new Uint8Array(rows + 1));
     const refused: { file: number; row: number }[] = [];
-    for await (const { state, file, row } of readRows(files, directory, step)) {
-      const of = states[file];
-      if (of !== undefined) of[row] = STATES.indexOf(state) + 1;
+    for await (const line of readRows(files, directory, step)) {
+      const { state, file, row } = line;
       if (state === 'rejected') refused.push({ file, row });
+      const of = states[file];
+      // What became of a row that came back, the plan has where it did.
+      const isElsewhere = state === 'skipped' && line.skip.code === 'read-again';
+      if (of !== undefined && !isElsewhere) of[row] = STATES.indexOf(state) + 1;
     }
     steps.set(step.number, { states, refused });
   }
