@@ -46,11 +46,9 @@ export function refuseForeign(
 }
 
 export interface Visit {
-  /** Stands in every form. */
   readonly formToken: string;
   /** Undefined where one person uses the console: who opened its link. */
   readonly user: User | undefined;
-  /** By a name and a password: it can be ended here. */
   readonly isSignedIn: boolean;
 }
 
@@ -65,7 +63,6 @@ export class Access {
   readonly #files: Files;
   readonly #clock: Clock;
   readonly #team: Team | undefined;
-  /** Of forms where no session has one. */
   readonly #secret = randomBytes(32).toString('base64url');
 
   constructor(
@@ -136,7 +133,6 @@ export class Access {
     return secret;
   }
 
-  /** What opens nothing any more. */
   async #removeOld(): Promise<void> {
     for (const [kind, ms] of [
       ['.links', LINK_MS],

@@ -99,7 +99,6 @@ if (counted) {
 const upload = document.querySelector('form[data-slices]');
 if (upload) upload.addEventListener('submit', async (event) => {
   const [file] = upload.elements.file.files;
-  // One that is empty has no slices.
   if (!file?.size) return;
   event.preventDefault();
   const said = upload.querySelector('[data-upload]');

@@ -11,6 +11,7 @@ import {
   describeAudience,
   describeWho,
   findMixed,
+  findUnasked,
   listTickable,
   readTicks,
   type Ticked,
@@ -38,13 +39,13 @@ export class AudienceDesk extends Desk {
       sha256: job.sha256,
       columns,
       said: describeAudience(sample, ticked),
+      unasked: findUnasked(sample, ticked),
       optOuts: job.optOuts,
       sharesMemory: job.sharesMemory,
       ...describeLists(campaign.directory, job, printed),
     });
   }
 
-  /** While values are ticked. */
   async count(asked: JobRequest): Promise<PageAnswer> {
     const ticked = readTicks(asked.fields);
     const mixed = findMixed(ticked);
@@ -91,14 +92,13 @@ export class AudienceDesk extends Desk {
   }
 }
 
-/** As `FixDesk` names files. */
-const CORRECTED = /^files\/(?:fixed|corrected)-/;
+export const CORRECTED = /^files\/(?:fixed|corrected)-/;
 
 function sayMixed({ column }: Ticked): string {
   return `In ${column}, tick blank alone, or values alone`;
 }
 
-async function readSample({ campaign, job }: JobRequest, files: Files): Promise<SampledRows> {
+export async function readSample({ campaign, job }: JobRequest, files: Files): Promise<SampledRows> {
   const { directory } = campaign;
   // Rows that were corrected are some of those of its other files.
   const own = job.files.filter((path) => !CORRECTED.test(path));

@@ -4,6 +4,7 @@ import type { Where } from '../domain/where.js';
 import { bindWhere } from '../filter/bind-where.js';
 import { describeCondition } from '../filter/describe-condition.js';
 import { foldText } from '../filter/read-cell.js';
+import { guessConsent } from '../guess/guess-consent.js';
 import type { SampledRows } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
 import { writtenWhere } from '../job/schema/written-where.js';
@@ -17,7 +18,6 @@ export interface Ticked {
 
 /** Who gets a campaign, as its job says it. */
 export interface Audience {
-  /** Column by column; everyone where there is none. */
   readonly ticked: readonly Ticked[];
   /** Lists of people who get nothing, as the job names them: its own, which can be taken off, and that of its `optOuts`. */
   readonly lists: readonly string[];
@@ -53,7 +53,6 @@ export function toTicks(written: unknown): Ticked[] | undefined {
   return ticked.every((each) => each !== undefined) ? ticked : undefined;
 }
 
-/** As a person writes it in a job. */
 export function toWrittenWhere(ticked: readonly Ticked[]): Readonly<Record<string, unknown>> {
   const write = (values: readonly string[]) => {
     if (values[0] === '') return 'blank';
@@ -63,12 +62,10 @@ export function toWrittenWhere(ticked: readonly Ticked[]): Readonly<Record<strin
   return Object.fromEntries(ticked.map(({ column, values }) => [column, write(values)]));
 }
 
-/** The name of a tick in the form. */
 export function nameTick(column: string, value: string): string {
   return JSON.stringify([column, value]);
 }
 
-/** What was ticked in a form, in its order. */
 export function readTicks(fields: object): Ticked[] {
   const found = new Map<string, string[]>();
   for (const [column, value] of Object.keys(fields).flatMap(readTick))
@@ -76,7 +73,6 @@ export function readTicks(fields: object): Ticked[] {
   return [...found].map(([column, values]) => ({ column, values }));
 }
 
-/** None for a field of another kind. */
 function readTick(name: string): [column: string, value: string][] {
   if (!name.startsWith('["')) return [];
   try {
@@ -90,6 +86,14 @@ function readTick(name: string): [column: string, value: string][] {
 /** What is to be ticked otherwise: a `where` has blank cells alone, or values alone. */
 export function findMixed(ticked: readonly Ticked[]): Ticked | undefined {
   return ticked.find(({ values }) => values.length > 1 && values.includes(''));
+}
+
+/** Columns that seem to say who agreed to get messages, and that no tick asks. */
+export function findUnasked(sample: SampledRows | undefined, ticked: readonly Ticked[]): string[] {
+  const columns = sample === undefined ? [] : guessConsent(sample).filter(({ isOfMail }) => !isOfMail);
+  return columns.flatMap(({ column }) =>
+    ticked.some((each) => foldText(each.column) === foldText(column)) ? [] : [column],
+  );
 }
 
 function toWhere(ticked: readonly Ticked[]): Where[number] {

@@ -1,9 +1,11 @@
 import { basename, dirname, join } from 'node:path';
+import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { listSheets } from '../input/xlsx/open-sheet.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { NOTHING } from '../report/page/html.js';
 import { describeWho } from './audience.js';
+import { CORRECTED } from './audience-desk.js';
 import { jobFileOf } from './campaign.js';
 import type { Printed } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, type JobRequest, viewOf } from './desk.js';
@@ -21,7 +23,7 @@ import {
 import { textOfForm } from './pages/fix-pages.js';
 import { renderRequest } from './pages/home-pages.js';
 import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
-import { describeRunShortly, findRun, readColumns } from './reading.js';
+import { countWaiting, describeRunShortly, findRun, readColumns } from './reading.js';
 import { describeTiming, ownZone } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';
 
@@ -69,15 +71,19 @@ export class CampaignDesk extends Desk {
     });
     const whole = await this.readWhole(asked.name, run);
     const sent = run && whole ? describeRunShortly(run, whole) : (run?.said ?? 'Not started');
+    const waiting = run === undefined ? 0 : countWaiting(checked);
     const tasks = [
       task('File', true, done(file !== undefined || hasJob)),
       task('Columns', file !== undefined, done(hasJob)),
-      task('Message', hasJob, 'Completed'),
+      task('Message', hasJob, done(job?.message !== '')),
       task('Who', hasJob, hasJob ? describeWho(job) : ''),
       task('When', hasJob, hasJob ? describeTiming(job.timing, ownZone()) : ''),
       task('Test', hasJob, 'On your own phones, if you like'),
       task('Check', hasJob, done(checked?.isStale === false)),
       { ...task('Send', run !== undefined || checked !== undefined, ''), state: sent },
+      ...(waiting > 0
+        ? [{ ...task('Check', true, `${countOf(waiting, 'message')} not sent yet`), title: 'Send the rest' }]
+        : []),
     ];
     const history = await this.campaigns.readHistory(asked.name);
     return taskPage(viewOf(asked, [...wrong, ...faults]), { job, tasks, history, request });
@@ -86,7 +92,7 @@ export class CampaignDesk extends Desk {
   async showFile(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const { campaign } = asked;
     const names = await this.files.list(join(campaign.directory, 'files'));
-    const uploaded = names.filter((name) => readFileName(name) === name);
+    const uploaded = names.filter((name) => readFileName(name) === name && !CORRECTED.test(`files/${name}`));
     return filePage(viewOf(asked, wrong), campaign, uploaded);
   }
 
@@ -117,11 +123,17 @@ export class CampaignDesk extends Desk {
 
   /** Which column, which country and which sheet is asked on the next page; any other fault is the file's. */
   async #chooseSheet(asked: CampaignRequest, chosen: { file: string; sheet: string | undefined }, field: string) {
-    await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
     const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, []);
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
-    if (printed.exitCode !== 0 && printed.error?.code !== 'which-column' && !isOneOf)
+    if (printed.exitCode !== 0 && printed.error?.code !== 'which-column' && !isOneOf) {
+      const isUsed =
+        chosen.file === asked.campaign.file ||
+        asked.campaign.job?.files.some((each) => each.endsWith(basename(chosen.file)));
+      if (chosen.file.startsWith(join(asked.campaign.directory, 'files/')) && !isUsed)
+        await this.files.remove(chosen.file);
       return this[field === 'sheet' ? 'showColumns' : 'showFile'](asked, wrongOf(printed, field));
+    }
+    await this.campaigns.choose(asked.name, chosen.file, chosen.sheet);
     await this.note(asked, `chose ${basename(chosen.file)}${chosen.sheet === undefined ? '' : `, ${chosen.sheet}`}`);
     return { to: `/c/${asked.name}/columns` };
   }
@@ -180,27 +192,37 @@ export class CampaignDesk extends Desk {
     const choice =
       shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
     const args = ['preview', jobFileOf(campaign), '--count', `${SHOWN_ROWS}`, '--show-numbers', ...choice];
-    const printed = await this.run(asked, ...args);
-    const rows = printed.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
+    const printed = job.message === '' ? undefined : await this.run(asked, ...args);
+    const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
     const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
     const { sender = job.sender, message = job.message } = fields;
     const written = { sender: String(sender), message: String(message) };
-    const view = viewOf(asked, [...wrong, ...wrongOf(printed, 'message')]);
+    const faults = wrong.length > 0 || printed === undefined ? wrong : wrongOf(printed, 'message');
+    const view = viewOf(
+      asked,
+      faults.map((each) => (each.key?.endsWith('source') ? { ...each, field: 'sender' } : each)),
+    );
     return messagePage(view, { sha256: job.sha256, columns, rows, written, shown });
   }
 
   async writeMessage(asked: JobRequest): Promise<PageAnswer> {
     const { job } = asked;
-    const [sender, message] = [asked.fields.sender, asked.fields.message].map(textOfForm);
-    if (!message?.trim()) return this.showMessage(asked, [{ message: 'Write the message', field: 'message' }]);
+    const [sender = '', message = ''] = [asked.fields.sender, asked.fields.message].map(textOfForm);
+    const missing = [
+      ...(sender.trim() ? [] : [{ message: 'Say whom it is from', field: 'sender' }]),
+      ...(message.trim() ? [] : [{ message: 'Write the message', field: 'message' }]),
+    ];
+    if (missing.length > 0) return this.showMessage(asked, missing);
     const theirs = describeConflict('The campaign', `says: “${job.message}”`);
     if (asked.fields.sha256 !== job.sha256)
       return this.showMessage(asked, [{ message: theirs, field: 'message', status: 409 }]);
     await this.edit(asked, 'wrote the message', (document) => {
-      document.setIn(['steps', 0, 'template', 'source'], sender ?? '');
+      document.setIn(['steps', 0, 'template', 'source'], sender);
       document.setIn(['steps', 0, 'template', 'text'], message);
     });
-    const isNext = asked.fields.next !== undefined && (await this.showMessage(asked)).status !== 422;
+    const isNext =
+      asked.fields.next !== undefined &&
+      (await this.showMessage({ ...asked, job: { ...job, message } })).status !== 422;
     return { to: `/c/${asked.name}/${isNext ? 'who' : 'message#messages'}` };
   }
 }

@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { type Document, isMap, isSeq, parseDocument } from 'yaml';
 import { readKept } from '../domain/is-object.js';
+import { EXAMPLE_TEXT } from '../guess/write-job.js';
 import { writtenService } from '../job/schema/service.js';
 import { suggestName } from '../job/schema/written-job.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
@@ -23,7 +24,6 @@ export interface CampaignFolder {
 
 /** What a person did to a campaign in the console. */
 export interface Deed {
-  /** ISO 8601. */
   readonly at: string;
   /** '' of who is alone with it. */
   readonly by: string;
@@ -36,11 +36,8 @@ export interface CampaignJob extends Audience {
   readonly sha256: string;
   readonly text: string;
   readonly isSandbox: boolean;
-  /** That it is sent from, with its region. */
   readonly account: string;
-  /** Own ones, for tests. */
   readonly testNumbers: string;
-  /** Of another person, before it is sent. */
   readonly asksApproval: boolean;
   readonly files: readonly string[];
   readonly sheet: string | undefined;
@@ -85,7 +82,6 @@ export class Campaigns {
     this.#files = files;
   }
 
-  /** In the order of their names. */
   async list(): Promise<string[]> {
     const names = await this.#files.list(this.directory);
     const found = await Promise.all(
@@ -104,7 +100,6 @@ export class Campaigns {
     return name;
   }
 
-  /** Undefined where there is none. */
   async find(name: string): Promise<CampaignFolder | undefined> {
     const directory = join(this.directory, name);
     if (name !== suggestName(name) || (await this.#files.stat(directory))?.isDirectory !== true) return undefined;
@@ -257,6 +252,9 @@ function readJob(text: string): CampaignJob {
   if (!isSeq(steps) || steps.items.length !== 1) unknown.add('several steps');
   if (at('steps', 0, 'kind') !== 'sms') unknown.add('steps without SMS');
   const say = (value: unknown) => (value === undefined || value === null ? '' : String(value));
+  const message = say(at('steps', 0, 'template', 'text'));
+  // What volley init wrote stands there until a person has written both.
+  const isExample = message.endsWith(EXAMPLE_TEXT);
   return {
     sha256: sha256Of(text),
     text,
@@ -268,8 +266,8 @@ function readJob(text: string): CampaignJob {
     sheet: input?.sheet,
     destination: say(at('steps', 0, 'destination')),
     country: say(at('steps', 0, 'input', 'country')),
-    sender: say(at('steps', 0, 'template', 'source')),
-    message: say(at('steps', 0, 'template', 'text')),
+    sender: isExample ? '' : say(at('steps', 0, 'template', 'source')),
+    message: isExample ? '' : message,
     ticked: ticked ?? [],
     lists: [suppress ?? []].flat().map(nameList),
     timing,

@@ -19,7 +19,6 @@ export interface Printed {
 export interface PrintedProblem {
   readonly file?: string;
   readonly line?: number | null;
-  /** Of the job file. */
   readonly key: string | null;
   readonly message: string;
   readonly hint: string | null;
@@ -27,11 +26,9 @@ export interface PrintedProblem {
 
 /** A command that was started for a campaign, as far as it has come. */
 export interface Started {
-  /** Of the job file, when it was started. */
   readonly jobSha256: string;
   readonly run: string | undefined;
   readonly isAtWork: boolean;
-  /** Undefined while it is at work. */
   readonly printed: Printed | undefined;
 }
 
@@ -64,11 +61,9 @@ export interface CommandToStart {
 export class Commands {
   /** What `volley check` prints, found out in this process: pages ask often, and a start takes longer than the check. */
   readonly check: (job: string) => Promise<Printed>;
-  /** The program, `dist/cli.js`. */
   readonly #cli: string;
   readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
   readonly #starting = new Map<string, Promise<boolean>>();
-  /** Those that are at work. */
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
@@ -81,7 +76,6 @@ export class Commands {
     this.#env = env;
   }
 
-  /** Of one that takes a moment and sends nothing. */
   run({ actor, directory, args }: Omit<CommandToStart, 'jobSha256'>): Promise<Printed> {
     const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
     return new Promise((resolve, reject) => {
@@ -145,7 +139,6 @@ export class Commands {
     await Promise.all(ends);
   }
 
-  /** Undefined where none was started. */
   async find(state: string, verb: string): Promise<Started | undefined> {
     const started: StartedFile | undefined = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
     if (started === undefined) return undefined;

@@ -16,7 +16,6 @@ export type FormFields = Readonly<Record<string, unknown>>;
 
 /** A page or a form that was asked for. */
 export interface PageRequest extends Visit {
-  /** Of the path. */
   readonly name: string;
   readonly output: string;
   readonly fields: FormFields;
@@ -82,12 +81,10 @@ export class Desk {
     return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
-  /** What `volley check` says of the job as it stands. */
   protected checkJob({ campaign }: CampaignRequest): Promise<Printed> {
     return this.commands.check(jobFileOf(campaign));
   }
 
-  /** What the history of a campaign says of this form. */
   protected async note({ user, name }: PageRequest, did: string): Promise<void> {
     const by = user?.name ?? this.context.terminal.env.VOLLEY_ACTOR ?? '';
     await this.campaigns.note(name, { at: new Date(this.context.env.clock.now()).toISOString(), by, did });
@@ -108,7 +105,6 @@ export class Desk {
     return { to: `/c/${name}/${WORK[work].page}` };
   }
 
-  /** The last one of its kind; undefined where none was started. */
   protected started(name: string, work: Work): Promise<Started | undefined> {
     return this.commands.find(this.campaigns.stateOf(name), work);
   }

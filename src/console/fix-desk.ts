@@ -72,11 +72,15 @@ export class FixDesk extends Desk {
   save(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
       const { code, from } = readPlace(asked);
+      const { fields } = asked;
+      const isSame = ([field, text]: [string, unknown]) =>
+        !field.startsWith('cell-') || textOfForm(text) === textOfForm(fields[`was-${field}`]);
+      if (Object.entries(fields).every(isSame))
+        return this.#show(asked, looked, [{ message: 'Nothing was changed: correct a cell, then save it' }]);
       return (await this.#save(asked, looked)) ?? { to: `/c/${asked.name}/fix${placeOf(code, from)}` };
     });
   }
 
-  /** Undefined once all of it is kept. */
   async #save(asked: CampaignRequest, looked: Looked): Promise<PageAnswer | undefined> {
     const { code, from } = readPlace(asked);
     const { list, own } = looked;
@@ -141,7 +145,6 @@ export class FixDesk extends Desk {
     });
   }
 
-  /** The same spreadsheet, once it was corrected. */
   upload(asked: CampaignRequest): Promise<PageAnswer> {
     return this.#onLeft(asked, async (looked) => {
       const { campaign, list } = looked;
@@ -185,7 +188,6 @@ interface ChangedCell {
   readonly column: string;
   readonly text: string;
   readonly now: string;
-  /** Someone else changed it since the page was made. */
   readonly isConflict: boolean;
 }
 

@@ -20,10 +20,9 @@ import {
   sortEntries,
 } from './pages/home-pages.js';
 import { type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
-import { describeRunShortly, findRun } from './reading.js';
+import { countWaiting, describeRunShortly, type FoundRun, findRun } from './reading.js';
 import type { Team } from './team.js';
 
-/** Of campaigns that are read anew. */
 const READ_AT_ONCE = 8;
 /** How far each campaign was when it was read last: a name that no campaign has. */
 const ENTRIES_FILE = '.campaigns.json';
@@ -80,7 +79,6 @@ export class HomeDesk extends Desk {
     return this.showPerson(asked, verb === 'opt-out' ? 'Opted out' : 'Opted in');
   }
 
-  /** One whose job can be read, and shares the memory of the console. */
   async #findSharing(): Promise<CampaignFolder | undefined> {
     for (const name of await this.campaigns.list()) {
       const campaign = await this.find(name);
@@ -93,12 +91,10 @@ export class HomeDesk extends Desk {
   async showSettings(asked: PageRequest, team: Team | undefined): Promise<PageAnswer> {
     const { env } = this.context.terminal;
     const { service, faults } = await this.campaigns.readAccount();
-    const senders = new Map<string, number>();
-    for (const { sender } of await this.#list()) if (sender !== '') senders.set(sender, (senders.get(sender) ?? 0) + 1);
     const keys = listKeys(service?.credentials, env);
     const directory = dirname(this.campaigns.directory);
     const users = await team?.list();
-    return settingsPage(viewOf(asked), { directory, service, faults, keys, senders: [...senders], users });
+    return settingsPage(viewOf(asked), { directory, service, faults, keys, users });
   }
 
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
@@ -138,31 +134,35 @@ export class HomeDesk extends Desk {
   }
 
   async #describe(name: string): Promise<Omit<Entry, 'name' | 'atMs'>> {
-    let about = { sender: '', country: '' };
+    let country = '';
     try {
       const campaign = await this.find(name);
-      about = { ...about, ...(campaign.job && { sender: campaign.job.sender, country: campaign.job.country }) };
+      country = campaign.job?.country ?? '';
       const run = await findRun(campaign, this.context);
-      if (run !== undefined) {
-        const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: run.runner !== undefined };
-        const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
-        const whole = await this.readWhole(name, run);
-        const rest = run.summary?.state === 'finished' ? 'done' : 'stopped';
-        const progress = run.runner !== undefined ? 'sending' : rows > 0 ? 'doubt' : rest;
-        const doubt = `${countOf(rows, 'message')} in doubt: they may have arrived`;
-        return { ...about, progress, said: progress === 'doubt' ? doubt : describeRunShortly(run, whole) };
-      }
       const { checked } = await this.checked(campaign);
-      const waits = (checked?.plan.job.guards.requireApproval ?? 0) > 0;
-      return checked?.isStale === false
-        ? { ...about, progress: 'checked', said: waits ? 'waits for approval' : 'checked, not sent' }
-        : { ...about, progress: 'draft', said: '' };
+      const waiting = countWaiting(checked);
+      const asks = (checked?.plan.job.guards.requireApproval ?? 0) > 0;
+      const waits = `${countOf(waiting, 'message')} checked, ${asks ? 'waiting for approval' : 'not sent'}`;
+      if (run !== undefined) return { country, ...(await this.#describeRun(name, run, waiting > 0 ? waits : '')) };
+      const isChecked = checked?.isStale === false;
+      return { country, progress: isChecked ? 'checked' : 'draft', said: isChecked ? waits : '' };
     } catch (error) {
       // One that cannot be read leaves the others listed.
       const said = error instanceof Error ? error.message : String(error);
       if (!(error instanceof UserError)) this.context.log.error(`campaign ${name} cannot be read: ${said}`);
-      return { ...about, progress: 'unreadable', said };
+      return { country, progress: 'unreadable', said };
     }
+  }
+
+  /** `waits`: what is checked beside it, and not sent; '' where nothing is. */
+  async #describeRun(name: string, run: FoundRun, waits: string): Promise<Pick<Entry, 'progress' | 'said'>> {
+    if (run.runner !== undefined) return { progress: 'sending', said: describeRunShortly(run, undefined) };
+    const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: false };
+    const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
+    if (rows > 0) return { progress: 'doubt', said: `${countOf(rows, 'message')} in doubt: they may have arrived` };
+    const isDone = run.summary?.state === 'finished';
+    if (isDone && waits !== '') return { progress: 'checked', said: waits };
+    return { progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run, await this.readWhole(name, run)) };
   }
 }
 

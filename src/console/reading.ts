@@ -72,12 +72,17 @@ export async function readChecked(directory: string, { files, clock }: Context['
   const toSend = countToSend(plan, state);
   // What is typed to send; undefined where nothing is left to send.
   const count = toSend.parts[0]?.count;
-  // To how many, at what cost, from whom, when.
   const facts = count === undefined ? [] : listSendingFacts(plan, toSend, { settings: plan.job, nowMs: clock.now() });
   const approvals = await readApprovals(files, { directory, plan }, await readRegistry(files, dirname(directory)));
   // Of plan.json: what is confirmed is what leaves.
   const { planSha256 } = approvals;
   return { directory, plan, approvals, planSha256, count, facts, isStale, isBegun: state.status !== 'planned' };
+}
+
+/** How many messages of a check that is not sent yet wait beside a run; 0 where nothing of it does. */
+export function countWaiting(checked: Checked | undefined): number {
+  const waits = checked?.isBegun === false && checked.count !== undefined;
+  return waits ? checked.plan.steps.reduce((sum, { counts }) => sum + counts.planned, 0) : 0;
 }
 
 /** A run that has begun. */
@@ -111,11 +116,8 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     balance,
     owner,
     nowMs,
-    /** Of the lock, where a process holds it. */
     runner: owner && { host: owner.host.split('/')[0] ?? '', pid: owner.pid, isHere: owner.host === env.owner.host },
-    /** Once it is at rest. */
     summary: await readSummary(files, directory),
-    /** In words, such as `sending` or `stopped`. */
     said: describeProgress(plan, { balance, state, isRunning: owner !== undefined, nowMs }),
     /** What waits until a person has looked at the sample, or stage, before it; undefined where nothing does. */
     rest: owner === undefined ? findRest(plan, state) : undefined,

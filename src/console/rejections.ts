@@ -17,9 +17,7 @@ export interface RejectionList {
   readonly path: string;
   readonly columns: readonly string[];
   readonly rows: number;
-  /** The commonest first. */
   readonly codes: readonly CodeCount[];
-  /** Runs of other files that could not use some of their rows. */
   readonly others: readonly { readonly directory: string; readonly rows: number }[];
 }
 
@@ -51,7 +49,6 @@ const FIXES_FILE = 'fixes.json';
 /** The rows that are left to fix, on disk: a page reads its own alone, however many there are. */
 export class Rejections {
   readonly #files: Files;
-  /** What the console keeps of a campaign. */
   readonly #state: string;
 
   constructor(files: Files, state: string) {
@@ -157,16 +154,18 @@ export class Rejections {
   }
 }
 
-export function countFixed({ codes }: RejectionList, { rows, put }: Fixes): number {
-  const byHand = Object.values(rows).filter(({ code, hasPut }) => !(hasPut && put.includes(code)));
-  return codes.reduce((sum, { code, puts }) => sum + (put.includes(code) ? puts : 0), byHand.length);
+export function countFixed({ codes }: Pick<RejectionList, 'codes'>, { rows, put }: Fixes, only?: string): number {
+  const isOf = (code: string) => only === undefined || code === only;
+  const byHand = Object.values(rows).filter(({ code, hasPut }) => isOf(code) && !(hasPut && put.includes(code)));
+  return codes
+    .filter(({ code }) => isOf(code))
+    .reduce((sum, { code, puts }) => sum + (put.includes(code) ? puts : 0), byHand.length);
 }
 
 export function isFixed({ name, about, put }: RejectedRow, fixes: Fixes): boolean {
   return name in fixes.rows || (put !== undefined && fixes.put.includes(about[2]));
 }
 
-/** Its cells as they are now. */
 export function applyFixes(row: RejectedRow, { columns }: RejectionList, fixes: Fixes): (Cell | null)[] {
   const own = new Map(Object.entries(fixes.rows[row.name]?.cells ?? {}));
   const isPut = row.put !== undefined && fixes.put.includes(row.about[2]);

@@ -9,12 +9,10 @@ import { doubtPage, hadPage, takeBackPage } from './pages/repair-pages.js';
 import { findRun } from './reading.js';
 import { writePieces } from './uploads.js';
 
-/** What `volley retry` may send again from here. */
 const RETRIED: readonly string[] = ['not-sent', 'had-it-already'];
 
 /** What is left to decide of a run that is over: rows in doubt, people who had the text, messages that the service still holds. */
 export class RepairDesk extends Desk {
-  /** The run whose rows are in doubt, the newest of them. */
   async #findDoubt(campaign: CampaignFolder): Promise<{ directory: string; rows: number } | undefined> {
     const run = await findRun(campaign, this.context);
     if (run === undefined) return undefined;
@@ -37,7 +35,6 @@ export class RepairDesk extends Desk {
 
   /** Undefined where the form is about the rows that are in doubt now. */
   async #refuseDoubt(asked: CampaignRequest, found: { directory: string } | undefined) {
-    // A second click: it is decided.
     if (found === undefined) return { to: `/c/${asked.name}/run` };
     if (asked.fields.run === found.directory) return undefined;
     const message = 'Other rows are in doubt now. Look at them, and decide again.';
@@ -102,7 +99,6 @@ export class RepairDesk extends Desk {
       return this.showTakeBack({ ...asked, fields: {} }, [{ message, status: 409 }]);
     }
     const { accepted } = run.balance;
-    // A second click: it is taken back.
     if (accepted === 0) return { to: `/c/${asked.name}/take-back` };
     const message = `Type ${accepted} to take them back: ${countOf(accepted, 'message')}`;
     if (!isTyped(asked, accepted)) return this.showTakeBack(asked, [{ message, field: 'count' }]);

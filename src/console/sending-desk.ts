@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { EXIT } from '../report/exit-code.js';
+import { findUnasked } from './audience.js';
+import { readSample } from './audience-desk.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Started } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
 import { type PageAnswer, refusedPage, type Wrong, waitPage, wrongOf } from './pages/layout.js';
 import { checkPage, runPage, TEST_ROWS, testPage, whatNext } from './pages/sending-pages.js';
-import { type Checked, type FoundRun, findRun } from './reading.js';
+import { type Checked, countWaiting, type FoundRun, findRun } from './reading.js';
 
 /** From tests to own phones and the check of a campaign to its report: it starts the commands, and shows what became of them. */
 export class SendingDesk extends Desk {
@@ -31,8 +33,8 @@ export class SendingDesk extends Desk {
     const { campaign, fields } = asked;
     const [to, row] = [fieldText(asked, 'to'), fieldText(asked, 'row')];
     if (!to) return this.showTest(asked, [{ message: 'Give a number of your own', field: 'to' }]);
+    if (asked.job.message === '') return this.showTest(asked, [UNWRITTEN]);
     const before = await this.started(asked.name, 'test');
-    // A second press, a reload: it is sent, or on its way.
     if (before !== undefined && fields.last !== String(before.printed?.plan ?? ''))
       return { to: `/c/${asked.name}/test` };
     const { checked } = await this.checked(campaign);
@@ -44,12 +46,24 @@ export class SendingDesk extends Desk {
   async showCheck(asked: JobRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const { started, checked } = await this.checked(asked.campaign);
     if (started?.isAtWork === true) return waitPage(viewOf(asked), 'plan');
-    return checkPage(viewOf(asked, [...more, ...listFaults(started, asked.campaign)]), checked);
+    const run = checked === undefined ? undefined : await findRun(asked.campaign, this.context);
+    const whole = await this.readWhole(asked.name, run);
+    const before = whole?.summary ?? run?.summary;
+    return checkPage(viewOf(asked, [...more, ...listFaults(started, asked.campaign)]), {
+      unasked:
+        checked === undefined
+          ? []
+          : findUnasked(await readSample(asked, this.files).catch(() => undefined), asked.job.ticked),
+      checked,
+      before,
+      nowMs: this.context.env.clock.now(),
+    });
   }
 
   async check(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, job } = asked;
     if (asked.user !== undefined && !job.isSandbox && !job.asksApproval) return this.showCheck(asked, [ALONE]);
+    if (job.message === '') return this.showCheck(asked, [UNWRITTEN]);
     return this.start(asked, 'plan', { args: [jobFileOf(campaign)] });
   }
 
@@ -71,7 +85,6 @@ export class SendingDesk extends Desk {
     return (await this.#approve(asked, checked)) ?? this.#apply(asked, checked.directory, checked.plan.id);
   }
 
-  /** Undefined once the plan may be sent. */
   async #approve(asked: JobRequest, checked: Checked): Promise<PageAnswer | undefined> {
     const next = whatNext(asked, checked);
     const refuse = async (wrong: Wrong) => ({ ...(await this.showCheck(asked, [wrong])), status: 403 });
@@ -100,7 +113,6 @@ export class SendingDesk extends Desk {
     return this.start(asked, 'apply', { run: plan, args: [directory, '--confirm', plan, ...more] });
   }
 
-  /** Of the run that is sent, or else the newest; undefined for one that has not begun. */
   async #running(
     campaign: CampaignFolder,
   ): Promise<{ run: FoundRun | undefined; isStarting: boolean; wrong: Wrong[] }> {
@@ -124,7 +136,9 @@ export class SendingDesk extends Desk {
     const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
     // A process that sends is at work on the newest.
     const shown = named === undefined || named.plan.id === run.plan.id ? run : { ...named, runner: undefined };
-    return runPage(viewOf(asked, wrong), { ...shown, whole: await this.readWhole(asked.name, run), isOne: id !== '' });
+    const waiting = countWaiting((await this.checked(asked.campaign)).checked);
+    const whole = await this.readWhole(asked.name, run);
+    return runPage(viewOf(asked, wrong), { ...shown, whole, waiting, isOne: id !== '' });
   }
 
   /** `beginning`: of the page that is shown until it has begun. */
@@ -153,6 +167,11 @@ export class SendingDesk extends Desk {
 function describeTest({ accepted, rejected, inDoubt }: Balance): string {
   return `The last test: ${countOf(accepted, 'message')} accepted, ${rejected} rejected, ${inDoubt} in doubt.`;
 }
+
+const UNWRITTEN: Wrong = {
+  message: 'The message is not written yet',
+  hint: 'Write it, and whom it is from, on its page Message.',
+};
 
 /** Where several people share a console. */
 const ALONE: Wrong = {

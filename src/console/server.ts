@@ -43,15 +43,12 @@ export interface ConsoleOptions {
   /** Has `campaigns/` and what the console keeps. */
   readonly directory: string;
   readonly port: number;
-  /** The program, which does the work. */
   readonly cli: string;
   readonly check: Commands['check'];
   readonly host: string;
-  /** As browsers see it, where a proxy is in front; else that of the port. */
   readonly origin: string | undefined;
   /** Undefined where one person uses it, by a link. */
   readonly team: Team | undefined;
-  /** Of a proxy that knows who asks. */
   readonly userHeader: string | undefined;
 }
 
@@ -155,7 +152,6 @@ export async function startConsole(
   const all = routes<PageRequest>('', (act) => act);
   const campaign = routes('/c/:name', within);
   const job = routes<JobRequest>('/c/:name', (act) => within(givenJob(act)));
-  // What changes a campaign, which may have no job yet.
   const draft = routes<CampaignRequest>('/c/:name', (act) => within(unlessHandWritten(act)));
   const edited = routes<JobRequest>('/c/:name', (act) => within(unlessHandWritten(givenJob(act))));
 
@@ -249,7 +245,6 @@ const OTHER_VISIT = refusedPage(
   'Nothing was done. Go back, load the page again, and do it once more.',
 );
 
-/** Undefined where the person may do it. */
 function refuseRole({ user }: Visit, role: Role): PageAnswer | undefined {
   if (may(user, role)) return undefined;
   const said = `You are ${user?.role} here; this takes ${role === 'author' ? 'an author' : 'an approver'}. Nothing was done.`;
@@ -261,7 +256,6 @@ function readAsked(request: FastifyRequest, { file, ...fields }: FormFields, vis
   return { ...visit, name, output, fields, ...(isUpload(file) ? { file } : {}) };
 }
 
-/** Of a form whose file has rows. */
 function isUpload(value: unknown): value is NonNullable<PageRequest['file']> {
   return typeof value === 'object' && value !== null && 'bytes' in value && (value.bytes as Uint8Array).length > 0;
 }
@@ -286,7 +280,6 @@ async function sendPage(reply: FastifyReply, { status = 200, page = '', json, to
   if (file === undefined) return reply.code(status).type('text/html; charset=utf-8').send(page);
   const { path, name } = file;
   if (name.endsWith('.html')) {
-    // It has its style in itself, and no script.
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");

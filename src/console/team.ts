@@ -15,7 +15,6 @@ export interface User {
 }
 
 interface Member extends User {
-  /** SHA-256 of the password. */
   readonly digest: string;
 }
 
@@ -39,12 +38,10 @@ export class Team {
     return (await this.#read()).find((each) => foldPerson(each.name) === foldPerson(name));
   }
 
-  /** Who they are, and what each may do. */
   async list(): Promise<User[]> {
     return (await this.#read()).map(({ name, role }) => ({ name, role }));
   }
 
-  /** Undefined unless it is the password of that person. */
   async check(name: string, password: string): Promise<Member | undefined> {
     const found = await this.find(name);
     return found?.digest === sha256Of(password) ? found : undefined;

@@ -1,5 +1,5 @@
 import { isObject } from '../domain/is-object.js';
-import { isTimeZone } from '../domain/stated-time.js';
+import { formatZoned, isTimeZone } from '../domain/stated-time.js';
 import { DAYS } from '../hours/window.js';
 import { readLocalTime } from '../job/local-time.js';
 
@@ -68,7 +68,6 @@ function readSample(written: unknown): string | undefined {
   return Object.keys(stage).length === 2 && 'share' in stage ? String(stage.share) : undefined;
 }
 
-/** What a form says. */
 export function readTiming(fields: Readonly<Record<string, unknown>>): Timing {
   const text = (name: string) => String(fields[name] ?? '').trim();
   const kind = text('when');
@@ -86,7 +85,7 @@ export function readTiming(fields: Readonly<Record<string, unknown>>): Timing {
   };
 }
 
-/** `Tue 1 Dec, 10:00 in Singapore (03:00 in Berlin)`; `own`: the zone of who reads it. */
+/** `1 December 2026 at 10:00 Asia/Singapore (1 December 2026 at 03:00 Europe/Berlin)`; `own`: the zone of who reads it. */
 export function describeTiming({ kind, sample, ...timing }: Timing, own: string): string {
   const first = sample === '' ? '' : `${sample} first, then the rest once you say so`;
   const parts = [kind === 'at' ? describeMoment(timing, own) : kind === 'window' ? describeHours(timing) : '', first];
@@ -96,27 +95,13 @@ export function describeTiming({ kind, sample, ...timing }: Timing, own: string)
 function describeMoment({ day, time, zone }: Pick<Timing, 'day' | 'time' | 'zone'>, own: string): string {
   const read = isTimeZone(zone) ? readLocalTime(`${day} ${time}`, zone) : undefined;
   if (read?.kind !== 'one') return `${day} ${time} in ${zone}`;
-  const instantMs = Date.parse(read.instant);
-  const show = (timeZone: string) => {
-    const date = { weekday: 'short', day: 'numeric', month: 'short' } as const;
-    const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-    const format = (options: Intl.DateTimeFormatOptions) =>
-      new Intl.DateTimeFormat('en-GB', { timeZone, ...options }).format(instantMs).replace(',', '');
-    return { date: format(date), clock: format(clock) };
-  };
-  const [there, here] = [show(zone), show(own)];
-  const isSame = there.date === here.date && there.clock === here.clock;
-  const date = there.date === here.date ? '' : `${here.date}, `;
-  return `${there.date}, ${there.clock} in ${nameZone(zone)}${isSame ? '' : ` (${date}${here.clock} in ${nameZone(own)})`}`;
+  const [there, here] = [zone, own].map((each) => formatZoned(Date.parse(read.instant), each));
+  return there?.replace(zone, '') === here?.replace(own, '') ? `${there}` : `${there} (${here})`;
 }
 
 function describeHours({ from, to, clock, days }: Pick<Timing, 'from' | 'to' | 'clock' | 'days'>): string {
-  const whose = clock === '' ? "by each recipient's clock" : `in ${nameZone(clock)}`;
+  const whose = clock === '' ? "by each recipient's clock" : `in ${clock}`;
   return `Between ${from} and ${to} ${whose}, ${days.length === DAYS.length ? 'daily' : days.join(' ')}`;
-}
-
-function nameZone(zone: string): string {
-  return zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ');
 }
 
 /** Of this machine: it is shown beside the zone of the job, and decides nothing. */

@@ -24,7 +24,6 @@ export function readFileName(written: unknown): string | undefined {
   return /\.(?:csv|tsv|txt|ndjson|jsonl|xls[xm])(?:\.gz)?$/i.test(name) ? name : undefined;
 }
 
-/** Undefined where its size cannot be used. */
 export function readSize(written: unknown): number | undefined {
   const bytes = Number(written);
   return /^\d{1,11}$/.test(String(written)) && bytes > 0 && bytes <= MOST_BYTES ? bytes : undefined;
@@ -36,7 +35,6 @@ export async function refusePath(files: Files, path: string): Promise<string | u
   return (await files.stat(path))?.isFile === true ? undefined : `There is no file ${path}`;
 }
 
-/** How much of it is here. */
 export async function findUploaded(files: Files, directory: string, upload: Upload): Promise<number> {
   return (await files.stat(partOf(directory, upload)))?.bytes ?? 0;
 }

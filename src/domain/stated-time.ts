@@ -83,7 +83,7 @@ export function isTimeZone(name: string): boolean {
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /** `2026-11-27 09:00` */
-function readClock(instantMs: number, timeZone: string): string {
+export function readClock(instantMs: number, timeZone: string): string {
   const known = clocks.get(timeZone);
   const clock = known ?? new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   if (known === undefined) clocks.set(timeZone, clock);

@@ -107,6 +107,9 @@ const REGION_OF: readonly (readonly [RegExp, string])[] = [
   [/^America\//, 'north-america'],
 ];
 
+/** Ends the text of a job that a person has still to write. */
+export const EXAMPLE_TEXT = 'this is a message from ACME. Reply STOP to opt out.';
+
 type SmsNumber = NonNullable<JobGuess['number']>;
 
 function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[] {
@@ -122,7 +125,7 @@ function writeSms(guess: JobGuess, number: SmsNumber, frame: JobFrame): string[]
     ...(greeting === undefined || name === undefined
       ? []
       : [`      # ${writeInComment(JSON.stringify(greeting.column))} is ${describeFilled(greeting, guess)}`]),
-    `      text: ${writeQuoted(`${hello}, this is a message from ACME. Reply STOP to opt out.`)}`,
+    `      text: ${writeQuoted(`${hello}, ${EXAMPLE_TEXT}`)}`,
     `      # scheduled: { at: "2026-12-01 10:00", timeZone: ${exampleFor(number.mostly).timeZone} }   # when the service sends it; else at once`,
     ...writeSuppress(frame.optOuts, number.country),
   ];

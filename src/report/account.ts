@@ -1,7 +1,7 @@
 import { countOf, format, listMost } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
-import type { FunnelStage, HadFigures, SuppressionInput } from '../plan/format/plan-file.js';
+import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
 import { countHad } from '../plan/had-lookup.js';
 import type { Reason, ReasonExample } from '../plan/reasons.js';
 import { countTakenBack, countWithheld, type StepSummary, type Summary } from './summary.js';
@@ -61,6 +61,17 @@ export function explainReason({
 }: Pick<Reason, 'code' | 'rows' | 'said'> & { readonly example?: ReasonExample }): ExplainedReason {
   const { is, fix } = wordsOf(code, said);
   return { rows, is: `${is} (${code})`, fix, example };
+}
+
+/** Why rows of a plan are rejected, all kinds of it, the commonest first: what it is, how many, the first of the commonest, what to do. */
+export function listProblems({ rejections, reasons = [] }: Pick<PlannedStep, 'rejections' | 'reasons'>) {
+  const problems = Object.entries(rejections).map(([code, rows]): [string, number, string, string] => {
+    const { said = '', example } = reasons.find((each) => each.code === code) ?? {};
+    const { is, fix } = explainReason({ code, rows, said });
+    const { line = 0, field = '', value = '' } = example ?? {};
+    return [is, rows, line === 0 ? '' : `line ${line}${field && `, ${field}`}${value && ` ${value}`}`, fix];
+  });
+  return problems.sort(([, one], [, other]) => other - one);
 }
 
 /** As many reasons as a summary lists of an output. */

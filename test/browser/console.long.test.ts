@@ -45,6 +45,7 @@ test('a campaign goes from its file to the report, and every page can be read on
   await page.waitForURL('**/columns');
   await page.goForward();
   await inspect(page);
+  await page.fill('#sender', 'LADEN');
   await page.fill('#message', 'Hi ');
   await page.click('text=+ First Name');
   await page.click('text=Save and show it');
@@ -179,6 +180,8 @@ test('at 50 KB a second no page of the way from the list to the report takes mor
   await page.setInputFiles('#file', console.write('slow.csv', PEOPLE.replaceAll('+6591234', '+6591238')));
   await load('Which column', () => page.click('text=Upload'));
   await load('The message', next);
+  await page.fill('#sender', 'LADEN');
+  await page.fill('#message', 'Hi from far');
   await load('Who gets it', next);
   await load('When it leaves', next);
   await load('Check', next);
@@ -220,6 +223,10 @@ test('without a script, and by the keyboard alone, the same path leads to the sa
   await reach('#destination');
   await press('Tab', 'Tab', 'Enter');
   await page.waitForURL('**/message');
+  await reach('#sender');
+  await page.keyboard.type('LADEN');
+  await reach('#message');
+  await page.keyboard.type('Hi!');
   await reach('button:text-is("Save and go on")');
   await press('Enter');
   await page.waitForURL('**/who');
@@ -274,6 +281,10 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
     await page.waitForURL('**/columns');
     await page.click('text=Save and go on');
     await page.waitForURL('**/message');
+    await page.fill('#sender', 'LADEN');
+    await page.fill('#message', `Hi from ${name}`);
+    await page.click('text=Save and show it');
+    await page.waitForURL('**#messages');
     console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
     await check(name);
   };

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   describeAudience,
   findMixed,
+  findUnasked,
   listTickable,
   nameTick,
   readTicks,
@@ -95,4 +96,17 @@ test('the first rows that take part are counted, condition by condition', () => 
   );
   expect(describeAudience(SAMPLE, [{ column: 'City', values: [''] }])).toContain('In: 1 of');
   expect(describeAudience(SAMPLE, [{ column: 'gone', values: ['x'] }])).toContain('In: 0 of');
+});
+
+test('a column of consent that no tick asks is named, until one does', () => {
+  const sample = {
+    columns: ['Name', 'Einwilligung'],
+    rows: [
+      ['Ann', 'ja'],
+      ['Ben', 'nein'],
+    ],
+    notInAll: [],
+  };
+  expect(findUnasked(sample, [])).toEqual(['Einwilligung']);
+  expect(findUnasked(sample, [{ column: 'einwilligung', values: ['ja'] }])).toEqual([]);
 });

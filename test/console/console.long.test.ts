@@ -282,6 +282,10 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(console.read('campaigns/faults/job.yaml')).toContain('country: DE');
     await console.post(`${at}/columns`, { destination: 'phone', country: '' });
     const { sha256 } = await console.messageForm('faults');
+    const unwritten = await console.post(`${at}/check`);
+    expect(textOf(unwritten)).toContain('The message is not written yet');
+    const empty = textOf(await console.post(`${at}/message`, { sha256, sender: ' ', message: ' ' }));
+    expect(empty).toContain('There is a problem Say whom it is from Write the message');
     const unfilled = { sha256, sender: 'LADEN', message: 'Hi {{ nme }}', next: '1' };
     expect((await console.post(`${at}/message`, unfilled)).to).toBe(`${at}/message#messages`);
     expect(textOf(await console.ask(`${at}/message`))).toContain('nme');

@@ -43,10 +43,20 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(bad.text).toContain('<a href="#cell-1-1">');
     expect(bad.text).toContain('value="+65 91"');
     expect(await console.post('/c/run/fix', { plan, ...ROW })).toMatchObject({ status: 303 });
-    expect(await shown('run')).toMatch(/1 fixed, 1 left\. .* Save Check the 1 /);
+    expect(await shown('run')).toMatch(/1 fixed, 1 left\. .*\(lost-plus\) 1 .* 0 .* Save Check the 1 /);
+    expect(textOf(await console.post('/c/run/fix', { plan, 'cell-0-1': LOST, 'was-cell-0-1': LOST }))).toContain(
+      'Nothing was changed',
+    );
     const press = () => console.post('/c/run/fix/check', { plan });
     expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(Array(2).fill('/c/run/check'));
+    const checked = await console.checked('run');
+    expect(textOf(checked)).toMatch(/Only 1 person corrected after it; 3 had it already, from .* The whole report/);
+    expect(textOf(await console.ask('/'))).toContain('Needs you run 1 message checked, not sent');
+    expect((await console.ask('/')).text).toContain('href="/c/run/check"');
+    expect(textOf(await console.ask('/c/run'))).toContain('Send the rest 1 message not sent yet');
+    expect(textOf(await console.ask('/c/run/run'))).toContain('Send 1 message that is checked, and not sent yet.');
     const ended = await send('run', 1);
+    expect(textOf(await console.ask('/'))).toContain('Done run');
     expect(textOf(ended)).toContain('the service accepted 4 messages');
     expect(console.sent('run')).toEqual([...numbersOf(3), numberOf(5)]);
     expect(textOf(await console.ask('/c/run/who'))).toContain('In: 5 of the first 5 rows');

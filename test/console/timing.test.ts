@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeTiming, readTiming, toTiming } from '../../src/console/timing.js';
+import type { Plan } from '../../src/plan/format/plan-file.js';
+import { findNight } from '../../src/plan/time-faults.js';
 
 const step = (template: object, more: object = {}) => ({ template: { text: 'Hi', ...template }, ...more });
 
@@ -7,13 +9,16 @@ test.each([
   [step({}), 'At once'],
   [
     step({ scheduled: { at: '2026-12-01 10:00', timeZone: 'Asia/Singapore' } }),
-    'Tue 1 Dec, 10:00 in Singapore (03:00 in Berlin)',
+    '1 December 2026 at 10:00 Asia/Singapore (1 December 2026 at 03:00 Europe/Berlin)',
   ],
   [
     step({ scheduled: { at: '2026-12-01 02:00', timeZone: 'Asia/Singapore' } }),
-    'Tue 1 Dec, 02:00 in Singapore (Mon 30 Nov, 19:00 in Berlin)',
+    '1 December 2026 at 02:00 Asia/Singapore (30 November 2026 at 19:00 Europe/Berlin)',
   ],
-  [step({ scheduled: { at: '2026-12-01T10:00', timeZone: 'Europe/Vienna' } }), 'Tue 1 Dec, 10:00 in Vienna'],
+  [
+    step({ scheduled: { at: '2026-12-01T10:00', timeZone: 'Europe/Vienna' } }),
+    '1 December 2026 at 10:00 Europe/Vienna',
+  ],
   [step({ scheduled: { at: '2026-12-01 10:00', timeZone: 'Nowhere' } }), '2026-12-01 10:00 in Nowhere'],
   [
     step({}, { window: { from: '09:00', to: '20:00', outside: 'stop' } }),
@@ -27,7 +32,7 @@ test.each([
         ramp: [{ share: '5%', ask: true }],
       },
     ),
-    'Between 09:00 and 20:00 in Kuala Lumpur, mon; 5% first, then the rest once you say so',
+    'Between 09:00 and 20:00 in Asia/Kuala_Lumpur, mon; 5% first, then the rest once you say so',
   ],
 ])('%j is said for a reader in Berlin', (written, said) => {
   const { timing, unknown } = toTiming(written);
@@ -54,4 +59,17 @@ test('a form without anything is a campaign that leaves at once; a sample may le
     sample: '5%',
     days: ['sun'],
   });
+});
+
+test.each([
+  [{ SG: 3 }, '2026-11-27T15:10:00Z', '23:10 in Singapore'],
+  [{ SG: 3 }, '2026-11-27T04:00:00Z', undefined],
+  [{ DE: 1, SG: 3 }, '2026-11-27T06:59:00Z', '07:59 in Germany'],
+  // Of several zones: those where it is night.
+  [{ ID: 1 }, '2026-11-27T13:30:00Z', '22:30 in parts of Indonesia'],
+])('messages to %j that leave at once at %s are said to come by night where they do', (countries, at, said) => {
+  const plan = { job: { steps: [] }, steps: [{ countries }] } as unknown as Plan;
+  expect(findNight(plan, Date.parse(at))).toBe(said);
+  const later = { ...plan, job: { steps: [{ kind: 'sms', window: {}, template: {} }] } } as unknown as Plan;
+  expect(findNight(later, Date.parse(at))).toBeUndefined();
 });

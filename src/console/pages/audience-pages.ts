@@ -15,21 +15,19 @@ import {
 } from './layout.js';
 
 interface WhoShown {
-  /** Of the job file that the form is about. */
   readonly sha256: string;
   readonly columns: readonly TickableColumn[];
-  /** How many of the first rows take part. */
   readonly said: string;
   /** Lists of people who get nothing, with what each did, where that is known. */
   readonly lists: readonly string[];
+  readonly unasked: readonly string[];
   readonly optOuts: string;
   readonly sharesMemory: boolean;
-  /** Of numbers that they may have missed. */
   readonly warnings: readonly string[];
 }
 
 export function whoPage(view: View, shown: WhoShown): PageAnswer {
-  const { sha256, columns, said, lists, optOuts, sharesMemory, warnings } = shown;
+  const { sha256, columns, said, unasked, lists, optOuts, sharesMemory, warnings } = shown;
   const none =
     columns.length === 0
       ? html`<p class="dim">No column of the file has few enough values to tick.</p>`
@@ -41,7 +39,7 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
     lists.length === 0 && optOuts === ''
       ? html`<p class="note"><b>No list of people who opted out is used. Is that right?</b> People who said STOP, or asked you not to write, must be on a list here.</p>`
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
-  const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
+  const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
 <h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
 ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}${SAVE}`;
@@ -51,6 +49,13 @@ ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CS
 ${renderForm(view, 'who', form, html`${MULTIPART} data-count="${view.at}/who.json"`)}`,
     command: 'volley check job.yaml',
   });
+}
+
+export function renderUnasked(columns: readonly string[]): Html {
+  const named = columns.join(', ');
+  return columns.length === 0
+    ? NOTHING
+    : html`<p class="note"><b>The column ${named} is not used. Is that right?</b> It seems to say who agreed to get messages: those who did not get it too.</p>`;
 }
 
 /** Open where something of it is ticked, or wrong. */

@@ -35,13 +35,11 @@ export interface Task {
 interface TasksShown {
   readonly job: CampaignJob | undefined;
   readonly tasks: readonly Task[];
-  /** The latest first. */
   readonly history: readonly Deed[];
   /** What is to be asked for before it can be sent for real. */
   readonly request: Html;
 }
 
-/** Of what was done before, the rest is below a summary. */
 const LAST_DEEDS = 5;
 
 export function taskPage(view: View, { job, tasks, history, request }: TasksShown): PageAnswer {
@@ -90,7 +88,6 @@ ${renderForm(view, 'file', html`${path}<button class="quiet">Use this file</butt
   });
 }
 
-/** Of a workbook in which several sheets may hold the people. */
 export function sheetPage(view: View, { file = '', sheet }: CampaignFolder, sheets: readonly string[]): PageAnswer {
   return renderPage(view, {
     title: 'Columns',
@@ -105,7 +102,6 @@ function renderSheets(view: View, sheets: readonly string[], chosen: string | un
 }
 
 export interface ColumnsShown {
-  /** Of a workbook. */
   readonly sheets?: readonly string[];
   readonly columns: readonly string[];
   /** Cells of each column, as they stand in the first rows. */
@@ -175,7 +171,6 @@ export interface PreviewRow {
   } | null;
 }
 
-/** A message as a person gets it, or why a row gets none. */
 function renderPreview({ line, reason, sms }: PreviewRow): Html {
   if (sms === null) return renderPhone(`Line ${line}`, html`<p>Gets no message: ${reason ?? ''}</p>`);
   const [first] = sms.ucs2;
@@ -186,7 +181,6 @@ function renderPreview({ line, reason, sms }: PreviewRow): Html {
 }
 
 export interface MessageShown {
-  /** Of the job file that the form is about. */
   readonly sha256: string;
   readonly columns: readonly string[];
   readonly rows: readonly PreviewRow[];
@@ -204,15 +198,15 @@ export function messagePage(view: View, { sha256, columns, rows, written, shown 
   const choices = Object.entries({ '': 'the first', longest: 'the longest', random: 'any' }).map(([choice, title]) =>
     choice === shown ? html`<b>${title}</b> ` : html`<a href="?show=${choice}#messages">${title}</a> `,
   );
-  const form = html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32"` })}
-<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span>${renderFault(view, 'message')}<textarea id="message" name="message" rows="5"${markWrong(view, 'message', 'message-hint')}>${html`
+  const form = html`${renderHidden('sha256', sha256)}${renderField(view, { id: 'sender', label: 'From', hint: 'What the phone shows as sender: 11 letters or digits at most.', value: written.sender, attributes: html` maxlength="32" placeholder="Your company"` })}
+<p class="field"><label for="message">Text</label><span class="hint" id="message-hint">A column in two braces is filled in for each person, such as {{ name | default: 'there' }}.</span>${renderFault(view, 'message')}<textarea id="message" name="message" rows="5" placeholder="Hi {{ name | default: 'there' }}, our sale begins on Friday. Reply STOP to opt out."${markWrong(view, 'message', 'message-hint')}>${html`
 `}${written.message}</textarea></p>
 <p class="inserts" hidden data-script>Insert: ${inserts}</p>${SAVE}`;
   return renderPage(view, {
     title: 'Message',
     body: html`<h1>The message</h1>
 ${renderForm(view, 'message', form)}
-<h2 id="messages">As people get it</h2><p>Rows: ${choices}</p>${rows.map(renderPreview)}`,
+<h2 id="messages">As people get it</h2>${written.message === '' ? html`<p>Write it, and it is shown here with the rows of your file.</p>` : html`<p>Rows: ${choices}</p>`}${rows.map(renderPreview)}`,
     command: 'volley preview job.yaml --longest',
   });
 }

@@ -4,7 +4,7 @@ import { explainReason } from '../../report/account.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import type { RejectedRow } from '../../retry/left-rows.js';
 import type { FormFields } from '../desk.js';
-import { applyFixes, type CodeCount, type Fixes, isFixed, type RejectionList } from '../rejections.js';
+import { applyFixes, type CodeCount, countFixed, type Fixes, isFixed, type RejectionList } from '../rejections.js';
 import {
   MULTIPART,
   markWrong,
@@ -29,12 +29,9 @@ export interface ShownRejections {
   readonly list: RejectionList;
   readonly fixes: Fixes;
   readonly fixed: number;
-  /** Of the rows that are shown; '' for all. */
   readonly code: string;
-  /** How many are before them. */
   readonly from: number;
   readonly rows: readonly RejectedRow[];
-  /** What the form said that was refused. */
   readonly written: FormFields;
   /** The console may change the job. */
   readonly isOpen: boolean;
@@ -59,22 +56,28 @@ ${byHand}${renderOthers(list)}${list.rows === 0 ? (list.others.length === 0 ? NO
 /** Where those are that another file of the campaign had. */
 function renderOthers({ others }: RejectionList): Html {
   if (others.length === 0) return NOTHING;
-  const items = others.map(({ directory, rows }) => html`${countOf(rows, 'row')}: <code>${directory}</code>`);
-  return html`<p class="note">Runs of other files have rows that could not be used. Correct the file of rejections in its directory, and upload it here:</p>${renderItems(items)}`;
+  const items = others.map(
+    ({ directory, rows }) => html`<a href="run?run=${directory.split('-').at(-1) ?? ''}">${countOf(rows, 'row')}</a>`,
+  );
+  return html`<p class="note">Runs of other files have rows that could not be used. The page of each has them in rejections.csv: correct it, and upload it here:</p>${renderItems(items)}`;
 }
 
 function renderReasons(view: View, shown: ShownRejections): Html {
-  const { list, code, isOpen } = shown;
+  const { list, fixes, code, isOpen } = shown;
   const rows = list.codes.map((each) => {
     const { is, fix } = explainReason(each);
     const isShown = each.code === code;
     const link = isShown
       ? html`<b>${is}</b>`
       : html`<a href="?${new URLSearchParams({ code: each.code }).toString()}#rows">${is}</a>`;
-    return [link, each.rows, isOpen && each.puts > 0 ? renderPutBack(view, each, shown) : adviseOf(fix, shown)];
+    return [
+      link,
+      each.rows - countFixed(list, fixes, each.code),
+      isOpen && each.puts > 0 ? renderPutBack(view, each, shown) : adviseOf(fix, shown),
+    ];
   });
   const all = code === '' ? NOTHING : html`<p><a href="?#rows">Show all problems</a></p>`;
-  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#rows', 'what to do'] }, rows)}${all}`;
+  return html`<h2>By problem</h2>${renderTable({ name: 'Rows by problem', columns: ['problem', '#left', 'what to do'] }, rows)}${all}`;
 }
 
 function renderPutBack(view: View, { code, puts }: CodeCount, { list, fixes }: ShownRejections): Html {

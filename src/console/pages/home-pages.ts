@@ -21,22 +21,17 @@ import {
   type View,
 } from './layout.js';
 
-/** How far a campaign is. */
 type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'doubt' | 'unreadable' | 'done';
 
 export interface Entry {
   readonly name: string;
   readonly progress: CampaignProgress;
-  /** In a few words. */
   readonly said: string;
-  readonly sender: string;
   /** Of numbers without +; '' where its file has none. */
   readonly country: string;
-  /** When it was changed last, or sent. */
   readonly atMs: number;
 }
 
-/** In the order in which they stand there. */
 const GROUPS: readonly (readonly [title: string, has: readonly CampaignProgress[]])[] = [
   ['Needs you', ['doubt', 'unreadable', 'stopped', 'checked']],
   ['Sending', ['sending']],
@@ -45,7 +40,6 @@ const GROUPS: readonly (readonly [title: string, has: readonly CampaignProgress[
 ];
 const ORDER = GROUPS.flatMap(([, has]) => has);
 
-/** Campaigns of a page. */
 export const LISTED = 50;
 
 /** Group by group, those that were changed last first. */
@@ -56,7 +50,6 @@ export function sortEntries<Of extends Entry>(entries: readonly Of[]): Of[] {
 
 interface Listed {
   readonly entries: readonly Entry[];
-  /** What their names have in them. */
   readonly find: string;
   /** How many are before those that are shown, and how many there are. */
   readonly from: number;
@@ -67,7 +60,7 @@ export function homePage(view: View, { entries, find, from, total }: Listed): Pa
   const groups = GROUPS.map(([title, has]) => {
     const own = entries.filter(({ progress }) => has.includes(progress));
     const items = own.map(({ name, progress, said }) => {
-      const at = `/c/${name}${progress === 'doubt' ? '/doubt' : ''}`;
+      const at = `/c/${name}${progress === 'doubt' ? '/doubt' : progress === 'checked' ? '/check' : ''}`;
       return html`<a href="${at}">${name}</a> <span class="dim">${said}</span>`;
     });
     return own.length === 0 ? NOTHING : html`<h2>${title}</h2>${renderItems(items)}`;
@@ -96,18 +89,14 @@ export function homePage(view: View, { entries, find, from, total }: Listed): Pa
 /** What is known of one person. `campaigns`: those that a message may be of. */
 export interface Person {
   readonly messages: readonly MessageToPerson[];
-  /** Of those that get nothing. */
   readonly list: string | null;
   readonly campaigns: ReadonlySet<string>;
 }
 
 interface PersonShown {
-  /** As it was written; '' before. */
   readonly number: string;
   readonly found?: Person;
-  /** Of a number, in E.164. */
   readonly example: string;
-  /** What was just done. */
   readonly said: string | undefined;
   readonly hasCampaign: boolean;
 }
@@ -138,7 +127,7 @@ function renderPerson(view: View, { number, said }: PersonShown, { messages, lis
   const opt = html`${renderHidden('number', number)}<button class="quiet" name="what" value="${list === null ? 'out' : 'in'}">${list === null ? 'Opt out: send them nothing any more' : 'Opt in: they may be written to again'}</button>`;
   const listed =
     list === null
-      ? html`<p>They are on no list of opt-outs: campaigns may write to them.</p>`
+      ? html`<p>They are on no list of opt-outs: no other list, and no consent in a file, was asked.</p>`
       : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.</p>`;
   return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
 }
@@ -147,11 +136,8 @@ interface SettingsShown {
   readonly directory: string;
   /** Of service.yaml; undefined where it is wrong. */
   readonly service: z.output<typeof writtenService> | undefined;
-  /** Why it cannot be sent from. */
   readonly faults: readonly string[];
   readonly keys: readonly (readonly [what: string, said: string])[];
-  /** With how many campaigns have each. */
-  readonly senders: readonly (readonly [sender: string, campaigns: number])[];
   /** Undefined where one person uses the console. */
   readonly users: readonly User[] | undefined;
 }
@@ -169,7 +155,7 @@ What is wrong with service.yaml now: ${faults.join('; ')}.</pre>`;
 }
 
 export function settingsPage(view: View, shown: SettingsShown): PageAnswer {
-  const { directory, service, faults, keys, senders, users } = shown;
+  const { directory, service, faults, keys, users } = shown;
   const { requestsPerSecond, messagesPerSecond, concurrency } = defaultLimits.sms;
   const { account = '', region = '', bases = {} } = service ?? {};
   const rows = [
@@ -184,7 +170,6 @@ export function settingsPage(view: View, shown: SettingsShown): PageAnswer {
     title: 'Settings',
     body: html`<h1>Settings</h1><p>They are read here; the person who keeps this console changes them, in <code>${directory}</code>.</p>
 <h2>The account of live campaigns</h2>${faults.length > 0 ? renderRequest(directory, faults) : html`<p>A live copy of a campaign is sent from it.</p>${renderTable({ name: 'Account', columns: ['what', 'is'] }, rows)}`}
-<h2>Senders</h2>${senders.length === 0 ? html`<p>No campaign has one yet.</p>` : renderTable({ name: 'Senders', columns: ['sender', '#campaigns'] }, senders)}<p>A campaign has its own: on its page Message.</p>
 <h2>Prices and limits</h2><p>${requestsPerSecond} requests and ${format(messagesPerSecond ?? 0)} messages a second at most, ${concurrency} at once. The person who keeps this console can give a campaign other limits, and prices, so that its check says what it costs.</p>
 <h2>Users</h2>${people === undefined ? html`<p>You alone, by a link. The person who keeps this console begins a team with <code>volley console --users users.csv --add Anna --role author</code></p>` : html`${renderTable({ name: 'Users', columns: ['name', 'role'] }, people)}<p>The person who keeps this console adds others: <code>volley console --users users.csv --add Anna --role author</code></p>`}`,
     command: 'volley check job.yaml --online',

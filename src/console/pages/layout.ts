@@ -36,7 +36,6 @@ export interface PageAnswer {
 interface PageParts {
   readonly title: string;
   readonly body: Html;
-  /** What does the same in a terminal. */
   readonly command?: string;
   /** Where no script does it, it is asked for again every few seconds. */
   readonly refreshes?: boolean;
@@ -81,7 +80,8 @@ const STEPS = ['File', 'Columns', 'Message', 'Who', 'When', 'Check'];
 /** Where a page stands among them; nothing on any other. */
 function renderSteps({ at, campaign }: View, title: string): Html {
   const step = STEPS.indexOf(title);
-  if (campaign === undefined || step === -1) return NOTHING;
+  if (campaign === undefined || title === campaign.name) return NOTHING;
+  if (step === -1) return html`<nav class="steps"><a href="${at}">Back</a></nav>`;
   const before = STEPS.slice(0, step).map((each) => `/${each.toLowerCase()}`);
   return html`<nav class="steps" aria-label="Steps"><a href="${at}${before.at(-1) ?? ''}">Back</a> Step ${step + 1} of ${STEPS.length}: ${title}</nav>
 `;
@@ -140,7 +140,6 @@ export function waitPage(view: View, work: Work, lives: string = `${WORK[work].p
   return renderPage(view, { title, refreshes: true, body, command });
 }
 
-/** Of a page that waits. */
 export function renderLeaving({ at, campaign }: View): Html {
   return html`<p>This page follows by itself. You may close it: Volley goes on without it, and <a href="${at}">${campaign?.name ?? ''}</a> on the first page leads back here.</p>`;
 }
@@ -201,7 +200,6 @@ export function renderHidden(name: string, value: string | number): Html {
 interface Field {
   readonly id: string;
   readonly label: string;
-  /** Below the label. */
   readonly hint?: string | undefined;
   readonly value?: string;
   readonly attributes?: Html;
@@ -230,7 +228,6 @@ export function renderFault({ wrong }: View, id: string, about = ''): Html {
 /** Ends a form of a step. */
 export const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
 
-/** A number to type. */
 export function renderCount(view: View, label: string): Html {
   return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
 }
@@ -267,12 +264,10 @@ export function renderPhone(to: string, text: Html, below: Html = NOTHING): Html
 export const MULTIPART = html` enctype="multipart/form-data"`;
 export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
 
-/** `accept`: endings of its name. */
 export function renderFileField(view: View, label: string, accept: string, hint?: string): Html {
   return renderField(view, { id: 'file', label, hint, attributes: html` type="file" accept="${accept}"` });
 }
 
-/** On the pages of who has been let in. */
 function renderVisitor({ user, isSignedIn, formToken }: Visit): Html {
   if (formToken === '') return NOTHING;
   const leave = renderForm({ ...NO_VIEW, formToken }, 'leave', html`<button class="quiet">Sign out</button>`);

@@ -25,7 +25,6 @@ export interface ShownDoubt {
   readonly directory: string;
   readonly rows: number;
   readonly summary: Summary | undefined;
-  /** What the last settlement printed. */
   readonly last: Printed | undefined;
 }
 
@@ -104,10 +103,12 @@ export function takeBackPage(view: View, run: FoundRun, last: Printed | undefine
 export function renderLeft(
   view: View,
   runs: readonly EndedRun[],
-  { all, nowMs }: { all: Summary; nowMs: number },
+  { all, nowMs, waiting }: { all: Summary; nowMs: number; waiting: number },
 ): Html {
   const { rejected, inDoubt } = all.balance;
   const items = [
+    waiting > 0 &&
+      html`<a href="${view.at}/check">Send ${countOf(waiting, 'message')}</a> that ${waiting === 1 ? 'is' : 'are'} checked, and not sent yet.`,
     inDoubt > 0 &&
       html`<a href="${view.at}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: they may have arrived.`,
     rejected > 0 &&

@@ -1,10 +1,12 @@
-import { countOf } from '../../domain/count-of.js';
+import { countOf, format } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
+import { formatZoned } from '../../domain/stated-time.js';
 import { foldPerson } from '../../job/schema/approvers.js';
 import type { Plan } from '../../plan/format/plan-file.js';
+import { findNight } from '../../plan/time-faults.js';
 import { listApproveFlags } from '../../registry/approvals.js';
 import type { CampaignReport } from '../../registry/report-campaign.js';
-import { describeHad, explainReason } from '../../report/account.js';
+import { describeHad, listProblems } from '../../report/account.js';
 import { renderOutcomeBar, renderShare } from '../../report/page/charts.js';
 import { listStages, renderFunnel } from '../../report/page/funnel-section.js';
 import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/page/html.js';
@@ -12,7 +14,9 @@ import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/sentence.js';
 import type { Summary } from '../../report/summary.js';
-import type { Checked, FoundRun } from '../reading.js';
+import { type Checked, countWaiting, type FoundRun } from '../reading.js';
+import { ownZone } from '../timing.js';
+import { renderUnasked } from './audience-pages.js';
 import {
   type PageAnswer,
   renderCount,
@@ -43,7 +47,6 @@ export const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
   ['ucs2', 'one with a character that makes it shorter'],
 ];
 
-/** Messages of a campaign, to own phones. */
 export function testPage(view: View, { numbers, last, price, said }: TestShown): PageAnswer {
   const real =
     view.campaign?.isSandbox === true
@@ -63,8 +66,16 @@ export function testPage(view: View, { numbers, last, price, said }: TestShown):
   });
 }
 
-/** `checked`: undefined before the first check. */
-export function checkPage(view: View, checked: Checked | undefined): PageAnswer {
+/** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
+export function checkPage(
+  view: View,
+  {
+    checked,
+    before,
+    unasked,
+    nowMs,
+  }: { checked: Checked | undefined; before: Summary | undefined; unasked: readonly string[]; nowMs: number },
+): PageAnswer {
   const start = (said: string) => renderForm(view, 'check', html`<button>${said}</button>`);
   const { title, command } = WORK.plan;
   if (checked === undefined) {
@@ -86,13 +97,25 @@ export function checkPage(view: View, checked: Checked | undefined): PageAnswer 
   const lead = isBegun
     ? html`This was sent, or is being sent: <a href="${view.at}/run">see how it went</a>.`
     : html`${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}`;
+  const night = send === NOTHING ? undefined : findNight(plan, nowMs);
   return renderPage(view, {
     title,
-    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${cost}
+    body: html`<h1>Check</h1>${stale}<p class="lead">${lead}</p>${isBegun ? NOTHING : renderBefore(view, checked, before)}${night === undefined ? NOTHING : html`<p class="note"><b>It is night there now:</b> ${night}. Phones ring, and some countries forbid it. <a href="${view.at}/when">Choose another time</a>.</p>`}${send === NOTHING ? NOTHING : renderUnasked(unasked)}${cost}
 ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
     command:
       plan.retryOf === undefined ? command : `volley retry ${quoteWord(plan.retryOf.run)} --only ${plan.retryOf.only}`,
   });
+}
+
+/** Of a plan beside the runs of its campaign. */
+function renderBefore(view: View, checked: Checked, before: Summary | undefined): Html {
+  if (before === undefined || before.startedAt === null) return NOTHING;
+  const { steps, retryOf } = checked.plan;
+  const isCorrected = steps.every(({ inputs }) => inputs.every(({ fedFrom = [] }) => fedFrom.length > 0));
+  const people = countOf(countWaiting(checked), 'person', 'people');
+  const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected after it' : 'of other rows';
+  const when = formatZoned(Date.parse(before.startedAt), ownZone());
+  return html`<p class="note">Only ${people} ${which}; ${format(before.balance.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
 }
 
 function renderSend(view: View, checked: Checked): Html {
@@ -128,26 +151,25 @@ export function whatNext(
 }
 
 function renderStep(step: Plan['steps'][number], plan: Plan): Html {
-  const { funnel, counts, had, reasons = [], examples } = step;
+  const { funnel, counts, had, examples } = step;
   const stages = [...listStages({ funnel, read: counts.read }), ['to be sent', counts.planned, ''] as const];
   const lines = stages.map(([name, rows, why]) => [name, rows, renderShare(rows, counts.read), why]);
   const from = plan.steps.length > 1 ? nameStep(step) : 'from the file';
-  const problems = reasons.map(({ code, rows, said, example: { line, field, value } }) => {
-    const { is, fix } = explainReason({ code, rows, said });
-    return [is, rows, `line ${line}${field === '' ? '' : `, ${field}`}${value === '' ? '' : ` ${value}`}`, fix];
-  });
-  const more = counts.rejected - problems.reduce((sum, [, rows]) => sum + Number(rows), 0);
-  const others = more > 0 ? html`<p>And ${countOf(more, 'row')} with other problems.</p>` : NOTHING;
+  const problems = listProblems(step);
   const named = (what: string) => `${nameStep(step)}: ${what}`;
   const messages = examples.map(({ to, text }) => renderPhone(to, html`<blockquote>${text}</blockquote>`));
   return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
 ${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
-${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}${others}`}
+${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
 ${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
 }
 
-/** `whole`: of all runs of the campaign. `isOne`: the page is about one of them all the same. */
-type ShownRun = FoundRun & { readonly whole?: CampaignReport | undefined; readonly isOne?: boolean };
+/** `whole`: of all runs of the campaign. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
+type ShownRun = FoundRun & {
+  readonly whole?: CampaignReport | undefined;
+  readonly isOne?: boolean;
+  readonly waiting?: number;
+};
 
 export function runPage(view: View, run: ShownRun): PageAnswer {
   const { runner, summary, plan } = run;
@@ -167,7 +189,7 @@ ${isOver ? NOTHING : html`<p>At the end the report stands here.</p>${renderLeavi
 }
 
 function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
-  const { rest, outputs, whole, isOne } = run;
+  const { rest, outputs, whole, isOne, waiting = 0 } = run;
   const shown = isOne ? undefined : whole;
   const { runs = [run], summary = run.summary } = shown ?? {};
   const { plan = run.plan } = runs[0] ?? {};
@@ -184,14 +206,13 @@ function endPage(view: View, run: ShownRun & { readonly summary: Summary }): Pag
   const list = shown === undefined ? NOTHING : renderCampaign(shown, chooseZone(summary, plan), pageOf);
   return renderPage(view, {
     title,
-    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs })}
+    body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs, waiting })}
 ${renderFunnel(summary)}${renderReasons(summary)}${list}
 <h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
     command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
   });
 }
 
-/** What waits for a person is typed for, as the part before it was. */
 function renderMore(view: View, { plan, rest, balance }: FoundRun): Html {
   const id = renderHidden('run', plan.id);
   if (rest === undefined)

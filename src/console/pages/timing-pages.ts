@@ -7,12 +7,9 @@ import { type PageAnswer, renderField, renderForm, renderHidden, renderPage, SAV
 const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 export interface WhenShown {
-  /** Of the job file that the form is about. */
   readonly sha256: string;
   readonly timing: Timing;
-  /** Stands there until another one is written. */
   readonly zone: string;
-  /** What the job says now. */
   readonly said: string;
 }
 
