@@ -26,7 +26,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'rows in doubt of the run before are forgotten where the last one ended well',
-    file: 'src/verbs/run.ts',
+    file: 'src/verbs/job-result.ts',
     find: '...summaries.map((summary) => summary.exitCode),',
     replace: '...summaries.slice(-1).map((summary) => summary.exitCode),',
     tests: ['test/e2e/after-a-crash.test.ts'],
