@@ -12,7 +12,7 @@ import { describeExample, describeExpected, type ExampleRow, ReasonTally } from 
 
 const EXAMPLES = 3;
 /** A filter has stages of its own. */
-const SKIP_ORDER = (Object.keys(SKIP_CODES) as SkipCode[]).filter((code) => code !== 'filtered');
+const SKIP_ORDER = (Object.keys(SKIP_CODES) as SkipCode[]).filter((code) => !['filtered', 'read-again'].includes(code));
 
 /** Counts the rows of a step over all its files, and locates a row by its ordinal. */
 export class RowOrdinals {
@@ -122,7 +122,7 @@ export class Tally {
     };
   }
 
-  /** The conditions in the order of the job, then the other reasons why rows are skipped, and last those that are rejected. */
+  /** First what counts elsewhere, then the conditions in the order of the job, then the other reasons why rows are skipped, and last those that are rejected. */
   #listStages(read: number): FunnelStage[] {
     let left = read;
     const stage = (of: Omit<FunnelStage, 'left'>): FunnelStage => {
@@ -130,11 +130,13 @@ export class Tally {
       return { ...of, left };
     };
     const filters = this.#filters?.figures() ?? [];
-    const skips = SKIP_ORDER.map((code) => ({ code, omitted: this.#skips.get(code) ?? 0 }));
+    const countOfCode = (code: SkipCode) => ({ code, omitted: this.#skips.get(code) ?? 0 });
+    const again = countOfCode('read-again');
     const rejected = { code: 'rejected', omitted: sum(this.#rejections) } as const;
     return [
+      ...(again.omitted > 0 ? [stage(again)] : []),
       ...filters.map(({ clause, ...figures }) => stage({ filter: clause, code: 'filtered', ...figures })),
-      ...[...skips, rejected].filter(({ omitted }) => omitted > 0).map(stage),
+      ...[...SKIP_ORDER.map(countOfCode), rejected].filter(({ omitted }) => omitted > 0).map(stage),
     ];
   }
 }

@@ -72,6 +72,9 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     await console.post('/c/draft/fix', { plan: first, ...ROW });
     await console.post('/c/draft/fix/check', { plan: first });
     await console.checked('draft');
+    const check = textOf(await console.ask('/c/draft/check'));
+    expect(check).toMatch(/and why read 5 after rejections 4 1 to be sent 4/);
+    expect(check).not.toContain('(not-a-number)');
     const plan = await planOf('draft');
     expect(await shown('draft')).toContain('0 fixed, 1 left.');
     expect(await shown('draft')).toContain('Put + back in 1 ( show )');

@@ -151,9 +151,12 @@ export function whatNext(
 }
 
 function renderStep(step: Plan['steps'][number], plan: Plan): Html {
-  const { funnel, counts, had, examples } = step;
-  const stages = [...listStages({ funnel, read: counts.read }), ['to be sent', counts.planned, ''] as const];
-  const lines = stages.map(([name, rows, why]) => [name, rows, renderShare(rows, counts.read), why]);
+  const { funnel = [], counts, skips, had, examples } = step;
+  // Those that were corrected count where they came back.
+  const read = counts.read - (skips['read-again'] ?? 0);
+  const own = funnel.filter(({ code }) => code !== 'read-again');
+  const stages = [...listStages({ funnel: own, read }), ['to be sent', counts.planned, ''] as const];
+  const lines = stages.map(([name, rows, why]) => [name, rows, renderShare(rows, read), why]);
   const from = plan.steps.length > 1 ? nameStep(step) : 'from the file';
   const problems = listProblems(step);
   const named = (what: string) => `${nameStep(step)}: ${what}`;
