@@ -16,6 +16,10 @@ export const HOSTILE = [
   '"><script>alert(1)</script>',
 ];
 export const PEOPLE = `First Name,Mobile,Fax\n${HOSTILE.map((name, at) => `"${name.replaceAll('"', '""')}",+6591234${500 + at},`).join('\n')}\nCy,n/a,\n`;
+/** Of those people, in the order of the file. */
+export const NUMBERS = HOSTILE.map((_, at) => `+6591234${500 + at}`);
+/** For the one who has none. */
+export const FIXED = '+6591234999';
 
 const { first: turn } = stepsOf(3);
 let inspected = 0;

@@ -1,0 +1,118 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { AConsole } from '../console/a-console.js';
+import { aBrowser } from './a-browser.js';
+import { aVisit, FIXED, inspect, NUMBERS, PEOPLE } from './a-visit.js';
+
+const TIMEOUT_MS = 300_000;
+
+let browser: Browser;
+const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
+
+beforeAll(async () => {
+  await console.start();
+  browser = await aBrowser();
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await browser?.close();
+  await console.end();
+}, TIMEOUT_MS);
+
+test('what is left of a run can be read and decided likewise: in doubt, taken back, corrected, had already', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const sandbox = await startSandbox({
+    rateLimits: {},
+    faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
+  });
+  const { page, complaints } = await aVisit(browser, console, {});
+  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
+  const start = async (name: string, change: (job: string) => string) => {
+    await page.goto(console.origin);
+    await page.fill('#name', name);
+    await page.click('text=Start a campaign');
+    await page.fill('#path', console.write(`${name}.csv`, ofOthers(PEOPLE, name)));
+    await page.click('text=Use this file');
+    await page.waitForURL('**/columns');
+    await page.click('text=Save and go on');
+    await page.waitForURL('**/message');
+    await page.fill('#sender', 'LADEN');
+    await page.fill('#message', `Hi from ${name}`);
+    await page.click('text=Save and show it');
+    await page.waitForURL('**#messages');
+    console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
+    await check(name);
+  };
+  const check = async (name: string) => {
+    await page.goto(`${console.origin}/c/${name}/check`);
+    await page.click('main button');
+    await page.waitForSelector('#count');
+    await page.fill('#count', (await page.innerText('label[for=count]')).replaceAll(/\D/g, ''));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('h1:has-text("Report")');
+  };
+  const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
+  await start('doubt', (job) => job.replace('sandbox: true', service));
+  await inspect(page);
+  await page.click('a:has-text("in doubt")');
+  await page.waitForURL('**/doubt/doubt');
+  await inspect(page);
+  await page.click('text=Count as sent');
+  await page.waitForSelector('.wrong a[href="#count"]');
+  await inspect(page);
+  await page.fill('#count', '5');
+  await page.click('text=Count as sent');
+  await page.waitForURL('**/run');
+  const hold = (job: string) => job.replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`);
+  await start('later', (job) => hold(job.replace('sandbox: true', service)));
+  await page.click('a:has-text("Take back")');
+  await page.waitForURL(/take-back/);
+  await inspect(page);
+  await page.fill('#count', '5');
+  await page.click('main button:text-is("Take back")');
+  await page.waitForSelector('text=5 messages taken back');
+  await inspect(page);
+  await start('again', (job) => job);
+  // What could not be used is corrected, and sent.
+  await page.click('a:has-text("Fix 1 row")');
+  await page.waitForURL('**/fix');
+  await inspect(page);
+  await page.fill('#cell-0-1', '+65 91');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('.wrong a[href="#cell-0-1"]');
+  await inspect(page);
+  await page.fill('#cell-0-1', ofOthers(FIXED, 'again'));
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('button:text-is("Check the 1")');
+  expect((await page.locator('button:text-is("Check the 1")').boundingBox())?.y, 'in sight').toBeLessThan(900);
+  await inspect(page);
+  await page.dblclick('text=Check the 1');
+  await page.waitForSelector('#count');
+  await page.fill('#count', '1');
+  await page.dblclick('text=Send >> nth=-1');
+  await page.waitForSelector('text=the service accepted 6 messages');
+  await inspect(page);
+  await page.goto(`${console.origin}/c/again/fix`);
+  await page.waitForSelector('text=Nothing is left to fix.');
+  await inspect(page);
+  expect(console.sent('again')).toEqual([...NUMBERS, FIXED].map((number) => ofOthers(number, 'again')));
+  await page.goto(`${console.origin}/c/again/file`);
+  await page.fill('#path', console.write('more.csv', ofOthers(`${PEOPLE}Di,+6591234998,\n`, 'again')));
+  await page.click('text=Use this file');
+  await page.waitForURL('**/columns');
+  await check('again');
+  await page.click('text=had exactly this text already');
+  await page.waitForURL(/had/);
+  await inspect(page);
+  expect(complaints).toEqual([]);
+  await page.close();
+  await sandbox.close();
+});
+
+/** Of one campaign alone: who had the text from one gets it from no other. */
+function ofOthers(text: string, campaign: string): string {
+  return text.replaceAll('+6591234', `+659123${5 + ['doubt', 'later', 'again'].indexOf(campaign)}`);
+}
