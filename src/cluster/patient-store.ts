@@ -8,8 +8,8 @@ export interface PatientOptions {
   readonly giveUpAfterMs: number;
   /** Ends the waiting of calls that have no signal of their own. */
   readonly signal: AbortSignal;
-  /** With each call that is lost; `isNew`: it was not before, or for another reason. And when it answers again. */
-  readonly onLost: (why: string, isNew: boolean) => void;
+  /** With each call that is lost; `isNew`: it was not before, or for another reason; `awayMs`: since the first one began. And when it answers again. */
+  readonly onLost: (why: string, isNew: boolean, awayMs: number) => void;
   readonly onBack: () => void;
 }
 
@@ -27,16 +27,22 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
   let lostSinceMs: number | undefined;
   let said: string | undefined;
   /** Throws where the waiting is over. */
-  const wait = async (lost: StoreLost, pauseMs: number, until: AbortSignal) => {
+  const wait = async (
+    lost: StoreLost,
+    { startMs, pauseMs }: { startMs: number; pauseMs: number },
+    until: AbortSignal,
+  ) => {
     if (until.aborted) throw lost;
-    onLost(lost.message, said !== lost.message);
+    lostSinceMs ??= startMs;
+    const awayMs = clock.monotonicMs() - lostSinceMs;
+    onLost(lost.message, said !== lost.message, awayMs);
     said = lost.message;
-    lostSinceMs ??= clock.monotonicMs();
-    if (clock.monotonicMs() - lostSinceMs > giveUpAfterMs) throw lost;
+    if (awayMs > giveUpAfterMs) throw lost;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
   return async <T>(call: () => Promise<T>, until = signal): Promise<T> => {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2)) {
+      const startMs = clock.monotonicMs();
       try {
         const result = await call();
         if (lostSinceMs !== undefined) onBack();
@@ -45,7 +51,7 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
         return result;
       } catch (error) {
         if (!(error instanceof StoreLost)) throw error;
-        await wait(error, pauseMs, until);
+        await wait(error, { startMs, pauseMs }, until);
       }
     }
   };

@@ -28,6 +28,8 @@ export interface OpenCluster {
 const RECOVER_EVERY_MS = 1_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
 const BACK_FOR_MS = 15_000;
+/** A third of the shortest lease: in less none ends. A line that loses a call every few seconds would else take back nothing for ever. */
+const CUT_OFF_MS = 5_000;
 
 /** Connects, and waits for a database that is down as long as for a service that is. */
 export async function openCluster(
@@ -46,8 +48,8 @@ export async function openCluster(
     random,
     giveUpAfterMs: giveUpAfterSeconds * 1000,
     signal: AbortSignal.any([stop.nothingMore, closed.signal]),
-    onLost: (why, isNew) => {
-      recoverAtMs = clock.monotonicMs() + BACK_FOR_MS;
+    onLost: (why, isNew, awayMs) => {
+      if (awayMs >= CUT_OFF_MS) recoverAtMs = clock.monotonicMs() + BACK_FOR_MS;
       if (isNew) log.warn(`${why}; nothing is sent until it answers`, { event: 'database-lost' });
       emit({ type: 'database', seconds: undefined });
     },

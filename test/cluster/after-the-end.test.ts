@@ -53,35 +53,45 @@ test('a call of a database that this process has closed is not repeated', async 
   expect(memory.lateCalls).toEqual(['hasRuns']);
 });
 
-test('a process that was cut off from the database takes back nothing for 15 s: others come back with it, and say what became of theirs', async () => {
+/** `recoverAgain`: after a time, in which the database is away for the next `awayMs`; which calls reached it. */
+async function aRecovering() {
   const memory = new MemoryCluster(systemClock);
   let nowMs = 0;
-  let isAway = false;
+  let awayUntilMs = 0;
   const asked: string[] = [];
   const breakCall = (method: string) => {
-    if (!isAway) asked.push(method);
-    return isAway ? 'before' : undefined;
+    if (nowMs < awayUntilMs) return 'before';
+    asked.push(method);
+    return undefined;
   };
-  // The database is back after the first pause.
   const sleep = async (delayMs: number) => {
     nowMs += delayMs;
-    isAway = false;
   };
   const clock: Clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep };
   const { terminal } = aTerminal({ env: { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' } });
   const runtime = { ...nodeEnv, clock, loadStore: async () => memory.connect(breakCall) };
   const settings = { ...CLUSTER, share: 'lane', leaseSeconds: 30, sendHere: true } as const;
   const { store, close } = await openCluster(createContext({ ...terminal, runtime }), settings, 900);
-  const recoverAgain = async (afterMs: number) => {
+  const recoverAgain = async (afterMs: number, awayMs = 0) => {
     nowMs += afterMs;
+    awayUntilMs = nowMs + awayMs;
     await store.recover();
     return asked.splice(0).filter((method) => !method.endsWith(' reply'));
   };
+  return { recoverAgain, close };
+}
 
+test('a process that was cut off from the database takes back nothing for 15 s: others come back with it, and say what became of theirs', async () => {
+  const { recoverAgain, close } = await aRecovering();
   expect(await recoverAgain(0)).toEqual(['recover']);
-  isAway = true;
-  expect(await recoverAgain(2_000)).toEqual(['readServer']);
+  expect(await recoverAgain(2_000, 8_000)).toEqual(['readServer']);
   expect(await recoverAgain(10_000)).toEqual([]);
   expect(await recoverAgain(5_000)).toEqual(['recover']);
+  await close();
+});
+
+test('a process that loses a call every few seconds takes back what a lost worker had: a run would not end without it', async () => {
+  const { recoverAgain, close } = await aRecovering();
+  for (let times = 0; times < 5; times += 1) expect(await recoverAgain(3_000, 100)).toEqual(['recover']);
   await close();
 });
