@@ -27,7 +27,6 @@ try {
   await page.waitForURL(/columns|message/);
   await page.click('text=Save and go on');
   await page.fill('#sender', 'LADEN');
-  await page.fill('#sender', 'LADEN');
   await page.fill('#message', "Hi {{ first_name | default: 'there' }}, 20 % off all week. Reply STOP to end.");
   await page.click('text=Save and show it');
   await page.goto(page.url().replace(/message.*$/, 'check'));
