@@ -96,6 +96,8 @@ export async function withSending<T>(
         const end = registry.find(plan.id)?.ended;
         const isOpen = end === undefined || end.exitCode === EXIT.again;
         if (before === undefined || isOpen || isDeepStrictEqual(end, before.recordOf(plan.id).ended)) return undefined;
+        // Another process has resumed it since, and died.
+        if ((await files.stat(join(directory, JOURNAL_FILE)))?.bytes !== end.journalBytes) return undefined;
         const summary = await readSummary(files, directory);
         if (summary !== undefined) emit({ type: 'ended-meanwhile', summary });
         return summary;

@@ -87,6 +87,27 @@ describe.concurrent('a standby', () => {
     expect(workspace.requests()).toHaveLength(3);
   });
 
+  test('goes on with a run that ended with 4, and that another process resumed meanwhile and died of', async () => {
+    const { workspace, leader } = await aLeader(SLOW, { more: { kind: 'status-401', nth: 3 } });
+    const second = new Machine(workspace, 'pod-2');
+    const standby = second.start('run', 'job.yaml', '--standby');
+    await standby.says('stands by: process');
+    standby.signal('SIGSTOP');
+    leader.signal('SIGCONT');
+    expect((await leader.ended).code).toBe(4);
+    workspace.setFaults({ kind: 'latency', delayMs: 600_000 });
+    const third = new Machine(workspace, 'pod-3').start('run', 'job.yaml');
+    await until(() => workspace.requests().length === 4);
+    third.signal('SIGKILL');
+    await third.ended;
+    workspace.setFaults();
+    standby.signal('SIGCONT');
+    second.passes(LEASE_MS);
+    const { code, summary } = await workspace.finish(standby);
+
+    expect([code, summary.balance]).toEqual([3, expect.objectContaining({ accepted: 20, inDoubt: 10 })]);
+  });
+
   test('goes on at once where its leader got SIGTERM, and ends when it gets one itself', async () => {
     const { workspace, leader, standby } = await aPair({ kind: 'latency', delayMs: 3000 }, { rows: people(50) });
     const third = new Machine(workspace, 'pod-3').start('run', 'job.yaml', '--standby');
