@@ -28,7 +28,7 @@ export interface OpenCluster {
 const RECOVER_EVERY_MS = 1_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
 const BACK_FOR_MS = 15_000;
-/** A third of the shortest lease: in less none ends. A line that loses a call every few seconds would else take back nothing for ever. */
+/** A third of the shortest lease: in less none ends. Else a line that loses a call every few seconds would take back nothing, however long it waits. */
 const CUT_OFF_MS = 5_000;
 
 /** Connects, and waits for a database that is down as long as for a service that is. */

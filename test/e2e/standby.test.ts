@@ -87,7 +87,7 @@ describe.concurrent('a standby', () => {
     expect(workspace.requests()).toHaveLength(3);
   });
 
-  test('goes on with a run that ended with 4, and that another process resumed meanwhile and died of', async () => {
+  test('resumes a run that ended with 4, and that another process had resumed meanwhile before it died', async () => {
     const { workspace, leader } = await aLeader(SLOW, { more: { kind: 'status-401', nth: 3 } });
     const second = new Machine(workspace, 'pod-2');
     const standby = second.start('run', 'job.yaml', '--standby');

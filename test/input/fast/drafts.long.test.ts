@@ -99,7 +99,7 @@ describe('rows that are drafted in a thread', () => {
     expect(statesOf(rows)).toEqual([
       'planned',
       'planned',
-      'retried',
+      'read-again',
       'duplicate',
       'not-a-number',
       'missing-value',
