@@ -22,7 +22,7 @@ export interface CampaignFolder {
   readonly sheet: string | undefined;
 }
 
-/** What a person did to a campaign in the console. */
+/** What a person did to a campaign in the console; `at` in ISO 8601. */
 export interface Deed {
   readonly at: string;
   /** '' of who is alone with it. */

@@ -185,6 +185,7 @@ function toNumber(written: unknown, country: CountryCode | undefined): number | 
   return number?.isPossible() ? Number(number.number) : undefined;
 }
 
+/** What a code's SMS is. `now` in ms since 1970. */
 function describeSms(code: string, request: z.output<typeof creationSchema>, now: number) {
   const { template, brand, sms, codeValidity, resendingInterval } = request;
   // Default texts are those of the service's documentation; a brand that is asked for and not given is empty.

@@ -59,6 +59,7 @@ function asInStep(key: 'brand' | 'template' | 'source', about: string) {
   return { ...text(about), coerce } as const;
 }
 
+/** E.164, by the rules of a step. */
 function readDestination(number: string, country: string | undefined): string {
   const read = normalizeNumber(number, country);
   if (read.ok) return read.e164;

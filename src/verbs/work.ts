@@ -211,6 +211,7 @@ class SentRows {
   }
 }
 
+/** Milliseconds of `60s` or `10m`. */
 function readIdle(given: string): number | undefined {
   const [, count, unit] = /^(\d{1,5})([sm])$/.exec(given) ?? [];
   return count === undefined ? undefined : Number(count) * (unit === 'm' ? 60_000 : 1000);

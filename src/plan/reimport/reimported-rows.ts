@@ -138,7 +138,7 @@ function reject(what: string): RowRefusal {
   return { kind: 'rejected', rejection: { stage: 'read', field: '_rowId', code: 'bad-id', reason } };
 }
 
-/** `retried`: another plan has it; `read-again`: another file of this one has. */
+/** `retried`: another plan has it; `read-again`: this one has it once more. */
 export function skip(code: 'retried' | 'read-again', reason: string): RowRefusal {
   return { kind: 'skipped', skip: { code, reason } };
 }
