@@ -295,14 +295,14 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/run/send/provision-step.ts',
     find: "    await journal.append({ type: 'preparing', ",
     replace: "    void journal.append({ type: 'preparing', ",
-    tests: [SIMULATION],
+    tests: ['test/run/send/provision-step.test.ts'],
   },
   {
     name: 'a step without rows changes something before the journal says so',
     file: 'src/run/apply-action.ts',
     find: "          await journal.append({ type: 'action', ",
     replace: "          void journal.append({ type: 'action', ",
-    tests: [SIMULATION],
+    tests: ['test/run/actions.test.ts'],
   },
   {
     name: 'a conversation whose answer was lost is asked for again',

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Job } from '../../src/job/job.js';
 import { decodeLine, type JournalEntry } from '../../src/journal/entry-format.js';
 import type { Summary } from '../../src/report/summary.js';
@@ -7,6 +8,7 @@ import type { RunDeps, RunLaneOptions } from '../../src/run/run-deps.js';
 import { StopSwitch } from '../../src/run/stop.js';
 import type { Answer } from '../../src/service/answer.js';
 import type { Call, Transport } from '../../src/service/transport.js';
+import type { Files } from '../../src/storage/files.js';
 import type { Lock } from '../../src/storage/lock.js';
 import { LaneStopped } from '../../src/throttle/gate.js';
 import type { Lane } from '../../src/throttle/lane.js';
@@ -193,6 +195,20 @@ export function entriesOf(disk: MemoryDisk, directory: string): JournalEntry[] {
     const entry = decodeLine(Buffer.from(line))?.entry;
     return entry === undefined ? [] : [entry];
   });
+}
+
+/** A disk whose syncs take a while: what does not wait for one gets ahead of it. */
+export function slowFiles({ disk }: Pick<MadePlan, 'disk'>, onSynced: () => void): Files {
+  const openAppend: Files['openAppend'] = async (path) => {
+    const file = await disk.files.openAppend(path);
+    const sync = async () => {
+      for (let turns = 0; turns < 10; turns++) await setImmediate();
+      await file.sync();
+      onSynced();
+    };
+    return { ...file, sync };
+  };
+  return { ...disk.files, openAppend };
 }
 
 /** Messages that were accepted more than once. */

@@ -6,7 +6,17 @@ import type { Call } from '../../src/service/transport.js';
 import { aCsvOf, anSmsStep, makeAPlan, someLimits } from '../plan/a-plan.js';
 import { ownError } from '../service/an-answer.js';
 import { LOST, lostAtGate } from './a-lost-lock.js';
-import { aFakeLane, aRun, aScriptedService, entriesOf, failure, type RunOptions, reportOf, response } from './a-run.js';
+import {
+  aFakeLane,
+  aRun,
+  aScriptedService,
+  entriesOf,
+  failure,
+  type RunOptions,
+  reportOf,
+  response,
+  slowFiles,
+} from './a-run.js';
 
 const CHAT: ChatStep = { kind: 'chat', text: 'done', room: undefined, when: 'always', limits: someLimits() };
 
@@ -66,6 +76,26 @@ async function runOnce(
   const run = await aRun({ made, service, ...options });
   return { ...run, summary: await reportOf(made) };
 }
+
+describe('step without rows that changes something', () => {
+  it('is noted durably before it does', async () => {
+    const made = await aPlanOf(anSmsStep(), PAUSE);
+    let durable: readonly { readonly type: string }[] = [];
+    const before: unknown[] = [];
+    const service = aService({
+      other: ({ method }) => {
+        if (method === 'POST') before.push(durable.at(-1));
+        return undefined;
+      },
+    });
+    const files = slowFiles(made, () => {
+      durable = entriesOf(made.disk, made.directory);
+    });
+    await aRun({ made, service, deps: { files } });
+    expect(before).toMatchObject([{ type: 'action', step: 2 }]);
+    expect(service.changes).toEqual(['PAUSED']);
+  });
+});
 
 describe('step without rows whose area cannot be reached', () => {
   const unreachable = () => aService({ other: () => failure(false, 'ECONNREFUSED') });

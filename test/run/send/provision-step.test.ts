@@ -1,14 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ConversationsStep } from '../../../src/job/job.js';
 import type { JournalEntry } from '../../../src/journal/entry-format.js';
 import { StopSwitch } from '../../../src/run/stop.js';
 import type { Answer } from '../../../src/service/answer.js';
-import type { Files } from '../../../src/storage/files.js';
 import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../../plan/a-plan.js';
 import { ownError } from '../../service/an-answer.js';
 import { LOST, lostAtGate } from '../a-lost-lock.js';
-import { aRun, aScriptedService, entriesOf, failure, response, type Script } from '../a-run.js';
+import { aRun, aScriptedService, entriesOf, failure, response, type Script, slowFiles } from '../a-run.js';
 
 const WEBHOOKS = '/chat-gateway/v1/webhooks';
 const CHANNELS = '/chat-gateway/v1/channels';
@@ -47,20 +45,6 @@ function cutBehind({ disk, directory }: MadePlan, fits: (entry: JournalEntry) =>
   expect(last).not.toBe(-1);
   const lines = linesOf(disk.readText(path)).slice(0, last + 1);
   disk.write(path, `${lines.join('\n')}\n`);
-}
-
-/** A disk whose syncs take a while: what does not wait for one gets ahead of it. */
-function slowFiles({ disk }: MadePlan, onSynced: () => void): Files {
-  const openAppend: Files['openAppend'] = async (path) => {
-    const file = await disk.files.openAppend(path);
-    const sync = async () => {
-      for (let turns = 0; turns < 10; turns++) await setImmediate();
-      await file.sync();
-      onSynced();
-    };
-    return { ...file, sync };
-  };
-  return { ...disk.files, openAppend };
 }
 
 const isPreparing = (what: string) => (entry: JournalEntry) =>
