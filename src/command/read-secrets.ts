@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import { trimEndOf } from '../domain/trim-end.js';
+import { trimEndOf } from '../domain/text.js';
 import type { AreaCredentials, SecretSource } from '../job/job.js';
 import { listSecrets, type ServiceSecrets } from '../service/service-secrets.js';
 import type { Files } from '../storage/files.js';

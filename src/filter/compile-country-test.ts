@@ -1,10 +1,10 @@
 import type { RowCells } from '../domain/row.js';
+import { isBlank } from '../domain/text.js';
 import type { CountryTest } from '../domain/where.js';
 import type { RowStep } from '../job/job.js';
 import { kindOf } from '../kinds/kinds.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { type NumberColumn, normalizeCell } from '../normalize/number/number.js';
-import { isBlank } from '../template/blank.js';
 import type { CompiledTest } from './read-cell.js';
 
 /** Which column of a step has the numbers that it sends to, and in which country those without + are read. */

@@ -1,5 +1,5 @@
+import { isBlank } from '../domain/text.js';
 import type { CellTest, CountryTest } from '../domain/where.js';
-import { isBlank } from '../template/blank.js';
 import { isRealDate, readIsoDate, readWrittenDate } from '../template/date-input.js';
 import { type CompiledTest, createNumberReader, foldText } from './read-cell.js';
 

@@ -1,6 +1,6 @@
 import { format } from '../domain/count-of.js';
-import type { FindColumn } from '../domain/find-column.js';
 import type { RowCells } from '../domain/row.js';
+import type { FindColumn } from '../domain/text.js';
 import type { Condition, Where } from '../domain/where.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { asCountry, describeOmitted } from './bind-where.js';

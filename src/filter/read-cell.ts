@@ -1,5 +1,5 @@
 import type { RowCells } from '../domain/row.js';
-import { isBlank } from '../template/blank.js';
+import { isBlank } from '../domain/text.js';
 import { rewriteNumber } from '../template/number-input.js';
 
 /** A test of one cell. */

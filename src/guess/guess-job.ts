@@ -1,5 +1,5 @@
 import type { ContactField } from '../domain/contact-fields.js';
-import type { FindColumn } from '../domain/find-column.js';
+import type { FindColumn } from '../domain/text.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import { type ConsentGuess, guessConsent } from './guess-consent.js';
 import { guessCountryColumn } from './guess-country.js';

@@ -1,4 +1,4 @@
-import type { FindColumn } from '../domain/find-column.js';
+import type { FindColumn } from '../domain/text.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
 import { type DefaultCountry, findMode, guessCountryColumn, guessDefaultCountry } from './guess-country.js';

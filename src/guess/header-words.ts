@@ -1,4 +1,4 @@
-import { foldName } from '../domain/find-column.js';
+import { foldName } from '../domain/text.js';
 
 /**
  * What exports call their columns, in the languages that most of them are written in: en de fr es it pt nl pl sv id ms vi

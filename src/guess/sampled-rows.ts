@@ -1,5 +1,5 @@
-import type { FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
+import type { FindColumn } from '../domain/text.js';
 
 /** The first rows of a file, as its reader gives them. */
 export interface SampledFile {

@@ -1,8 +1,8 @@
 import { getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { countOf } from '../domain/count-of.js';
-import type { FindColumn } from '../domain/find-column.js';
 import { listZones } from '../domain/stated-time.js';
+import type { FindColumn } from '../domain/text.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from './describe-guess.js';
 import type { JobGuess } from './guess-job.js';

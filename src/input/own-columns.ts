@@ -1,5 +1,5 @@
-import { foldName } from '../domain/find-column.js';
 import { foldCase, isResultColumn, PLACE_COLUMNS, RECEIPT_COLUMNS, readOwnName } from '../domain/output-columns.js';
+import { foldName } from '../domain/text.js';
 
 /** Stands for the id of an unreadable row: it may have had one, and must not be taken for a new row. */
 export const HIDDEN_ID = '?';

@@ -1,6 +1,6 @@
 import { isLoopback } from '../domain/loopback.js';
 import { BELL_CANADA_BASE, CAMPAIGN_BASE_FORM, CAMPAIGN_PLATFORMS, CC_PLATFORM } from '../domain/service-facts.js';
-import { trimEndOf } from '../domain/trim-end.js';
+import { trimEndOf } from '../domain/text.js';
 
 /**
  * Addresses of the service, as a job may write them. What finds a fault says what is expected, and is undefined where

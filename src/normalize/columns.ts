@@ -1,6 +1,6 @@
-import { type FindColumn, foldName } from '../domain/find-column.js';
 import { readOwnName } from '../domain/output-columns.js';
 import { suggestNearest } from '../domain/suggest.js';
+import { type FindColumn, foldName } from '../domain/text.js';
 import { listColumns } from './mask.js';
 
 /** A column that the job names and the file lacks, or cannot have twice. */

@@ -7,10 +7,9 @@ import {
   maxLengths,
   personFields,
 } from '../domain/contact-fields.js';
-import type { Rejection } from '../domain/row.js';
+import { joinFaults, type Rejection } from '../domain/row.js';
 import type { RejectionCode } from '../domain/row-codes.js';
 import { normalizeCountry } from './country.js';
-import { joinFaults } from './join-faults.js';
 import { explainOwnCountry } from './number/explain-number.js';
 import { normalizeNumber } from './number/number.js';
 

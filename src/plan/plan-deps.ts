@@ -1,4 +1,4 @@
-import type { FindColumn } from '../domain/find-column.js';
+import type { FindColumn } from '../domain/text.js';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';

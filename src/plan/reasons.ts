@@ -1,5 +1,5 @@
-import { foldName } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
+import { foldName } from '../domain/text.js';
 import { maskCell } from '../normalize/mask.js';
 
 /** Rows that were not accepted for the same reason, with the first of them as an example. Holds no personal data. */

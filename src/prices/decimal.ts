@@ -1,4 +1,4 @@
-import { trimEndOf } from '../domain/trim-end.js';
+import { trimEndOf } from '../domain/text.js';
 
 /**
  * Amounts of money are exact: a decimal number with at most 9 decimals is a BigInt of billionths ("nanos"), never a

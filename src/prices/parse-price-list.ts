@@ -1,7 +1,7 @@
 import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
-import type { FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
+import type { FindColumn } from '../domain/text.js';
 import { explainMissingColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { planByCountry, plansByCallingCode } from '../normalize/number/numbering-plan.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
-import type { FindColumn } from '../domain/find-column.js';
 import { cellsOf } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
+import type { FindColumn } from '../domain/text.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';

@@ -1,6 +1,6 @@
 import { UserError } from '../domain/errors.js';
-import type { FindColumn } from '../domain/find-column.js';
 import type { Cell } from '../domain/row.js';
+import type { FindColumn } from '../domain/text.js';
 import type { InputFile } from '../input/inputs.js';
 import { readBatches } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';

@@ -1,8 +1,8 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
+import { isBlank } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
-import { isBlank } from './blank.js';
 import { type ByteText, compileByteText } from './byte-text.js';
 import { BadDate } from './date.js';
 import { FOUND, type FoundFault, MissingCell, MissingValue } from './missing.js';

@@ -26,7 +26,7 @@ test.each(['src', 'test'])('a file of %s/ has at most 350 lines', (room) => {
 });
 
 /** These only go down: lower one when you have removed some. A file is a subject; what only one file needs stands in it. */
-const MOST_SHORT_FILES = 25;
+const MOST_SHORT_FILES = 15;
 const MOST_BAGS = 23;
 
 test(`at most ${MOST_SHORT_FILES} files of src/ have fewer than 30 lines`, () => {

@@ -1,7 +1,7 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Rejection } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
-import { trimEndOf } from '../../domain/trim-end.js';
+import { trimEndOf } from '../../domain/text.js';
 import { FORBIDDEN_NAMES } from '../record-reader.js';
 
 /** Deeper than any field of the service; JSON.stringify and the walk here recurse. */

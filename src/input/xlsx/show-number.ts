@@ -1,5 +1,5 @@
 import { format, getFormatDateInfo, getFormatFromId, getFormatInfo, isDateFormat } from 'numfmt';
-import { trimEndOf } from '../../domain/trim-end.js';
+import { trimEndOf } from '../../domain/text.js';
 import type { Archive } from './archive.js';
 import type { Workbook } from './workbook.js';
 import { readSmallPart } from './xml-reader.js';

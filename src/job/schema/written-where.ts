@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { isBlank } from '../../domain/text.js';
 import { type CellTest, DAYS_AGO, type Where } from '../../domain/where.js';
 import { normalizeCountry } from '../../normalize/country.js';
-import { isBlank } from '../../template/blank.js';
 import { findBadInputFormat } from '../../template/date-input.js';
 import { findBadNumberFormat } from '../../template/number-input.js';
 import { columnName } from './values.js';

@@ -1,10 +1,9 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
-import type { RowOutcomes } from '../../domain/row.js';
+import { joinFaults, type RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, QUEUE_ASSIGNMENT } from '../../domain/service-facts.js';
 import type { ConversationsStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
-import { joinFaults } from '../../normalize/join-faults.js';
 import { type Response, readJsonBody } from '../../service/answer.js';
 import {
   type ConversationRequest,

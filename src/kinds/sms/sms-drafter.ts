@@ -1,7 +1,6 @@
-import type { Cell, Rejection } from '../../domain/row.js';
+import { type Cell, joinFaults, type Rejection } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
-import { joinFaults } from '../../normalize/join-faults.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
 import { checkText, type TextCheck } from '../../template/check-text.js';

@@ -1,11 +1,10 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
-import type { Rejection, RowOutcomes, Verdict } from '../../domain/row.js';
+import { joinFaults, type Rejection, type RowOutcomes, type Verdict } from '../../domain/row.js';
 import type { RejectionCode } from '../../domain/row-codes.js';
 import { CODE_LENGTH } from '../../domain/service-facts.js';
 import type { VerificationCheckStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
-import { joinFaults } from '../../normalize/join-faults.js';
 import { isAnotherNumber, type Response } from '../../service/answer.js';
 import {
   checkCode,

@@ -1,9 +1,8 @@
 import { ROW_KINDS } from '../../domain/areas.js';
-import type { RowOutcomes } from '../../domain/row.js';
+import { joinFaults, type RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, RESEND_TOO_EARLY } from '../../domain/service-facts.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
-import { joinFaults } from '../../normalize/join-faults.js';
 import { NumberSet } from '../../normalize/number/number-set.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
 import { readSessionBody } from '../../service/areas/verification.js';

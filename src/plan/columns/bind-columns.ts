@@ -1,6 +1,6 @@
-import type { FindColumn } from '../../domain/find-column.js';
 import { isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
+import type { FindColumn } from '../../domain/text.js';
 import { bindRows } from '../../filter/filter-rows.js';
 import type { RecordReader } from '../../input/record-reader.js';
 import type { RowStep } from '../../job/job.js';

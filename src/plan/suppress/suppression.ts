@@ -1,9 +1,9 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
-import type { FindColumn } from '../../domain/find-column.js';
 import { isOptOutList, OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
 import { personOf } from '../../domain/person.js';
 import type { Skip } from '../../domain/row.js';
+import type { FindColumn } from '../../domain/text.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Input, SuppressionLists } from '../../job/job.js';

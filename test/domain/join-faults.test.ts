@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Rejection } from '../../src/domain/row.js';
-import { joinFaults } from '../../src/normalize/join-faults.js';
+import { joinFaults, type Rejection } from '../../src/domain/row.js';
 
 const aFault = (field: string, code: Rejection['code'], reason: string): Rejection => ({
   stage: 'normalize',
