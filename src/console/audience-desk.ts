@@ -1,9 +1,7 @@
 import { basename, join, resolve } from 'node:path';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
 import { findColumn } from '../input/own-columns.js';
-import { readHeads } from '../input/read-heads.js';
-import { guessEncoding } from '../input/text/guess-encoding.js';
-import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
+import { guessFileEncoding, readHeads } from '../input/read-heads.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../report/account.js';
 import type { Files } from '../storage/files.js';
@@ -21,7 +19,8 @@ import { type CampaignJob, listLists, setLists } from './campaign.js';
 import type { Printed } from './commands.js';
 import { Desk, fieldText, type JobRequest, viewOf } from './desk.js';
 import { whoPage } from './pages/audience-pages.js';
-import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
+import type { PageAnswer } from './pages/layout.js';
+import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
 import { refusePath, writePieces } from './uploads.js';
 
 /** Who gets a campaign: it writes `where` and `suppress` of the job, and shows what `volley check` says of them. */
@@ -84,9 +83,7 @@ export class AudienceDesk extends Desk {
     if (file !== undefined) await writePieces(this.files, path, [file.bytes]);
     const fault = await refusePath(this.files, path);
     if (fault !== undefined) return { message: fault, field: 'path' };
-    const { maxFileBytes } = DEFAULT_READ_LIMITS;
-    const isText = !/\.xls[xm]$/i.test(path);
-    const encoding = isText ? await guessEncoding({ path, shown: basename(path), maxFileBytes }) : undefined;
+    const encoding = await guessFileEncoding({ path, shown: basename(path) });
     const files = file === undefined ? path : `lists/${file.name}`;
     return { files, ...(encoding === undefined ? {} : { encoding }) };
   }

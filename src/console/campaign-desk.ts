@@ -22,7 +22,8 @@ import {
 } from './pages/campaign-pages.js';
 import { textOfForm } from './pages/fix-pages.js';
 import { renderRequest } from './pages/home-pages.js';
-import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
+import type { PageAnswer } from './pages/layout.js';
+import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
 import { countWaiting, describeRunShortly, findRun, readColumns } from './reading.js';
 import { describeTiming, ownZone } from './timing.js';
 import { findUploaded, readFileName, readSize, refusePath, SLICE_BYTES, takeSlice, writePieces } from './uploads.js';

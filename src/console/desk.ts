@@ -8,7 +8,8 @@ import type { Visit } from './access.js';
 import { type CampaignFolder, type CampaignJob, Campaigns, jobFileOf } from './campaign.js';
 import type { Commands, CommandToStart, Printed, Started } from './commands.js';
 import { handWrittenPage } from './pages/campaign-pages.js';
-import { type PageAnswer, type View, WORK, type Work, type Wrong } from './pages/layout.js';
+import { type PageAnswer, WORK, type Work } from './pages/layout.js';
+import type { View, Wrong } from './pages/wrong.js';
 import { type FoundRun, readChecked } from './reading.js';
 
 /** What a form or a query says. */

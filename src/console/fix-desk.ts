@@ -1,7 +1,8 @@
 import { extname, join } from 'node:path';
 import { listInputs } from '../input/inputs.js';
+import { guessFileEncoding } from '../input/read-heads.js';
 import { readRecords } from '../input/records.js';
-import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
+import { createDecoder } from '../input/text/decoder.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { findRefusal } from '../plan/reimport/own-outputs.js';
@@ -9,7 +10,8 @@ import type { RejectedRow } from '../retry/left-rows.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import { type CampaignRequest, Desk, fieldText, readFrom, viewOf } from './desk.js';
 import { editableAt, fieldOf, fixPage, PAGE_ROWS, textOfForm } from './pages/fix-pages.js';
-import { describeConflict, type PageAnswer, type Wrong } from './pages/layout.js';
+import type { PageAnswer } from './pages/layout.js';
+import { describeConflict, type Wrong } from './pages/wrong.js';
 import { findRun } from './reading.js';
 import { applyFixes, countFixed, type Fixes, type RejectionList, Rejections } from './rejections.js';
 import { writePieces } from './uploads.js';
@@ -154,7 +156,12 @@ export class FixDesk extends Desk {
       const name = `corrected-${list.plan}${extname(file.name).toLowerCase()}`;
       const path = join(campaign.directory, 'files', name);
       await writePieces(this.files, path, [file.bytes]);
-      const fault = await findFault(path, campaign.directory);
+      const encoding = await guessFileEncoding({ path, shown: file.name });
+      const decoder = encoding && (await createDecoder({ name: encoding, markBytes: 0, notice: undefined }));
+      const text = decoder?.decode(Buffer.from(file.bytes));
+      // As UTF-8 it comes back to a job of whatever encoding.
+      if (text !== undefined) await writePieces(this.files, path, [text]);
+      const fault = await findFault(path, looked);
       if (fault === undefined) return this.#reimport(asked, campaign, name);
       await this.files.remove(path);
       return this.#show(asked, looked, [{ ...fault, field: 'file' }]);
@@ -163,13 +170,11 @@ export class FixDesk extends Desk {
 }
 
 /** Why a file is not the rejections, corrected. */
-async function findFault(path: string, directory: string): Promise<Omit<Wrong, 'field'> | undefined> {
+async function findFault(path: string, { campaign, plan }: Looked): Promise<Omit<Wrong, 'field'> | undefined> {
   try {
-    const [file] = await listInputs([path], directory);
-    if (file === undefined) return { message: 'The file cannot be read' };
-    const stated = { encoding: undefined, sheet: undefined, delimiter: undefined, format: undefined };
-    const countries = { country: undefined, countryColumn: undefined };
-    const records = readRecords(file, { files: [path], ...stated, ...countries, limits: DEFAULT_READ_LIMITS });
+    const [[file], [step]] = [await listInputs([path], campaign.directory), plan.job.steps];
+    if (file === undefined || step?.kind !== 'sms') return { message: 'The file cannot be read' };
+    const records = readRecords(file, step.input);
     await records.open();
     await records.close();
     const [own] = records.ownColumns;

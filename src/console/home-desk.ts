@@ -19,7 +19,8 @@ import {
   settingsPage,
   sortEntries,
 } from './pages/home-pages.js';
-import { type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
+import type { PageAnswer } from './pages/layout.js';
+import { type Wrong, wrongOf } from './pages/wrong.js';
 import { countWaiting, describeRunShortly, type FoundRun, findRun } from './reading.js';
 import type { Team } from './team.js';
 

@@ -4,8 +4,9 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { readSummary } from '../report/write-report.js';
 import type { CampaignFolder } from './campaign.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, viewOf } from './desk.js';
-import { type PageAnswer, type Wrong, waitPage, wrongOf } from './pages/layout.js';
+import { type PageAnswer, waitPage } from './pages/layout.js';
 import { doubtPage, hadPage, takeBackPage } from './pages/repair-pages.js';
+import { type Wrong, wrongOf } from './pages/wrong.js';
 import { findRun } from './reading.js';
 import { writePieces } from './uploads.js';
 

@@ -7,8 +7,9 @@ import { readSample } from './audience-desk.js';
 import { type CampaignFolder, jobFileOf } from './campaign.js';
 import type { Started } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf } from './desk.js';
-import { type PageAnswer, refusedPage, type Wrong, waitPage, wrongOf } from './pages/layout.js';
+import { type PageAnswer, refusedPage, waitPage } from './pages/layout.js';
 import { checkPage, runPage, TEST_ROWS, testPage, whatNext } from './pages/sending-pages.js';
+import { type Wrong, wrongOf } from './pages/wrong.js';
 import { type Checked, countWaiting, type FoundRun, findRun } from './reading.js';
 
 /** From tests to own phones and the check of a campaign to its report: it starts the commands, and shows what became of them. */

@@ -1,8 +1,9 @@
 import { isMap } from 'yaml';
 import { findZone } from '../domain/stated-time.js';
 import { Desk, type JobRequest, viewOf } from './desk.js';
-import { describeConflict, type PageAnswer, type Wrong, wrongOf } from './pages/layout.js';
+import type { PageAnswer } from './pages/layout.js';
 import { whenPage } from './pages/timing-pages.js';
+import { describeConflict, type Wrong, wrongOf } from './pages/wrong.js';
 import { describeTiming, ownZone, readTiming, type Timing } from './timing.js';
 
 /** Keys of the step, and of the form, that are of times and stages alone. */

@@ -117,7 +117,8 @@ async function findFault(path: string): Promise<string | undefined> {
   }
 }
 
-function formatByName(path: string): InputFile['format'] {
+/** Of a file whose job states none. */
+export function formatByName(path: string): InputFile['format'] {
   if (/\.xls[xm]$/i.test(path)) return 'xlsx';
   return /\.(ndjson|jsonl)(\.gz)?$/i.test(path) ? 'ndjson' : 'csv';
 }

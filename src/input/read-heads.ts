@@ -7,7 +7,7 @@ import type { Input } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import type { Files } from '../storage/files.js';
-import { type InputFile, isOpenMark, listInputs } from './inputs.js';
+import { formatByName, type InputFile, isOpenMark, listInputs } from './inputs.js';
 import { findColumn } from './own-columns.js';
 import { readBatches } from './record-reader.js';
 import { readRecords } from './records.js';
@@ -80,7 +80,7 @@ export async function readHeads(
 
 /** A list has its own encoding, whatever that of the rows. Refuses one that no plan could read. */
 async function readOptOuts(list: InputFile, stated: string | undefined): Promise<Omit<ListHead, 'name'>> {
-  const guessed = list.format === 'xlsx' ? undefined : await guessTextEncoding(list);
+  const guessed = await guessFileEncoding(list);
   const read = (encoding: string | undefined) => readRows(list, { encoding, sheet: undefined, most: MOST_ROWS });
   const { encoding, ...head } = await read(guessed)
     .then((rows) => ({ ...rows, encoding: guessed }))
@@ -94,7 +94,7 @@ async function readOptOuts(list: InputFile, stated: string | undefined): Promise
 async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {
   const found = [];
   const texts = inputs.filter(({ format }) => format !== 'xlsx');
-  for (const text of texts) found.push(await guessTextEncoding(text));
+  for (const text of texts) found.push(await guessFileEncoding(text));
   const index = found.findIndex((encoding) => encoding !== undefined);
   if (index !== -1 && found.includes(undefined)) {
     const hint = 'Save all files as UTF-8, or write a job for each.';
@@ -103,7 +103,9 @@ async function findEncoding(inputs: readonly InputFile[]): Promise<string | unde
   return found[index];
 }
 
-function guessTextEncoding({ path, shown }: InputFile): ReturnType<typeof guessEncoding> {
+/** Of a file that a person exported or corrected; undefined where it is UTF-8, says it itself, as a workbook does, or is unclear. */
+export async function guessFileEncoding({ path, shown }: Pick<InputFile, 'path' | 'shown'>) {
+  if (formatByName(path) === 'xlsx') return undefined;
   return guessEncoding({ path, shown, maxFileBytes: DEFAULT_READ_LIMITS.maxFileBytes });
 }
 

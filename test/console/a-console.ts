@@ -90,7 +90,12 @@ export class AConsole {
   }
 
   /** A form with a file. */
-  async upload(path: string, name: string, text: string, fields: Asking = {}): Promise<Answer> {
+  async upload(
+    path: string,
+    name: string,
+    text: string | Uint8Array<ArrayBuffer>,
+    fields: Asking = {},
+  ): Promise<Answer> {
     const body = new FormData();
     for (const [field, value] of Object.entries(fields)) body.set(field, value);
     body.set('token', this.#token);

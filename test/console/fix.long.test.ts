@@ -107,6 +107,18 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(await shown('sheet')).toContain('Nothing is left to fix.');
   });
 
+  test('come back with their umlauts from a spreadsheet that saved them in windows-1252', async () => {
+    await aChecked('umlauts', `${people(1)}Jürgen Groß,n/a\n`);
+    await send('umlauts', 1);
+    const sheet = (await console.ask('/c/umlauts/fix.csv')).text.replace(/^\uFEFF/, '').replace('n/a', numberOf(2));
+    // A spreadsheet of that country separates by semicolons.
+    const saved = new Uint8Array(Buffer.from(sheet.replaceAll(',', ';'), 'latin1'));
+    expect((await console.upload('/c/umlauts/fix/upload', 'fixed.csv', saved)).to).toBe('/c/umlauts/check');
+    expect(textOf(await console.checked('umlauts'))).toContain('Hi Jürgen Groß, umlauts!');
+    await send('umlauts', 1);
+    expect(console.sent('umlauts')).toEqual([...numbersOf(1), numberOf(2)]);
+  });
+
   test('of two people who change one cell, the second is shown what the first wrote', async () => {
     await aChecked('both');
     const plan = await planOf('both');

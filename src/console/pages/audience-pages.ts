@@ -1,18 +1,9 @@
 import { format } from '../../domain/count-of.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { nameTick, type TickableColumn } from '../audience.js';
-import {
-  MULTIPART,
-  type PageAnswer,
-  PEOPLE_FILES,
-  renderField,
-  renderFileField,
-  renderForm,
-  renderHidden,
-  renderPage,
-  SAVE,
-  type View,
-} from './layout.js';
+import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderHidden, SAVE } from './forms.js';
+import { type PageAnswer, renderPage } from './layout.js';
+import type { View } from './wrong.js';
 
 interface WhoShown {
   readonly sha256: string;

@@ -8,21 +8,16 @@ import type { CampaignFolder, CampaignJob, Deed } from '../campaign.js';
 import { ownZone } from '../timing.js';
 import {
   MULTIPART,
-  markWrong,
-  type PageAnswer,
   PEOPLE_FILES,
-  renderFault,
   renderField,
   renderFileField,
   renderForm,
   renderHidden,
-  renderItems,
   renderOptions,
-  renderPage,
-  renderPhone,
   SAVE,
-  type View,
-} from './layout.js';
+} from './forms.js';
+import { type PageAnswer, renderItems, renderPage, renderPhone } from './layout.js';
+import { markWrong, renderFault, type View } from './wrong.js';
 
 export interface Task {
   readonly title: string;

@@ -5,19 +5,9 @@ import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js
 import type { RejectedRow } from '../../retry/left-rows.js';
 import type { FormFields } from '../desk.js';
 import { applyFixes, type CodeCount, countFixed, type Fixes, isFixed, type RejectionList } from '../rejections.js';
-import {
-  MULTIPART,
-  markWrong,
-  type PageAnswer,
-  renderFault,
-  renderFileField,
-  renderForm,
-  renderHidden,
-  renderItems,
-  renderPage,
-  renderPages,
-  type View,
-} from './layout.js';
+import { MULTIPART, renderFileField, renderForm, renderHidden } from './forms.js';
+import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
+import { markWrong, renderFault, type View } from './wrong.js';
 
 export const PAGE_ROWS = 50;
 /** Above it a spreadsheet is the quicker way, and stands first. */

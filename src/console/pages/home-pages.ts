@@ -10,16 +10,9 @@ import { PERSON_WORDS } from '../../people/people-file.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
 import { may, type User } from '../team.js';
 import { ownZone } from '../timing.js';
-import {
-  type PageAnswer,
-  renderField,
-  renderForm,
-  renderHidden,
-  renderItems,
-  renderPage,
-  renderPages,
-  type View,
-} from './layout.js';
+import { renderField, renderForm, renderHidden } from './forms.js';
+import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
+import type { View } from './wrong.js';
 
 type CampaignProgress = 'draft' | 'checked' | 'sending' | 'stopped' | 'doubt' | 'unreadable' | 'done';
 

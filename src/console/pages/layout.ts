@@ -1,28 +1,8 @@
 import { escapeText } from '../../command/screen.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
-import { NO_VISIT, type Visit } from '../access.js';
-import type { Printed, PrintedProblem } from '../commands.js';
-
-/** Who looks at a page, what it is about, and what is wrong on it. */
-export interface View extends Visit {
-  /** Where its forms lead: `/c/sale`; '' on a page about no campaign. */
-  readonly at: string;
-  readonly campaign: { readonly name: string; readonly isSandbox: boolean; readonly account: string } | undefined;
-  readonly wrong: readonly Wrong[];
-}
-
-const NO_VIEW: View = { ...NO_VISIT, at: '', campaign: undefined, wrong: [] };
-
-/** One thing that is wrong. `field`: the id of what is to be changed on this page. */
-export interface Wrong {
-  readonly message: string;
-  readonly hint?: string | null;
-  readonly field?: string;
-  /** Of the job file, which these pages do not name. */
-  readonly key?: string | null;
-  /** That the page is answered with, where it is not 422. */
-  readonly status?: number;
-}
+import type { Visit } from '../access.js';
+import { renderField, renderForm } from './forms.js';
+import { NO_VIEW, renderWrong, type View } from './wrong.js';
 
 /** What a request is answered with. `to`: another page, after every form that did something. */
 export interface PageAnswer {
@@ -151,87 +131,6 @@ function showHidden(page: string): string {
   );
 }
 
-function renderWrong(wrong: readonly Wrong[]): Html {
-  if (wrong.length === 0) return NOTHING;
-  const items = wrong.map((each) => {
-    const { hint, field } = each;
-    const plain = sayPlainly(each.message, each);
-    const said = field === undefined ? plain : html`<a href="#${field}">${plain}</a>`;
-    return html`<li>${said}${hint ? html`<br>${sayPlainly(hint)}` : NOTHING}</li>`;
-  });
-  return html`<div class="wrong" role="alert" aria-labelledby="wrong"><h2 id="wrong">There is a problem</h2><ul>${items}</ul></div>
-`;
-}
-
-/** In the words of these pages. Who follows a fault to its field does not need the key; the command below the page names its line. */
-function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
-  const isKeyFirst = key && said.startsWith(key);
-  const bare = isKeyFirst && said[key.length] === ':' ? said.slice(key.length + 2) : said;
-  const named = isKeyFirst && bare === said && field !== undefined ? `It${said.slice(key.length)}` : bare;
-  return named.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
-}
-
-/** The sentences of the command itself. `isOf`: of which of its problems; of all by default. */
-export function wrongOf({ error }: Printed, field?: string, isOf?: (problem: PrintedProblem) => boolean): Wrong[] {
-  if (error === null) return [];
-  const at = field === undefined ? {} : { field };
-  if (error.problems.length === 0) return [{ message: error.message, hint: error.hint, ...at }];
-  return error.problems.filter(isOf ?? (() => true)).map(({ file, line, key, message, hint }) => {
-    const where = file === undefined || key !== null ? '' : `${file}${line ? `, line ${line}` : ''}: `;
-    return { message: `${where}${message}`, hint, key, ...at };
-  });
-}
-
-/** What another person changed since a form was opened, in whose place it would be. */
-export function describeConflict(what: string, now: string): string {
-  return `${what} was changed meanwhile. It now ${now}. Yours is below; save it again to put it in its place.`;
-}
-
-/** A form that posts to a path of the campaign, or of the console. */
-export function renderForm(view: View, action: string, content: Html, attributes: Html = NOTHING): Html {
-  return html`<form method="post" action="${view.at}/${action}"${attributes}>${renderHidden('token', view.formToken)}${content}</form>
-`;
-}
-
-export function renderHidden(name: string, value: string | number): Html {
-  return html`<input type="hidden" name="${name}" value="${value}">`;
-}
-
-interface Field {
-  readonly id: string;
-  readonly label: string;
-  readonly hint?: string | undefined;
-  readonly value?: string;
-  readonly attributes?: Html;
-}
-
-export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
-  const written = value === undefined ? NOTHING : html` value="${value}"`;
-  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
-`;
-}
-
-/** Of what stands for a fault that is named at the top, and has it beside it. `hint`: the id of what else describes it. */
-export function markWrong({ wrong }: View, id: string, hint = ''): Html {
-  const isWrong = wrong.some(({ field }) => field === id);
-  const described = `${hint} ${isWrong ? `${id}-fault` : ''}`.trim();
-  return html`${isWrong ? html` aria-invalid="true"` : NOTHING}${described === '' ? NOTHING : html` aria-describedby="${described}"`}`;
-}
-
-/** `about`: how a message begins where it stands alone. */
-export function renderFault({ wrong }: View, id: string, about = ''): Html {
-  const own = wrong.filter(({ field }) => field === id);
-  const said = own.map((each) => sayPlainly(each.message, each).replace(about, ''));
-  return said.length === 0 ? NOTHING : html`<span class="fault" id="${id}-fault">${said.join(' ')}</span>`;
-}
-
-/** Ends a form of a step. */
-export const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
-
-export function renderCount(view: View, label: string): Html {
-  return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
-}
-
 /** Links to the page before and the page behind. `shown` of `total` are on this one, `most` on any. */
 export function renderPages(
   { from, shown, total, most }: { from: number; shown: number; total: number; most: number },
@@ -249,23 +148,10 @@ export function renderItems(items: readonly Html[], isOrdered = false): Html {
   return isOrdered ? html`<ol class="tasks">${listed}</ol>` : html`<ul class="list">${listed}</ul>`;
 }
 
-export function renderOptions(values: readonly string[], chosen: string | undefined): Html[] {
-  return values.map(
-    (each) => html`<option value="${each}"${each === chosen ? html` selected` : NOTHING}>${each}</option>`,
-  );
-}
-
 /** A message as a phone shows it. `below`: it, or why there is none. */
 export function renderPhone(to: string, text: Html, below: Html = NOTHING): Html {
   return html`<figure class="phone"><figcaption>${to}</figcaption>${text}${below}</figure>
 `;
-}
-
-export const MULTIPART = html` enctype="multipart/form-data"`;
-export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
-
-export function renderFileField(view: View, label: string, accept: string, hint?: string): Html {
-  return renderField(view, { id: 'file', label, hint, attributes: html` type="file" accept="${accept}"` });
 }
 
 function renderVisitor({ user, isSignedIn, formToken }: Visit): Html {

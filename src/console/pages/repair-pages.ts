@@ -7,17 +7,9 @@ import { countHadAlready, countLetGo, type Summary } from '../../report/summary.
 import { findHeldUntil } from '../../texts/run-progress.js';
 import type { Printed } from '../commands.js';
 import type { FoundRun } from '../reading.js';
-import {
-  MULTIPART,
-  type PageAnswer,
-  renderCount,
-  renderFileField,
-  renderForm,
-  renderHidden,
-  renderItems,
-  renderPage,
-  type View,
-} from './layout.js';
+import { MULTIPART, renderCount, renderFileField, renderForm, renderHidden } from './forms.js';
+import { type PageAnswer, renderItems, renderPage } from './layout.js';
+import type { View } from './wrong.js';
 
 type EndedRun = Pick<FoundRun, 'plan'> & { readonly summary: Summary };
 

@@ -17,20 +17,10 @@ import type { Summary } from '../../report/summary.js';
 import { type Checked, countWaiting, type FoundRun } from '../reading.js';
 import { ownZone } from '../timing.js';
 import { renderUnasked } from './audience-pages.js';
-import {
-  type PageAnswer,
-  renderCount,
-  renderField,
-  renderForm,
-  renderHidden,
-  renderItems,
-  renderLeaving,
-  renderPage,
-  renderPhone,
-  type View,
-  WORK,
-} from './layout.js';
+import { renderCount, renderField, renderForm, renderHidden } from './forms.js';
+import { type PageAnswer, renderItems, renderLeaving, renderPage, renderPhone, WORK } from './layout.js';
 import { renderLeft } from './repair-pages.js';
+import type { View } from './wrong.js';
 
 export interface TestShown {
   readonly numbers: string;

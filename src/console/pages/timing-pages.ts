@@ -1,7 +1,9 @@
 import { DAYS } from '../../hours/window.js';
 import { type Html, html, NOTHING } from '../../report/page/html.js';
 import type { Timing } from '../timing.js';
-import { type PageAnswer, renderField, renderForm, renderHidden, renderPage, SAVE, type View } from './layout.js';
+import { renderField, renderForm, renderHidden, SAVE } from './forms.js';
+import { type PageAnswer, renderPage } from './layout.js';
+import type { View } from './wrong.js';
 
 /** From Monday on, as `DAYS`. */
 const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];

@@ -1,0 +1,46 @@
+import { type Html, html, NOTHING } from '../../report/page/html.js';
+import { markWrong, renderFault, type View } from './wrong.js';
+
+export const MULTIPART = html` enctype="multipart/form-data"`;
+export const PEOPLE_FILES = '.csv,.tsv,.txt,.ndjson,.jsonl,.xlsx,.xlsm,.gz';
+
+/** A form that posts to a path of the campaign, or of the console. */
+export function renderForm(view: View, action: string, content: Html, attributes: Html = NOTHING): Html {
+  return html`<form method="post" action="${view.at}/${action}"${attributes}>${renderHidden('token', view.formToken)}${content}</form>
+`;
+}
+
+export function renderHidden(name: string, value: string | number): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">`;
+}
+
+interface Field {
+  readonly id: string;
+  readonly label: string;
+  readonly hint?: string | undefined;
+  readonly value?: string;
+  readonly attributes?: Html;
+}
+
+export function renderField(view: View, { id, label, hint, value, attributes = NOTHING }: Field): Html {
+  const written = value === undefined ? NOTHING : html` value="${value}"`;
+  return html`<p class="field"><label for="${id}">${label}</label>${hint === undefined ? NOTHING : html`<span class="hint" id="${id}-hint">${hint}</span>`}${renderFault(view, id)}<input id="${id}" name="${id}"${written}${markWrong(view, id, hint && `${id}-hint`)}${attributes}></p>
+`;
+}
+
+export function renderFileField(view: View, label: string, accept: string, hint?: string): Html {
+  return renderField(view, { id: 'file', label, hint, attributes: html` type="file" accept="${accept}"` });
+}
+
+/** Ends a form of a step. */
+export const SAVE = html`<p><button name="next" value="1">Save and go on</button> <button class="quiet">Save and show it</button></p>`;
+
+export function renderCount(view: View, label: string): Html {
+  return renderField(view, { id: 'count', label, attributes: html` inputmode="numeric" autocomplete="off" size="10"` });
+}
+
+export function renderOptions(values: readonly string[], chosen: string | undefined): Html[] {
+  return values.map(
+    (each) => html`<option value="${each}"${each === chosen ? html` selected` : NOTHING}>${each}</option>`,
+  );
+}
