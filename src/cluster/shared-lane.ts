@@ -180,6 +180,12 @@ export function createSharedLane(options: {
 
   /** At its turn: whether the request may leave now. */
   const awaitTurn = async ({ dueMs, untilMs }: Turn, preSendCheck: PreSendCheck | undefined) => {
+    const soonMs = dueMs - preparationMs;
+    if (clock.monotonicMs() < soonMs) {
+      // What the check asks the store for, it has at the turn: else each turn of a slow lane would be over when the answer is there.
+      await sleepUntil(soonMs);
+      await preSendCheck?.();
+    }
     const isEarly = clock.monotonicMs() <= dueMs;
     await sleepUntil(dueMs);
     await preSendCheck?.();

@@ -74,25 +74,63 @@ test.each([
   expect(asked[2]!.atMs - asked[1]!.atMs).toBeLessThan(150);
 });
 
-test('requests that come too late to each turn, for whatever cause, are given up after the time that is given', async () => {
+/** A lane of a store that takes `callMs` to answer. */
+function aLane({ requestsPerSecond, callMs }: { requestsPerSecond: number; callMs: number }) {
   const timeline = new Timeline(createRandom(1, 2));
   const clock = clockOf(timeline);
   const store = new MemoryCluster(clock).connect();
   const said: string[] = [];
-  const ends = {
+  const call = async <T>(answer: () => Promise<T>): Promise<T> => {
+    await clock.sleep(callMs / 2);
+    const value = await answer();
+    await clock.sleep(callMs / 2);
+    return value;
+  };
+  const lane = createSharedLane({
+    store: { book: (...args) => call(() => store.book(...args)) },
+    name: 'sms',
+    server: new ServerClock(),
+    limits: { ...LIMITS, requestsPerSecond },
+    clock,
+    random: () => 0.5,
     signal: new AbortController().signal,
     giveUpAfterMs: 60_000,
     onReach: (text: string) => said.push(text),
-  };
-  const lane = createSharedLane({
-    store,
-    name: 'sms',
-    server: new ServerClock(),
-    limits: LIMITS,
-    clock,
-    random: () => 0.5,
-    ...ends,
   });
+  return { lane, timeline, clock, call, said };
+}
+
+test('a check before sending that asks a far database now and then costs no turn, however rare turns are', async () => {
+  const { lane, timeline, clock, call } = aLane({ requestsPerSecond: 0.1, callMs: 120 });
+  let checkedAtMs = clock.monotonicMs();
+  let checks = 0;
+  const checkLease = async () => {
+    if (clock.monotonicMs() - checkedAtMs < 5_000) return;
+    checks += 1;
+    await call(async () => {});
+    checkedAtMs = clock.monotonicMs();
+  };
+  const leftAtMs: number[] = [];
+  let failure: unknown;
+  lane
+    .run({ messages: 1, segments: 1 }, async (gate) => {
+      for (;;) {
+        await gate(checkLease);
+        leftAtMs.push(timeline.nowMs);
+      }
+    })
+    .catch((error: unknown) => {
+      failure = error;
+    });
+  await timeline.runUntil(() => leftAtMs.length === 5 || failure !== undefined);
+
+  expect(failure).toBeUndefined();
+  expect(checks).toBeGreaterThan(3);
+  expect(timeline.nowMs).toBeLessThan(70_000);
+});
+
+test('requests that come too late to each turn, for whatever cause, are given up after the time that is given', async () => {
+  const { lane, timeline, clock, said } = aLane({ requestsPerSecond: 25, callMs: 0 });
   let leftAtMs: number | undefined;
   const ended = lane.run({ messages: 1, segments: 1 }, async (gate) => {
     // As a disk that hangs.

@@ -23,6 +23,13 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     tests: ['test/cluster/shared-lane.test.ts'],
   },
   {
+    name: 'what the check before sending asks of the database is asked at the turn, which is over then',
+    file: 'src/cluster/shared-lane.ts',
+    find: 'if (clock.monotonicMs() < soonMs) {',
+    replace: 'if (soonMs < 0) {',
+    tests: ['test/cluster/shared-lane.test.ts'],
+  },
+  {
     name: 'a request leaves although the database refused to begin it',
     file: 'src/cluster/held-parts.ts',
     find: 'if (pending.isRefused) throw',

@@ -45,6 +45,8 @@ class ClusterSimulation extends Simulation {
   readonly #workers: SimWorkers;
   /** By the operator. */
   #isDropping = false;
+  /** At the end of the last wait. */
+  #powerCuts = 0;
 
   constructor(cluster: ClusterScenario, world: World, random: () => number) {
     super(cluster.base, world, []);
@@ -118,8 +120,11 @@ class ClusterSimulation extends Simulation {
     while (this.#isDropping && !this.#database.cluster.dropAll()) await this.world.pass(1000);
     this.#isDropping = false;
     const { rival, skewMs } = this.scenario;
-    // A lock of the same host is free at once; another one by the end of every lease, by any clock.
-    const isLocked = first.error instanceof UserError && first.error.code === 'lock-held';
+    // A lock of the same host is free at once, unless its power was cut since; another one by the end of every lease, by any clock.
+    const { powerCuts } = this.world.disk;
+    const wasRivalCut = first.exitCode !== undefined && powerCuts > this.#powerCuts;
+    this.#powerCuts = powerCuts;
+    const isLocked = wasRivalCut || (first.error instanceof UserError && first.error.code === 'lock-held');
     const isShort = rival?.isOnSameHost !== false && !isLocked && this.world.random() < 0.95;
     const longMs = LOCK_MS + Math.abs(skewMs['node-a']) + Math.abs(skewMs['node-b']);
     await this.world.pass(isShort ? 200 + this.world.random() * 5_000 : longMs);
