@@ -175,6 +175,9 @@ export function createHadLookup(
   const counts = new Map<string, Found>();
   /** Whom the row had it from that is looked at. */
   let from: Found | undefined;
+  /** When its number last had another text from this job; 0: it had none. */
+  let otherAt = 0;
+  const other = { rows: 0, lastAt: 0 };
   const skips = new Map<number, HadSkip>();
   // What a run that is not over has yet to send will be, however long ago it last sent.
   const isWithin = (run: PeopleRun | undefined, spanMs: number) =>
@@ -188,9 +191,13 @@ export function createHadLookup(
   };
   const findSame = (number: number, textOf: () => number) => {
     let wanted: number | undefined;
-    return table.findRun(number, (text, run) => {
+    return table.findRun(number, (text, at) => {
+      const run = runs[at];
+      if (run === undefined || isSameRun(run, retried)) return false;
       wanted ??= textOf();
-      return text === wanted && !isSameRun(runs[run], retried) && isWithin(runs[run], sameTextWithin);
+      if (!isWithin(run, sameTextWithin)) return false;
+      if (text !== wanted && run.job === plan.job.name) otherAt = Math.max(otherAt, run.sentAt);
+      return text === wanted;
     });
   };
   const refuseOften = (number: number): HadSkip | undefined => {
@@ -207,6 +214,7 @@ export function createHadLookup(
   return {
     find: (number, textOf) => {
       from = undefined;
+      otherAt = 0;
       if (texts?.isOfStepBefore(number, textOf, step) === true) {
         from = countIn({ run: plan.id, job: plan.job.name, at: new Date(nowMs).toISOString() });
         if (sameText !== 'send') return takeAsHad(HAD_FROM_STEP);
@@ -217,12 +225,18 @@ export function createHadLookup(
     },
     note: (number, textOf) => {
       if (from !== undefined) from.rows += 1;
+      if (otherAt > 0) {
+        other.rows += 1;
+        other.lastAt = Math.max(other.lastAt, otherAt);
+      }
       texts?.add(number, textOf, step);
       if (own === 'those before') table.addOwn(number);
     },
     figures: () => {
       const found = [...counts.values()].filter(({ rows }) => rows > 0);
-      return found.length === 0 ? undefined : { rule: sameText, runs: found.sort((a, b) => b.rows - a.rows) };
+      if (found.length === 0 && other.rows === 0) return undefined;
+      const otherText = other.rows > 0 && { otherText: { rows: other.rows, at: new Date(other.lastAt).toISOString() } };
+      return { rule: sameText, runs: found.sort((a, b) => b.rows - a.rows), ...otherText };
     },
   };
 }

@@ -101,12 +101,16 @@ function describeStages({ rows, passed, waiting }: NonNullable<StepSummary['stag
 const MOST_RUNS = 2;
 const HAD_WORDS = { hold: 'held', skip: 'skipped', send: 'sent again' } as const;
 
-/** `446 had exactly this text from job herbst on 22 November 2026: held.` */
+/** `446 had exactly this text from job herbst on 22 November 2026: held. 3 of those to send had another text from this job, last on …` */
 export function describeHad(had: HadFigures): string {
-  const { rule, runs } = had;
+  const { rule, runs, otherText } = had;
   const froms = runs.map(({ job, at }) => `job ${job} on ${formatDay(Date.parse(at))}`);
   const from = listMost([...new Set(froms)], MOST_RUNS);
-  return `${format(countHad(had))} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`;
+  const same = runs.length > 0 && `${format(countHad(had))} had exactly this text from ${from}: ${HAD_WORDS[rule]}.`;
+  const other =
+    otherText &&
+    `${format(otherText.rows)} of those to send had another text from this job, last on ${formatDay(Date.parse(otherText.at))}.`;
+  return [same, other].filter(Boolean).join(' ');
 }
 
 /** `77 skipped: 56 stand twice, 21 left out by a filter`, the commonest first; they need no example. */

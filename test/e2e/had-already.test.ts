@@ -56,14 +56,31 @@ test('another job name and a sorted file make no difference', async () => {
 });
 
 test.each([
-  ['another text', { steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] }],
-  ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }],
-  ['repeat: always', { repeat: 'always' }],
-])('%s sends to all', async (_what, changes) => {
+  ['another text', { steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] }, 12],
+  ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }, 12],
+  ['repeat: always', { repeat: 'always' }, undefined],
+])('%s sends to all; the plan says how many had another text from the job', async (_what, changes, others) => {
   const workspace = await aGrownExport();
   workspace.writeJob(aJob(workspace, changes));
-  expect((await workspace.run()).code).toBe(0);
+  const { code, summary } = await workspace.run();
+  expect(code).toBe(0);
+  expect(summary.steps[0]?.had?.otherText?.rows).toBe(others);
   expect(await workspace.destinations()).toEqual([...numbersOf(12), ...numbersOf(13)].sort());
+});
+
+test('who was corrected after the message had gone gets it again: the plan says so, also where no one had exactly the text', async () => {
+  const workspace = await aGrownExport();
+  workspace.write('people.csv', people(3).replace('P2', 'Paula'));
+  workspace.writeJob(aJob(workspace, { sameText: 'skip' }));
+  const planned = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  expect(planned).toMatch(/skipped\. 1 of those to send had another text from this job, last on \d+ \w+ 20\d\d\./);
+  workspace.write('people.csv', people(1, 2).replace('P2', 'Paola'));
+  const { summary } = await workspace.run();
+  expect(summary.steps[0]?.had).toEqual({ rule: 'skip', runs: [], otherText: { rows: 1, at: expect.any(String) } });
+  // That of another job is not asked: a reminder and a campaign go to the same people.
+  workspace.writeJob(aJob(workspace, { name: 'herbst', sameText: 'skip' }));
+  workspace.write('people.csv', people(1, 2).replace('P2', 'Pola'));
+  expect((await workspace.run()).summary.steps[0]?.had).toBeUndefined();
 });
 
 test('a text without variables is the same text as one whose variables say it', async () => {

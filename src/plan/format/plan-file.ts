@@ -111,6 +111,8 @@ export interface HadFigures {
   readonly rule: 'hold' | 'skip' | 'send';
   /** `at`: when the run last sent. */
   readonly runs: readonly { readonly run: string; readonly job: string; readonly at: string; readonly rows: number }[];
+  /** Planned rows whose number had another text from the same job within `sameTextWithin`, as of a person whose name was corrected, and when the last did. */
+  readonly otherText?: { readonly rows: number; readonly at: string };
 }
 
 interface PlannedHours {
