@@ -60,19 +60,15 @@ export const NO_VISIT: Visit = { formToken: '', user: undefined, isSignedIn: fal
  */
 export class Access {
   readonly #directory: string;
-  readonly #files: Files;
-  readonly #clock: Clock;
-  readonly #team: Team | undefined;
+  readonly #env: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined };
   readonly #secret = randomBytes(32).toString('base64url');
 
   constructor(
     directory: string,
-    { files, clock, team }: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined },
+    env: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined },
   ) {
     this.#directory = directory;
-    this.#files = files;
-    this.#clock = clock;
-    this.#team = team;
+    this.#env = env;
   }
 
   async createLink(): Promise<string> {
@@ -86,28 +82,28 @@ export class Access {
     const used = `${path}.used`;
     try {
       // Of two requests at once, one has it.
-      await this.#files.rename(path, used);
+      await this.#env.files.rename(path, used);
     } catch {
       return undefined;
     }
-    await this.#files.remove(used);
+    await this.#env.files.remove(used);
     return this.#create('.sessions');
   }
 
   /** The cookie's value for a person of the team; undefined for another password. */
   async signIn(name: string, password: string): Promise<string | undefined> {
-    const member = await this.#team?.check(name, password);
+    const member = await this.#env.team?.check(name, password);
     return member === undefined ? undefined : this.#create('.sessions', JSON.stringify([member.name, member.digest]));
   }
 
   async signOut(cookies: string | undefined, name: string): Promise<void> {
     const value = readCookie(cookies, name);
-    if (value !== '') await this.#files.remove(this.#pathOf('.sessions', value));
+    if (value !== '') await this.#env.files.remove(this.#pathOf('.sessions', value));
   }
 
   /** Whom a proxy in front of the console names, if that is a person of the team. */
   async trust(name: string): Promise<Visit | undefined> {
-    const user = await this.#team?.find(name);
+    const user = await this.#env.team?.find(name);
     return user === undefined
       ? undefined
       : { user, formToken: sha256Of(`form ${this.#secret} ${user.name}`), isSignedIn: false };
@@ -119,17 +115,17 @@ export class Access {
     const path = this.#pathOf('.sessions', value);
     if (value === '' || !(await this.#isFresh(path, SESSION_MS))) return undefined;
     const formToken = sha256Of(`form ${value}`);
-    if (this.#team === undefined) return { ...NO_VISIT, formToken };
-    const [member = '', digest = ''] = readKept(await this.#files.readText(path)) ?? [];
-    const user = await this.#team.find(member);
+    if (this.#env.team === undefined) return { ...NO_VISIT, formToken };
+    const [member = '', digest = ''] = readKept(await this.#env.files.readText(path)) ?? [];
+    const user = await this.#env.team.find(member);
     return user === undefined || user.digest !== digest ? undefined : { formToken, user, isSignedIn: true };
   }
 
   async #create(kind: Kept, about = ''): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
-    await this.#files.makeDirectory(join(this.#directory, kind));
+    await this.#env.files.makeDirectory(join(this.#directory, kind));
     await this.#removeOld();
-    await this.#files.writeWhole(this.#pathOf(kind, secret), about);
+    await this.#env.files.writeWhole(this.#pathOf(kind, secret), about);
     return secret;
   }
 
@@ -139,9 +135,9 @@ export class Access {
       ['.sessions', SESSION_MS],
     ] as const) {
       const directory = join(this.#directory, kind);
-      for (const name of await this.#files.list(directory)) {
+      for (const name of await this.#env.files.list(directory)) {
         const path = join(directory, name);
-        if (!(await this.#isFresh(path, ms))) await this.#files.remove(path);
+        if (!(await this.#isFresh(path, ms))) await this.#env.files.remove(path);
       }
     }
   }
@@ -151,8 +147,8 @@ export class Access {
   }
 
   async #isFresh(path: string, ms: number): Promise<boolean> {
-    const found = await this.#files.stat(path);
-    return found !== undefined && this.#clock.now() - found.modifiedMs < ms;
+    const found = await this.#env.files.stat(path);
+    return found !== undefined && this.#env.clock.now() - found.modifiedMs < ms;
   }
 }
 

@@ -1,6 +1,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Env } from '../command/env.js';
 import { readKept } from '../domain/is-object.js';
 
@@ -76,14 +78,10 @@ export class Commands {
     this.#env = env;
   }
 
-  run({ actor, directory, args }: Omit<CommandToStart, 'jobSha256'>): Promise<Printed> {
+  async run({ actor, directory, args }: Omit<CommandToStart, 'jobSha256'>): Promise<Printed> {
     const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
-    return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-      child.on('error', reject);
-      child.on('close', () => resolve(readKept(Buffer.concat(chunks).toString('utf8')) ?? UNSAID));
-    });
+    const [out] = await Promise.all([child.stdout === null ? '' : text(child.stdout), once(child, 'close')]);
+    return readKept(out) ?? UNSAID;
   }
 
   /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs, and says so. */
@@ -106,7 +104,7 @@ export class Commands {
     try {
       const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
       const child = this.#spawn([verb, ...args], options, actor);
-      await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+      await once(child, 'spawn');
       child.unref();
       this.#children.add(child);
       child.once('exit', () => this.#children.delete(child));

@@ -1,4 +1,5 @@
 import { extname, join } from 'node:path';
+import { UserError } from '../domain/errors.js';
 import { listInputs } from '../input/inputs.js';
 import { guessFileEncoding } from '../input/read-heads.js';
 import { readRecords } from '../input/records.js';
@@ -43,17 +44,12 @@ export class FixDesk extends Desk {
   /** Undefined where nothing was checked, or a process sends. */
   async #look(name: string): Promise<Looked | undefined> {
     const campaign = await this.find(name);
-    const of = await this.#findPlan(campaign);
-    if (of === undefined || of.plan.steps.length !== 1) return undefined;
+    const { checked } = await this.checked(campaign);
+    const isDraft = checked?.isBegun === false;
+    const of = isDraft ? { ...checked, runner: undefined } : await findRun(campaign, this.context);
+    if (of === undefined || of.runner !== undefined || of.plan.steps.length !== 1) return undefined;
     const own = new Rejections(this.files, this.campaigns.stateOf(name));
     return { campaign, plan: of.plan, own, list: await own.list(of) };
-  }
-
-  async #findPlan(campaign: CampaignFolder) {
-    const { checked } = await this.checked(campaign);
-    if (checked?.isBegun === false) return checked;
-    const run = await findRun(campaign, this.context);
-    return run?.runner === undefined ? run : undefined;
   }
 
   show(asked: CampaignRequest): Promise<PageAnswer> {
@@ -161,7 +157,7 @@ export class FixDesk extends Desk {
       const text = decoder?.decode(Buffer.from(file.bytes));
       // As UTF-8 it comes back to a job of whatever encoding.
       if (text !== undefined) await writePieces(this.files, path, [text]);
-      const fault = await findFault(path, looked);
+      const fault = await findFault(path, file.name, looked);
       if (fault === undefined) return this.#reimport(asked, campaign, name);
       await this.files.remove(path);
       return this.#show(asked, looked, [{ ...fault, field: 'file' }]);
@@ -170,11 +166,11 @@ export class FixDesk extends Desk {
 }
 
 /** Why a file is not the rejections, corrected. */
-async function findFault(path: string, { campaign, plan }: Looked): Promise<Omit<Wrong, 'field'> | undefined> {
+async function findFault(path: string, shown: string, { campaign, plan }: Looked): Promise<Wrong | undefined> {
   try {
     const [[file], [step]] = [await listInputs([path], campaign.directory), plan.job.steps];
     if (file === undefined || step?.kind !== 'sms') return { message: 'The file cannot be read' };
-    const records = readRecords(file, step.input);
+    const records = readRecords({ ...file, shown }, step.input);
     await records.open();
     await records.close();
     const [own] = records.ownColumns;
@@ -184,22 +180,17 @@ async function findFault(path: string, { campaign, plan }: Looked): Promise<Omit
       hint: 'Download it here, correct it, and save it with all of its columns.',
     };
   } catch (error) {
-    return { message: error instanceof Error ? error.message : String(error) };
+    if (!(error instanceof UserError)) throw error;
+    return { message: error.message, hint: error.hint ?? null };
   }
 }
 
-interface ChangedCell {
-  readonly field: string;
-  readonly column: string;
-  readonly text: string;
-  readonly now: string;
-  readonly isConflict: boolean;
-}
+type ChangedCell = ReturnType<typeof readChanged>[number];
 
 function readChanged(
   { fields }: CampaignRequest,
   { row, at, list, fixes }: { row: RejectedRow; at: number; list: RejectionList; fixes: Fixes },
-): ChangedCell[] {
+) {
   const cells = applyFixes(row, list, fixes);
   return editableAt(row, list.columns).flatMap((index) => {
     const field = fieldOf(at, index);

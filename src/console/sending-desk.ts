@@ -10,7 +10,7 @@ import { type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf
 import { type PageAnswer, refusedPage, waitPage } from './pages/layout.js';
 import { checkPage, runPage, TEST_ROWS, testPage, whatNext } from './pages/sending-pages.js';
 import { type Wrong, wrongOf } from './pages/wrong.js';
-import { type Checked, countWaiting, type FoundRun, findRun } from './reading.js';
+import { type Checked, countWaiting, findRun } from './reading.js';
 
 /** From tests to own phones and the check of a campaign to its report: it starts the commands, and shows what became of them. */
 export class SendingDesk extends Desk {
@@ -114,9 +114,7 @@ export class SendingDesk extends Desk {
     return this.start(asked, 'apply', { run: plan, args: [directory, '--confirm', plan, ...more] });
   }
 
-  async #running(
-    campaign: CampaignFolder,
-  ): Promise<{ run: FoundRun | undefined; isStarting: boolean; wrong: Wrong[] }> {
+  async #running(campaign: CampaignFolder) {
     const started = await this.started(campaign.name, 'apply');
     const run = await findRun(campaign, this.context, started?.isAtWork ? started.run : '');
     const isStarting = started?.isAtWork === true && run?.runner === undefined;

@@ -30,6 +30,7 @@ import {
 import { FixDesk } from './fix-desk.js';
 import { HomeDesk } from './home-desk.js';
 import { type PageAnswer, refusedPage, signInPage, WORK } from './pages/layout.js';
+import { sayPlainly } from './pages/wrong.js';
 import { RepairDesk } from './repair-desk.js';
 import { SendingDesk } from './sending-desk.js';
 import { may, type Role, type Team } from './team.js';
@@ -105,7 +106,7 @@ export async function startConsole(
     // A browser that went away in the middle of an upload waits for no answer.
     if (raw.destroyed && !raw.complete) return reply.hijack();
     if (error instanceof UserError) {
-      const said = [error.message, ...error.problems.map(({ message }) => message)].join('; ');
+      const said = [error, ...error.problems].map(({ message }) => sayPlainly(message)).join('; ');
       return sendPage(reply, refusedPage(409, 'There is a problem', said));
     }
     context.log.error(`the console could not answer: ${error instanceof Error ? error.message : String(error)}`);

@@ -3,7 +3,7 @@ import { type Html, html, NOTHING } from '../../report/page/html.js';
 import { nameTick, type TickableColumn } from '../audience.js';
 import { MULTIPART, PEOPLE_FILES, renderField, renderFileField, renderForm, renderHidden, SAVE } from './forms.js';
 import { type PageAnswer, renderPage } from './layout.js';
-import type { View } from './wrong.js';
+import { sayPlainly, type View } from './wrong.js';
 
 interface WhoShown {
   readonly sha256: string;
@@ -32,7 +32,7 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
   const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
-<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${warning}</p>`)}
+<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${sayPlainly(warning)}</p>`)}
 ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}${SAVE}`;
   return renderPage(view, {
     title: 'Who',

@@ -17,7 +17,7 @@ import {
   SAVE,
 } from './forms.js';
 import { type PageAnswer, renderItems, renderPage, renderPhone } from './layout.js';
-import { markWrong, renderFault, type View } from './wrong.js';
+import { markWrong, renderFault, sayPlainly, type View } from './wrong.js';
 
 export interface Task {
   readonly title: string;
@@ -167,7 +167,7 @@ export interface PreviewRow {
 }
 
 function renderPreview({ line, reason, sms }: PreviewRow): Html {
-  if (sms === null) return renderPhone(`Line ${line}`, html`<p>Gets no message: ${reason ?? ''}</p>`);
+  if (sms === null) return renderPhone(`Line ${line}`, html`<p>Gets no message: ${sayPlainly(reason ?? '')}</p>`);
   const [first] = sms.ucs2;
   const because =
     first === undefined ? '' : `, shorter ones because of ${first.character.split(' ')[0]}, position ${first.at}`;

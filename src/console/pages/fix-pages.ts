@@ -7,7 +7,7 @@ import type { FormFields } from '../desk.js';
 import { applyFixes, type CodeCount, countFixed, type Fixes, isFixed, type RejectionList } from '../rejections.js';
 import { MULTIPART, renderFileField, renderForm, renderHidden } from './forms.js';
 import { type PageAnswer, renderItems, renderPage, renderPages } from './layout.js';
-import { markWrong, renderFault, type View } from './wrong.js';
+import { markWrong, renderFault, sayPlainly, type View } from './wrong.js';
 
 export const PAGE_ROWS = 50;
 /** Above it a spreadsheet is the quicker way, and stands first. */
@@ -142,7 +142,9 @@ ${isOpen ? renderForm(view, 'fix/upload', up, MULTIPART) : NOTHING}`;
 
 /** Who corrects a cell here exports nothing again. */
 function adviseOf(advice: string, { isOpen }: ShownRejections): string {
-  const parts = advice.split(/(?<=[;.]) /).filter((part) => !part.includes('export'));
+  const parts = sayPlainly(advice)
+    .split(/(?<=[;.]) /)
+    .filter((part) => !part.includes('export'));
   return isOpen ? parts.join(' ').replace(/;$/, '.') || 'correct it' : advice;
 }
 

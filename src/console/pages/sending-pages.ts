@@ -59,13 +59,9 @@ export function testPage(view: View, { numbers, last, price, said }: TestShown):
 /** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
 export function checkPage(
   view: View,
-  {
-    checked,
-    before,
-    unasked,
-    nowMs,
-  }: { checked: Checked | undefined; before: Summary | undefined; unasked: readonly string[]; nowMs: number },
+  shown: { checked: Checked | undefined; before: Summary | undefined; unasked: readonly string[]; nowMs: number },
 ): PageAnswer {
+  const { checked, before, unasked, nowMs } = shown;
   const start = (said: string) => renderForm(view, 'check', html`<button>${said}</button>`);
   const { title, command } = WORK.plan;
   if (checked === undefined) {

@@ -29,18 +29,63 @@ export function renderWrong(wrong: readonly Wrong[]): Html {
     const { hint, field } = each;
     const plain = sayPlainly(each.message, each);
     const said = field === undefined ? plain : html`<a href="#${field}">${plain}</a>`;
-    return html`<li>${said}${hint ? html`<br>${sayPlainly(hint)}` : NOTHING}</li>`;
+    return html`<li>${said}${hint ? html`<br>${sayHint(hint)}` : NOTHING}</li>`;
   });
   return html`<div class="wrong" role="alert" aria-labelledby="wrong"><h2 id="wrong">There is a problem</h2><ul>${items}</ul></div>
 `;
 }
 
-/** In the words of these pages. Who follows a fault to its field does not need the key; the command below the page names its line. */
-function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
-  const isKeyFirst = key && said.startsWith(key);
-  const bare = isKeyFirst && said[key.length] === ':' ? said.slice(key.length + 2) : said;
-  const named = isKeyFirst && bare === said && field !== undefined ? `It${said.slice(key.length)}` : bare;
-  return named.replace(/\bthe template\b/, 'the message').replace(/ in the job\b/, '');
+/** Keys of a job file, and where these pages have what is there; the longer one first. */
+const FIELDS: readonly (readonly [key: string, field: string])[] = [
+  ['template.text', '“Text” at Message'],
+  ['template.source', '“From” at Message'],
+  ['template.scheduled', '“At a time” at When'],
+  ['window', '“Only between times” at When'],
+  ['ramp', '“A sample first” at When'],
+  ['input.where', '“Who gets it” at Who'],
+  ['input.country', '“Country of numbers without +” at Columns'],
+  ['input.sheet', '“Sheet” at Columns'],
+  ['input', '“The file of people”'],
+  ['destination', '“Phone numbers” at Columns'],
+  ['suppress', '“Who gets nothing” at Who'],
+];
+/** `steps[0].window.to`, or without its step; not the name of a file, such as `window.csv`. */
+const KEY =
+  /\bsteps\[\d+\]\.(\w[\w.[\]]*)|\b((?:template|window|ramp|input|suppress)\.(?!csv|tsv|txt|xls|nd|js|gz)[\w.[\]]*\w)/g;
+
+/** What the command says to the person who writes job files, and what it means here. */
+const SENTENCES: readonly (readonly [said: RegExp, means: string])[] = [
+  [/^Shorten template\.text in the job, (or the column that it shows):.*/, 'Shorten the text, $1.'],
+  [
+    /^(?:Spreadsheets often write|If it is UTF-16, state|Fetch the file again, or state|Remove the encoding|Fix `encoding`) .*/,
+    'Save the file as CSV in UTF-8, or as a workbook of Excel, and choose it again.',
+  ],
+  [/^Name their country with country .* or another/, 'Choose their country at Columns, or another'],
+  [/^Name the column of the numbers in the job, or/, 'Choose at Columns the column of the numbers, or'],
+  [/; under suppress a list may also state .*/, '.'],
+  [/\bthe template\b/, 'the message'],
+  [/ in the job\b/, ''],
+];
+
+function reword(text: string): string {
+  return SENTENCES.reduce((said, [of, means]) => said.replace(of, means), text);
+}
+
+/** In the words of these pages. Who follows a fault to its field does not need its name. */
+export function sayPlainly(said: string, { key, field }: Partial<Wrong> = {}): string {
+  const own = key && said.startsWith(key) ? said.slice(key.length) : undefined;
+  const bare = own?.startsWith(': ') ? own.slice(2) : own && field !== undefined ? `It${own}` : said;
+  return reword(bare).replace(
+    KEY,
+    (found, ofStep = found) => FIELDS.find(([key]) => ofStep.startsWith(key))?.[1] ?? found,
+  );
+}
+
+/** What only a command or the job file can do is said to the person who knows those. */
+function sayHint(hint: string): string {
+  const plain = reword(hint);
+  const isForOthers = /`|\bvolley [a-z]|(?:^|\s)--[a-z]|\w: \{/.test(plain) || plain.search(KEY) !== -1;
+  return isForOthers ? `For the person who keeps this console: ${plain}` : sayPlainly(plain);
 }
 
 /** The sentences of the command itself. `isOf`: of which of its problems; of all by default. */
