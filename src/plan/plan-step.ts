@@ -101,7 +101,12 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   };
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   try {
-    await reimported?.readAhead(selection.inputs, (file) => deps.reader.readRecords(file, step.input));
+    const { readRecords } = deps.reader;
+    await reimported?.readAhead(
+      selection.inputs,
+      (file) => readRecords(file, step.input),
+      () => assertNotInterrupted(deps),
+    );
     for (const [index, input] of selection.inputs.entries()) {
       files.push(await planFile(planning, index, input));
       const fault = context.refusesOptOuts && suppression?.refuseAudience(input);

@@ -155,6 +155,7 @@ export interface PlanOptions {
   readonly findTaken?: FindTaken;
   readonly reader?: Partial<InputReader>;
   readonly signal?: AbortSignal;
+  readonly owners?: RowOwners;
   readonly assertHeld?: () => Promise<void>;
   readonly nowMs?: number;
 }
@@ -198,7 +199,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
       directories: await RunDirectories.read(disk.files, jobDirectory),
       occurrence: options.occurrence ?? '',
       findTaken: options.findTaken ?? (() => undefined),
-      ownersFor: () => NO_OWNERS,
+      ownersFor: () => options.owners ?? NO_OWNERS,
       assertHeld: options.assertHeld ?? (async () => {}),
       nowMs: options.nowMs ?? Date.UTC(2026, 11, 28),
     },

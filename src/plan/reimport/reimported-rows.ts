@@ -54,14 +54,19 @@ export class ReimportedRows {
     this.#describeRow = describeRow;
   }
 
-  /** Notes which rows of the step's files come back in others of them, before any is planned. */
-  async readAhead(inputs: readonly DigestedInput[], open: (file: InputFile) => RecordReader): Promise<void> {
+  /** Notes which rows of the step's files come back in others of them, before any is planned. `assertNotInterrupted` throws where planning is to end: it is asked at each block. */
+  async readAhead(
+    inputs: readonly DigestedInput[],
+    open: (file: InputFile) => RecordReader,
+    assertNotInterrupted: () => void,
+  ): Promise<void> {
     if (!inputs.some(({ contentSha256 }) => this.#owners.hasRead(this.#step.kind, contentSha256))) return;
     for (const [index, { file }] of inputs.entries()) {
       const reader = open(file);
       // What is wrong with the file is said when it is planned.
       await new ProblemList().gather(file.shown, async () => {
         for await (const { rows } of reader.blocks()) {
+          assertNotInterrupted();
           if (reader.ownColumns.length === 0) return;
           await this.prepare(rows.ownIds.values());
           for (const { name, place } of this.#found.values()) {
