@@ -162,5 +162,5 @@ export function describeAudience({ columns, rows }: SampledRows, ticked: readonl
     return `${describeCondition(condition)} leaves ${format(left.length)}`;
   });
   const how = steps.length === 0 ? '' : ` ${steps.join(', then ')}.`;
-  return `In: ${format(left.length)} of the first ${format(rows.length)} rows.${how}`;
+  return `In: ${format(left.length)} of the first ${countOf(rows.length, 'row')}.${how}`;
 }

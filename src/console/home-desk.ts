@@ -160,7 +160,11 @@ export class HomeDesk extends Desk {
     if (run.runner !== undefined) return { progress: 'sending', said: describeRunShortly(run, undefined) };
     const scope = { isSandbox: run.plan.job.service.sandbox, isRunning: false };
     const { rows } = await readOpenDoubt(this.files, join(run.directory, '..'), scope);
-    if (rows > 0) return { progress: 'doubt', said: `${countOf(rows, 'message')} in doubt: they may have arrived` };
+    if (rows > 0)
+      return {
+        progress: 'doubt',
+        said: `${countOf(rows, 'message')} in doubt: ${rows === 1 ? 'it' : 'they'} may have arrived`,
+      };
     const isDone = run.summary?.state === 'finished';
     if (isDone && waits !== '') return { progress: 'checked', said: waits };
     return { progress: isDone ? 'done' : 'stopped', said: describeRunShortly(run, await this.readWhole(name, run)) };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { countOf } from '../domain/count-of.js';
+import { countOf, listNonZero } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
 import { EXIT } from '../report/exit-code.js';
 import { findUnasked } from './audience.js';
@@ -164,7 +164,8 @@ export class SendingDesk extends Desk {
 }
 
 function describeTest({ accepted, rejected, inDoubt }: Balance): string {
-  return `The last test: ${countOf(accepted, 'message')} accepted, ${rejected} rejected, ${inDoubt} in doubt.`;
+  const others = listNonZero({ rejected, 'in doubt': inDoubt });
+  return `The last test: ${[`${countOf(accepted, 'message')} accepted`, ...others].join(', ')}.`;
 }
 
 const UNWRITTEN: Wrong = {

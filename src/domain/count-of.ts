@@ -8,6 +8,11 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
   return `${format(count)} ${count === 1 ? noun : plural}`;
 }
 
+/** `3 rejected`, `1 in doubt`: those of which there are any. */
+export function listNonZero(counts: Readonly<Record<string, number>>): string[] {
+  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${format(count)} ${what}`] : []));
+}
+
 /** In the largest unit that leaves a whole number before the point: `1.2 MB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];

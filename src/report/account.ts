@@ -1,4 +1,4 @@
-import { countOf, format, listMost } from '../domain/count-of.js';
+import { countOf, format, listMost, listNonZero } from '../domain/count-of.js';
 import { wordsOf } from '../domain/row-codes.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { FunnelStage, HadFigures, PlannedStep, SuppressionInput } from '../plan/format/plan-file.js';
@@ -173,8 +173,7 @@ export function describeList(
   return [
     `${file}: ${format(read)} read in ${columns.length === 1 ? 'column' : 'columns'} ${columns.join(', ')}`,
     `${format(found)} found among ${among}`,
-    `${format(notFound)} not`,
-    ...(withoutPlus === 0 ? [] : [`${format(withoutPlus)} without + read as ${readAs}`]),
+    ...listNonZero({ not: notFound, [`without + read as ${readAs}`]: withoutPlus }),
   ].join(' · ');
 }
 

@@ -171,7 +171,7 @@ function renderPreview({ line, reason, sms }: PreviewRow): Html {
   const [first] = sms.ucs2;
   const because =
     first === undefined ? '' : `, shorter ones because of ${first.character.split(' ')[0]}, position ${first.at}`;
-  const said = `line ${line} · ${sms.units} characters · ${countOf(sms.parts, 'part')}${because}`;
+  const said = `line ${line} · ${countOf(sms.units, 'character')} · ${countOf(sms.parts, 'part')}${because}`;
   return renderPhone(sms.to, html`<blockquote>${sms.text}</blockquote>`, html`<p class="dim">${said}</p>`);
 }
 

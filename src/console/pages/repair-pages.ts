@@ -1,4 +1,4 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { quoteWord } from '../../domain/errors.js';
 import { formatDay } from '../../domain/stated-time.js';
 import { explainRows } from '../../report/account.js';
@@ -27,7 +27,6 @@ export function doubtPage(view: View, { directory, rows, summary, last }: ShownD
     .flatMap((each) => each.reasons.map(({ is, rows }) => [is, rows] as const));
   const why =
     reasons.length === 0 ? NOTHING : renderTable({ name: 'Why they are in doubt', columns: ['why', '#rows'] }, reasons);
-  const many = countOf(rows, 'message');
   const run = renderHidden('run', directory);
   const hint =
     'CSV of all days since the run began, from the portal of the service. Several files: one after the other.';
@@ -35,8 +34,8 @@ export function doubtPage(view: View, { directory, rows, summary, last }: ShownD
   const decide = html`${run}${renderCount(view, `Type ${rows} to decide`)}<p><button name="assume" value="sent">Count as sent</button> <span class="dim">no one gets two</span></p><p><button name="assume" value="not-sent">Count as not sent</button> <span class="dim">then they can be sent again: someone may get two</span></p>`;
   return renderPage(view, {
     title: 'In doubt',
-    body: html`<h1>In doubt</h1><p class="lead">${many}: sent, no answer came. They may have arrived.</p>${describeLast(last)}${why}
-<p>They are held, and never sent again by themselves.</p>
+    body: html`<h1>In doubt</h1><p class="lead">${countOf(rows, 'message')}: sent, no answer came. ${rows === 1 ? 'It' : 'They'} may have arrived.</p>${describeLast(last)}${why}
+<p>What is in doubt is held, and never sent again by itself.</p>
 <h2>Wait for receipts</h2><p>Delivery receipts settle them where the job asks for them, as long as <code>${`volley listen --run ${quoteWord(directory)}`}</code> is running.</p>
 <h2>Upload the message export</h2>${renderForm(view, 'doubt/export', up, MULTIPART)}
 <h2>Decide</h2><p>Your name and the time are kept with it.</p>${renderForm(view, 'doubt', decide)}`,
@@ -59,10 +58,10 @@ export function hadPage(view: View, { plan, summary, directory }: EndedRun & Pic
   const total = countHadAlready(summary);
   const runs = summary.steps.flatMap(({ had }) => had?.runs ?? []);
   const rows = runs.map(({ job, at, rows }) => [job, formatDay(Date.parse(at)), rows] as const);
-  const again = html`${renderHidden('run', plan.id)}${renderHidden('only', 'had-it-already')}<button>Plan these ${format(total)} all the same</button>`;
+  const again = html`${renderHidden('run', plan.id)}${renderHidden('only', 'had-it-already')}<button>${total === 1 ? 'Plan this one' : `Plan these ${format(total)}`} all the same</button>`;
   return renderPage(view, {
     title: 'Had it already',
-    body: html`<h1>Had it already</h1><p class="lead">${format(total)} had exactly this text before, and were left out: no one gets a text twice by itself.</p>
+    body: html`<h1>Had it already</h1><p class="lead">${format(total)} had exactly this text before, and ${total === 1 ? 'was' : 'were'} left out: no one gets a text twice by itself.</p>
 ${rows.length === 0 ? NOTHING : renderTable({ name: 'Who had it, from which job and when', columns: ['by the job', 'on', '#people'] }, rows)}
 ${total === 0 ? NOTHING : html`<p>To send it to them again, make a plan of them. It is checked as any other, and nothing is sent before you type its number.</p>${renderForm(view, 'retry', again)}`}`,
     command: `volley retry ${quoteWord(directory)} --only had-it-already`,
@@ -73,17 +72,18 @@ ${total === 0 ? NOTHING : html`<p>To send it to them again, make a plan of them.
 export function takeBackPage(view: View, run: FoundRun, last: Printed | undefined): PageAnswer {
   const until = findHeldUntil(run.plan, run.nowMs);
   const { accepted } = run.balance;
+  const others = listNonZero({ not: Number(last?.kept), 'in doubt': Number(last?.inDoubt) });
   const came =
     last === undefined || last.error !== null
       ? NOTHING
-      : html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back, ${format(Number(last.kept))} not, ${format(Number(last.inDoubt))} in doubt.</p>`;
+      : html`<p class="note">${countOf(Number(last.cancelled), 'message')} taken back${others.map((each) => `, ${each}`).join('')}.</p>`;
   const ask = html`${renderHidden('run', run.plan.id)}${renderCount(view, `Type ${accepted} to take them back`)}<button>Take back</button>`;
   const form =
     until === undefined
       ? html`<p>The service holds nothing of this run: what it accepted, it sent.</p>`
       : accepted === 0
         ? html`<p>Nothing is left to take back.</p>`
-        : html`<p class="lead">The service holds ${countOf(accepted, 'message')} until ${until}.</p><p>Taken back, they are not sent; they can be planned again.</p>${renderForm(view, 'take-back', ask)}`;
+        : html`<p class="lead">The service holds ${countOf(accepted, 'message')} until ${until}.</p><p>What is taken back is not sent, and can be planned again.</p>${renderForm(view, 'take-back', ask)}`;
   return renderPage(view, {
     title: 'Take back',
     body: html`<h1>Take back</h1>${came}${form}<p><a href="${view.at}/run">The report</a></p>`,
@@ -102,10 +102,10 @@ export function renderLeft(
     waiting > 0 &&
       html`<a href="${view.at}/check">Send ${countOf(waiting, 'message')}</a> that ${waiting === 1 ? 'is' : 'are'} checked, and not sent yet.`,
     inDoubt > 0 &&
-      html`<a href="${view.at}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: they may have arrived.`,
+      html`<a href="${view.at}/doubt">Settle ${countOf(inDoubt, 'message')} in doubt</a>: ${inDoubt === 1 ? 'it' : 'they'} may have arrived.`,
     rejected > 0 &&
       all.steps.length === 1 &&
-      html`<a href="${view.at}/fix">Fix ${countOf(rejected, 'row')}</a> that could not be used, and send those.`,
+      html`<a href="${view.at}/fix">Fix ${countOf(rejected, 'row')}</a> that could not be used, and send ${rejected === 1 ? 'it' : 'those'}.`,
     ...runs.flatMap(({ summary, plan }) => {
       const until = findHeldUntil(plan, nowMs);
       const { accepted, unprocessed } = summary.balance;
@@ -123,12 +123,12 @@ export function renderLeft(
           html`<a href="${view.at}/had?run=${plan.id}">${format(had)} had exactly this text already</a>: see from what, or send it all the same.`,
         until !== undefined &&
           accepted > 0 &&
-          html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds them until ${until}.`,
+          html`<a href="${view.at}/take-back?run=${plan.id}">Take back ${countOf(accepted, 'message')}</a>: the service holds ${accepted === 1 ? 'it' : 'them'} until ${until}.`,
         notSent > 0 &&
           renderForm(
             view,
             'retry',
-            html`${fields}<button class="quiet">Plan the ${format(notSent)} that were not sent</button>`,
+            html`${fields}<button class="quiet">Plan the ${notSent === 1 ? 'one that was' : `${format(notSent)} that were`} not sent</button>`,
           ),
       ];
     }),

@@ -95,13 +95,14 @@ ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
 
 /** Of a plan beside the runs of its campaign. */
 function renderBefore(view: View, checked: Checked, before: Summary | undefined): Html {
-  if (before === undefined || before.startedAt === null) return NOTHING;
+  const { accepted = 0 } = before?.balance ?? {};
+  if (before?.startedAt == null || accepted === 0) return NOTHING;
   const { steps, retryOf } = checked.plan;
   const isCorrected = steps.every(({ inputs }) => inputs.every(({ fedFrom = [] }) => fedFrom.length > 0));
   const people = countOf(countWaiting(checked), 'person', 'people');
   const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected after it' : 'of other rows';
   const when = formatZoned(Date.parse(before.startedAt), ownZone());
-  return html`<p class="note">Only ${people} ${which}; ${format(before.balance.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
+  return html`<p class="note">Only ${people} ${which}; ${format(accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
 }
 
 function renderSend(view: View, checked: Checked): Html {
@@ -205,7 +206,7 @@ ${renderFunnel(summary)}${renderReasons(summary)}${list}
 function renderMore(view: View, { plan, rest, balance }: FoundRun): Html {
   const id = renderHidden('run', plan.id);
   if (rest === undefined)
-    return html`<p>${countOf(balance.unprocessed, 'row')} not sent yet. Going on sends only those.</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
+    return html`<p>${countOf(balance.unprocessed, 'row')} not sent yet. Going on sends only ${balance.unprocessed === 1 ? 'that' : 'those'}.</p>${renderForm(view, 'go-on', html`${id}<button>Go on</button>`)}`;
   const { stage, why, count } = rest;
   const field = html`${id}${renderHidden('stage', stage)}${renderCount(view, `Type ${count} to send the rest`)}<button>Send the rest</button>`;
   return html`<p class="note">${why}.</p><p>The rest waits for you: look at how it went, then send it, or leave it.</p>${renderForm(view, 'go-on', field)}`;

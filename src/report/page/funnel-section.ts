@@ -92,7 +92,7 @@ function listReached({ balance }: StepSummary, { deliveries, optedOutSince }: Su
       `${format(failed)} failed${open > 0 ? `, ${format(open)} without a final receipt` : ''}`,
     ]);
   }
-  if (optedOutSince !== undefined) lines.push(['opted out since', optedOutSince, '']);
+  if (optedOutSince) lines.push(['opted out since', optedOutSince, '']);
   return lines;
 }
 

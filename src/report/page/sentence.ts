@@ -1,5 +1,5 @@
 import { isRowKind, ROW_KINDS } from '../../domain/areas.js';
-import { countOf, format } from '../../domain/count-of.js';
+import { countOf, format, listNonZero } from '../../domain/count-of.js';
 import { findZone, formatTime, listLocalTimes, type StatedTime, stateTime } from '../../domain/stated-time.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { listNotSent } from '../account.js';
@@ -12,11 +12,9 @@ export function describeRun(summary: Summary, plan: Plan): string[] {
   const { balance, state, stop, withWorkers = 0 } = summary;
   const left = balance.inDoubt - withWorkers;
   const rejected = describeRejected(summary);
-  const others = [
-    ...(rejected === undefined ? [] : [rejected]),
-    ...(balance.skipped > 0 ? [`${format(balance.skipped)} skipped`] : []),
-  ];
-  const read = `Of ${countOf(balance.read, 'row')} read, ${[`${format(balance.accepted)} were accepted`, ...others].join(', ')}.`;
+  const accepted = `${format(balance.accepted)} ${balance.accepted === 1 ? 'was' : 'were'} accepted`;
+  const others = [...(rejected === undefined ? [] : [rejected]), ...listNonZero({ skipped: balance.skipped })];
+  const read = `Of ${countOf(balance.read, 'row')} read, ${[accepted, ...others].join(', ')}.`;
   return [
     describeSending(summary, plan),
     ...describeBeginning(summary, plan),

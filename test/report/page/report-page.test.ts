@@ -199,6 +199,10 @@ test('the page begins with the way from the rows read to the people reached, and
     'delivered 20 2 failed, 3 without a final receipt',
     'opted out since 2',
   ]);
+  const none = { ...summary, optedOutSince: 0, balance: { ...balance, accepted: 1 } };
+  const other = formatReportPage({ summary: none, plan: run.made.plan, rateOf: () => undefined });
+  expect(other).not.toContain('opted out since');
+  expect(other).toContain('Of 40 rows read, 1 was accepted');
   const at = (part: string) => page.indexOf(part);
   expect(at('class="lead"')).toBeLessThan(at('From the file to the people'));
   expect(at('From the file to the people')).toBeLessThan(at('<b>Cost:</b> 0.9 EUR billed, by 18 receipts'));
