@@ -4,8 +4,14 @@ import type { JobGuess, NamedColumn } from './guess-job.js';
 import type { NumberGuess } from './guess-number.js';
 
 /** What a guess rests on, as counts: for comments of the job and for the account. A cell of the file is never among it. */
-export function describeNumber({ valid }: NumberGuess, { rows }: Pick<JobGuess, 'rows'>): string {
-  return `a valid number in ${format(valid)} of ${countOf(rows, 'row')}`;
+export function describeNumber({ valid, notMobile }: NumberGuess, { rows }: Pick<JobGuess, 'rows'>): string {
+  return `a valid number in ${format(valid)} of ${countOf(rows, 'row')}${warnOfLandlines(notMobile)}`;
+}
+
+/** `; 5 of them are landlines or the like: an SMS may not arrive there`; '' where there are none. */
+export function warnOfLandlines(notMobile: number): string {
+  const are = notMobile === 1 ? 'is a landline' : 'are landlines';
+  return notMobile === 0 ? '' : `; ${format(notMobile)} of them ${are} or the like: an SMS may not arrive there`;
 }
 
 /** Which country numbers without + are read in, and why; undefined where no number needs one. */

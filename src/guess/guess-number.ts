@@ -1,6 +1,6 @@
 import type { FindColumn } from '../domain/text.js';
 import { acceptNumber } from '../normalize/number/number.js';
-import { isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
+import { isMobileNumber, isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
 import { type DefaultCountry, findMode, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
 import { isOtherName, isPhoneName } from './header-words.js';
 import { listFilled, type SampledRows } from './sampled-rows.js';
@@ -10,6 +10,8 @@ export interface NumberGuess {
   readonly column: string;
   /** Rows whose number is valid under what follows. */
   readonly valid: number;
+  /** Of the valid ones those of no mobile phone, such as landlines: an SMS may not arrive there. */
+  readonly notMobile: number;
   /** Numbers with +, among the valid ones. */
   readonly withPlus: number;
   /** The column that says the country; undefined where there is none, or where no number needs it. */
@@ -83,18 +85,21 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
     return readCell(cells[index] ?? '', { own, country: known.country });
   });
   const count = (by: ReadCell['by']) => read.filter((cell) => cell.by === by).length;
-  const sureCountries = read.flatMap((cell) => ('country' in cell ? [cell.country] : []));
+  const accepted = read.flatMap((cell) => ('country' in cell ? [cell] : []));
+  const sureCountries = accepted.map(({ country }) => country);
   const local = read.flatMap((cell) => (cell.by === 'unknown' ? [cell.number] : []));
   const byColumn = count('column');
-  const sure = sureCountries.length;
+  const sure = accepted.length;
   const guessed = local.length > 0 && isPhoneName(column) ? guessDefaultCountry(local, sureCountries) : undefined;
   const found = guessed?.found?.country;
   const isFew = local.length <= FEW_SHARE * (sure + local.length);
   const tried = found === undefined && isFew ? undefined : guessed;
-  const byGuess = found === undefined ? 0 : local.filter((cell) => acceptNumber(cell, found) !== undefined).length;
+  const guessedNumbers = found === undefined ? [] : local.flatMap((cell) => acceptNumber(cell, found) ?? []);
+  const byGuess = guessedNumbers.length;
   const guess = {
     column,
     valid: sure + byGuess,
+    notMobile: [...accepted, ...guessedNumbers].filter(({ e164 }) => !isMobileNumber(e164)).length,
     withPlus: count('plus'),
     countryColumn: byColumn > 0 ? sample.columns[known.countries ?? -1] : undefined,
     country: known.country ?? found,
@@ -107,7 +112,7 @@ function readColumn(sample: SampledRows, index: number, known: Known): ReadColum
 
 type ReadCell =
   /** Valid by its own +, in the country that a column says, or in the one that a person said; `country` is its own. */
-  | { readonly by: 'plus' | 'column' | 'country'; readonly country: string }
+  | { readonly by: 'plus' | 'column' | 'country'; readonly country: string; readonly e164: string }
   /** Without + and without a country. */
   | { readonly by: 'unknown'; readonly number: string }
   | { readonly by: 'nothing' };
@@ -115,12 +120,12 @@ type ReadCell =
 function readCell(cell: string, { own, country }: { own: string; country: string | undefined }): ReadCell {
   if (!mayBeNumber(cell)) return { by: 'nothing' };
   const alone = acceptNumber(cell, undefined);
-  if (alone !== undefined) return { by: 'plus', country: alone.country };
+  if (alone !== undefined) return { by: 'plus', ...alone };
   if (cell.includes('+')) return { by: 'nothing' };
   const [by, of] = own === '' ? (['country', country] as const) : (['column', own] as const);
   if (of === undefined) return { by: 'unknown', number: cell };
   const number = acceptNumber(cell, of);
-  return number === undefined ? { by: 'nothing' } : { by, country: number.country };
+  return number === undefined ? { by: 'nothing' } : { by, ...number };
 }
 
 function mayBeNumber(cell: string): boolean {

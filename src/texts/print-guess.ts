@@ -31,6 +31,7 @@ export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGues
     rows,
     destination: number?.column ?? null,
     validNumbers: number?.valid ?? null,
+    notMobile: number?.notMobile ?? null,
     country: number?.country ?? null,
     countryColumn: number?.countryColumn ?? null,
     isCountryUnclear: isUnclear(guess),

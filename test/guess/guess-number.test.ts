@@ -13,6 +13,16 @@ test('the column with the most valid numbers is the one that is sent to', () => 
   expect(guessOf(lines).number).toMatchObject({ column: 'Kontakt', valid: 40, withPlus: 40, country: undefined });
 });
 
+test('of valid numbers those are counted that are of no mobile phone', () => {
+  const lines = aColumn(
+    'Telefon',
+    4,
+    (index) => ['+4940746331', '040 7463319', '0171 2345678', '+6591234567'][index] ?? '',
+  );
+
+  expect(guessOf(lines, { country: 'DE' }).number).toMatchObject({ valid: 4, notMobile: 2 });
+});
+
 test('of two columns within 20 points none is chosen', () => {
   const lines = beside(
     aColumn('Phone', 40, plus),

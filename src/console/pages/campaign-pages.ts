@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { countOf, format } from '../../domain/count-of.js';
 import { formatZoned } from '../../domain/stated-time.js';
+import { warnOfLandlines } from '../../guess/describe-guess.js';
 import type { NumberGuess } from '../../guess/guess-number.js';
 import { nameCountry } from '../../normalize/country.js';
 import { type Html, html, NOTHING, renderTable } from '../../report/page/html.js';
@@ -141,7 +142,7 @@ export function describeNumbers({ numbers: [best, ...others], rows }: ColumnsSho
   if (best === undefined) return 'No column looks like one of phone numbers.';
   const read = best.country === undefined ? '' : `, those without + as numbers of ${nameCountry(best.country)}`;
   const next = others.map(({ column, valid }) => `${column}, ${format(valid)}`).join('; ');
-  return `${best.column} has a valid number in ${format(best.valid)} of ${countOf(rows, 'row')}${read}.${next === '' ? '' : ` Next: ${next}.`}`;
+  return `${best.column} has a valid number in ${format(best.valid)} of ${countOf(rows, 'row')}${read}${warnOfLandlines(best.notMobile)}.${next === '' ? '' : ` Next: ${next}.`}`;
 }
 
 /** What is asked where most numbers of the chosen column would fail; undefined where most are valid. */
