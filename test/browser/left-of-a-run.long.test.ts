@@ -13,6 +13,7 @@ const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
 
 beforeAll(async () => {
   await console.start();
+  await console.enter();
   browser = await aBrowser();
 }, TIMEOUT_MS);
 
@@ -28,31 +29,18 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
     rateLimits: {},
     faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
   });
-  const { page, complaints } = await aVisit(browser, console, {});
+  const { page, complaints } = await aVisit(browser, console);
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {
-    await page.goto(console.origin);
-    await page.fill('#name', name);
-    await page.click('text=Start a campaign');
-    await page.fill('#path', console.write(`${name}.csv`, ofOthers(PEOPLE, name)));
-    await page.click('text=Use this file');
-    await page.waitForURL('**/columns');
-    await page.click('text=Save and go on');
-    await page.waitForURL('**/message');
-    await page.fill('#sender', 'LADEN');
-    await page.fill('#message', `Hi from ${name}`);
-    await page.click('text=Save and show it');
-    await page.waitForURL('**#messages');
+    await console.aCampaign(name, ofOthers(PEOPLE.replace('First Name', 'name'), name));
     console.write(`campaigns/${name}/job.yaml`, change(console.read(`campaigns/${name}/job.yaml`)));
-    await check(name);
+    await send(name, 5);
   };
-  const check = async (name: string) => {
-    await page.goto(`${console.origin}/c/${name}/check`);
-    await page.click('main button');
-    await page.waitForSelector('#count');
-    await page.fill('#count', (await page.innerText('label[for=count]')).replaceAll(/\D/g, ''));
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('h1:has-text("Report")');
+  const send = async (name: string, count: number) => {
+    const { plan } = await console.check(name);
+    await console.post(`/c/${name}/send`, { plan, count: String(count) });
+    await console.ended(name);
+    await page.goto(`${console.origin}/c/${name}/run`);
   };
   const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
   await start('doubt', (job) => job.replace('sandbox: true', service));
@@ -99,11 +87,9 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   await page.waitForSelector('text=Nothing is left to fix.');
   await inspect(page);
   expect(console.sent('again')).toEqual([...NUMBERS, FIXED].map((number) => ofOthers(number, 'again')));
-  await page.goto(`${console.origin}/c/again/file`);
-  await page.fill('#path', console.write('more.csv', ofOthers(`${PEOPLE}Di,+6591234998,\n`, 'again')));
-  await page.click('text=Use this file');
-  await page.waitForURL('**/columns');
-  await check('again');
+  const more = ofOthers(`${PEOPLE.replace('First Name', 'name')}Di,+6591234998,\n`, 'again');
+  await console.post('/c/again/file', { path: console.write('more.csv', more) });
+  await send('again', 1);
   await page.click('text=had exactly this text already');
   await page.waitForURL(/had/);
   await inspect(page);
