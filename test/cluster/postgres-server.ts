@@ -2,6 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { type Database, openDatabase } from '../../src/cluster/postgres/database.js';
@@ -128,7 +129,7 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
   const directory = makeDirectory(user);
   try {
     const { initdb, postgres } = await findPrograms(directory, user);
-    execFileSync(initdb, ['-D', join(directory, 'data'), ...INITDB], { ...user, cwd: directory, stdio: 'pipe' });
+    execFileSync('cp', ['-Rp', fillDataDirectory(initdb, user), directory]);
     const server = keepServer({ directory, user, postgres, settings });
     await server.start();
     closeAfterFile(server);
@@ -137,6 +138,21 @@ export async function startPostgres(...settings: readonly string[]): Promise<Pos
     rmSync(directory, { recursive: true, force: true });
     throw error;
   }
+}
+
+let filled: string | undefined;
+
+/** `data` as `initdb` leaves it, which takes a second of a processor: made once by each process of the tests, and gone with it, however that ends. */
+function fillDataDirectory(initdb: string, user: User): string {
+  if (filled !== undefined) return filled;
+  const directory = makeDirectory(user);
+  const keeper = spawn('sh', ['-c', 'read -r _; rm -rf "$0"', directory], { stdio: ['pipe', 'ignore', 'ignore'] });
+  keeper.unref();
+  (keeper.stdin as Socket).unref();
+  const data = join(directory, 'data');
+  execFileSync(initdb, ['-D', data, ...INITDB], { ...user, cwd: directory, stdio: 'pipe' });
+  filled = data;
+  return data;
 }
 
 type User = ReturnType<typeof serverUser>;

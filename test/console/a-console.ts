@@ -2,7 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { type Role, Team } from '../../src/console/team.js';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
+import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
 
 export interface Answer {
@@ -55,6 +57,14 @@ export class AConsole {
   /** The command on its directory. */
   run(...flags: string[]): Running {
     return new Running(['console', '--directory', this.directory, ...flags], { cwd: this.directory, env: this.#env });
+  }
+
+  /** Their passwords; who may use a console that is started with these `--users`. */
+  async addUsers(users: string, roles: Readonly<Record<string, Role>>): Promise<Record<string, string>> {
+    const team = new Team(users, nodeFiles);
+    const passwords: Record<string, string> = {};
+    for (const [name, role] of Object.entries(roles)) passwords[name] = await team.add({ name, role });
+    return passwords;
   }
 
   async enter(): Promise<Answer> {

@@ -48,9 +48,15 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(checked)).toContain('3 people · from LADEN');
     expect(textOf(checked)).toContain('line 5, mobile');
     expect(textOf(checked)).toContain('Hi P1, sale!');
+    expect(textOf(checked)).toContain('What it costs is not shown: this campaign has no prices.');
 
     const wrong = await console.post('/c/sale/send', { plan: checked.plan, count: '4' });
     expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('Type 3 to send')]);
+    expect(wrong.text).toContain('<title>Error: Check');
+    expect(wrong.text).toContain('<a href="#count">Type 3 to send: this is how many get it</a>');
+    expect(wrong.text).toMatch(
+      /id="count-fault">Type 3 to send.*<input id="count"[^>]* aria-invalid="true" aria-describedby="count-fault"/,
+    );
     expect((await console.post('/c/sale/send', { plan: 'another', count: '3' })).status).toBe(409);
 
     const press = () => console.post('/c/sale/send', { plan: checked.plan, count: '3' });

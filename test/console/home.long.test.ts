@@ -164,8 +164,7 @@ test('behind a proxy that names who asks there is no sign-in, and the settings n
 }, async () => {
   const console = new AConsole();
   const users = join(console.directory, 'users.csv');
-  for (const [name, role] of Object.entries({ Bob: 'approver', Cy: 'approver', Vera: 'viewer' }))
-    await console.run('--users', users, '--add', name, '--role', role).ended;
+  await console.addUsers(users, { Bob: 'approver', Cy: 'approver', Vera: 'viewer' });
   const port = await findPort();
   const origin = 'https://volley.example.com';
   await console.start('--port', String(port), '--users', users, '--origin', origin, '--user-header', 'X-User');

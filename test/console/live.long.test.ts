@@ -13,16 +13,13 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
   const alone = new AConsole(env);
   const shared = new AConsole(env);
   const users = join(shared.directory, 'users.csv');
-  const passwords: Record<string, string> = {};
+  let passwords: Record<string, string>;
   let sandbox: Sandbox;
 
   const be = (name: string) => shared.signIn(name, passwords[name] ?? '');
 
   beforeAll(async () => {
-    for (const [name, role] of Object.entries({ Anna: 'author', Bob: 'approver', Cy: 'approver' })) {
-      const { stdout } = await shared.run('--users', users, '--add', name, '--role', role, '--json').ended;
-      passwords[name] = JSON.parse(stdout).password;
-    }
+    passwords = await shared.addUsers(users, { Anna: 'author', Bob: 'approver', Cy: 'approver' });
     await Promise.all([alone.start(), shared.start('--users', users)]);
     await alone.enter();
   }, TIMEOUT_MS);
@@ -65,29 +62,18 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     for (const { text } of pages) expect(text).not.toContain(TEST_CREDENTIALS.apiKey);
   });
 
-  test('of a team needs the approval of another person, or as many as its campaign asked for', async () => {
+  test('of a team needs the approval of another person, or as many as its campaign asked for; without a guard it is neither checked nor sent, whatever made its plan', async () => {
     await be('Anna');
-    const name = await aLiveCopy(shared, 'team');
-    expect(shared.read(`campaigns/${name}/job.yaml`)).toContain('requireApproval: 1');
     const two = await aLiveCopy(shared, 'two', (job) => `${job}\nguards: { requireApproval: 2 }\n`);
     expect(shared.read(`campaigns/${two}/job.yaml`)).toContain('requireApproval: 2');
+    const name = await aLiveCopy(shared, 'team');
+    const path = `campaigns/${name}/job.yaml`;
+    expect(shared.read(path)).toContain('requireApproval: 1');
+    await shared.post(`/c/${name}/file`, { path: shared.write('team-live.csv', `${people(3)}Dan,n/a\n`) });
     await shared.check(name);
     await be('Bob');
     const { plan } = await shared.checked(name);
     expect((await shared.post(`/c/${name}/send`, { plan, count: '3' })).to).toBe(`/c/${name}/run`);
-    await shared.ended(name);
-    expect(await destinations()).toEqual(numbersOf(3));
-  });
-
-  test('of a team without a guard is neither checked nor sent, whatever made its plan', async () => {
-    await be('Anna');
-    const name = await aLiveCopy(shared, 'bare');
-    const path = `campaigns/${name}/job.yaml`;
-    await shared.post(`/c/${name}/file`, { path: shared.write('bare-live.csv', `${people(3)}Dan,n/a\n`) });
-    await shared.check(name);
-    await be('Bob');
-    const { plan } = await shared.checked(name);
-    await shared.post(`/c/${name}/send`, { plan, count: '3' });
     await shared.ended(name);
     expect(await destinations()).toEqual(numbersOf(3));
 

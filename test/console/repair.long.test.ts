@@ -77,24 +77,6 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     expect(await destinations()).toEqual(numbersOf(3));
   });
 
-  test('what the service holds for its time is taken back by who types the number', async () => {
-    const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
-    const scheduled = `template:\n      scheduled: { at: "${at}", timeZone: UTC }`;
-    await aLive('later', (job) => job.replace('template:', scheduled));
-    expect(await plain('/c/later/run')).toContain('Take back 3 messages');
-    const page = await console.ask('/c/later/take-back');
-    const run = fieldOf(page, 'run');
-    expect(textOf(page)).toContain('The service holds 3 messages until');
-    expect((await console.post('/c/later/take-back', { run, count: '2' })).status).toBe(422);
-    expect((await console.post('/c/later/take-back', { run: 'another', count: '3' })).status).toBe(409);
-    const press = () => console.post('/c/later/take-back', { run, count: '3' });
-    expect((await Promise.all([press(), press()])).map(({ status }) => status)).toEqual([303, 303]);
-    await console.until('/c/later/take-back.json');
-    expect(await plain('/c/later/take-back')).toContain('3 messages taken back.');
-    expect((await press()).to).toBe('/c/later/take-back');
-    expect(await plain('/c/later/run')).toContain('Plan the 3 that were not sent');
-  });
-
   test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {
     await console.aCampaign('again', people(3));
     const send = async (count: number) => {

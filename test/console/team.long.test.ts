@@ -13,6 +13,7 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   const users = join(console.directory, 'users.csv');
   const passwords: Record<string, string> = {};
 
+  /** By the command. */
   async function add(name: string, role: string) {
     const { stdout } = await console.run('--users', users, '--add', name, '--role', role, '--json').ended;
     passwords[name] = JSON.parse(stdout).password;
@@ -29,12 +30,10 @@ describe('a console that several people share', { timeout: TIMEOUT_MS }, () => {
   }
 
   beforeAll(async () => {
-    await add('Vera', 'viewer');
-    await add('Anna', 'author');
-    await add('Bob', 'approver');
+    Object.assign(passwords, await console.addUsers(users, { Vera: 'viewer', Anna: 'author', Bob: 'approver' }));
     const { error } = readFailure(await console.run('--users', users).ended);
     expect(error.message).toContain('has 1 person who approves, expected 2');
-    await add('Cy', 'approver');
+    Object.assign(passwords, await console.addUsers(users, { Cy: 'approver' }));
     await console.start('--users', users);
   }, TIMEOUT_MS);
   afterAll(async () => {

@@ -99,7 +99,7 @@ test('an approval is of the requests too: with another text in one, and a checks
   expect(workspace.requests()).toEqual([]);
 });
 
-test('`run` sends the plan that was approved: made again by another user, it is the same to the byte', async () => {
+test('`run` sends the plan that was approved: made again by another user, it is the same to the byte; the approval stays known once its rows are pruned', async () => {
   const { workspace, directory, planSha256, approve } = await aPlan();
   await approve('bob');
 
@@ -107,6 +107,9 @@ test('`run` sends the plan that was approved: made again by another user, it is 
 
   expect(sha256Of(directory)).toBe(planSha256);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
+  await as(workspace, 'ann', 'prune', 'job.yaml', '--older-than', '0h');
+  const { record } = readSealed(readFileSync(join(directory, 'run.json'), 'utf8'));
+  expect(record.approved).toMatchObject([{ planSha256, name: 'bob' }]);
 });
 
 test('an approval is of one plan.json: under other limits, or with one byte changed and sealed again, it counts no more', async () => {
@@ -271,17 +274,6 @@ test('an approval in the name of who planned does not count, however it came int
   const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
   expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringContaining('given by who planned it')]);
   expect(workspace.requests()).toEqual([]);
-});
-
-test('an approval stays known once the rows of its run are pruned', async () => {
-  const { workspace, directory, planSha256, approve, apply } = await aPlan();
-  await approve('bob');
-  await apply();
-
-  await as(workspace, 'ann', 'prune', 'job.yaml', '--older-than', '0h');
-
-  const { record } = readSealed(readFileSync(join(directory, 'run.json'), 'utf8'));
-  expect(record.approved).toMatchObject([{ planSha256, name: 'bob' }]);
 });
 
 test('a plan that asks for no approval, a test, and what is finished have nothing to approve', async () => {

@@ -5,11 +5,15 @@ import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
+const words = (text: string) => text.replace(/\s+/g, ' ');
 const codesOf = (rows: readonly Record<string, string>[]) => rows.map(({ _code }) => _code);
 
-test('a grown export sends to whom is new; the others are held, with exit code 1 and the run that they had it from', async () => {
+test('a grown export sends to whom is new; the others are held, with exit code 1 and the run that they had it from, and a retry sends to them once', async () => {
   const workspace = await aGrownExport();
   const [first] = workspace.plans();
+  const planned = words((await workspace.volley('plan', 'job.yaml', '--no-json')).stdout);
+  expect(planned).toMatch(/1 to send\. 12 had exactly this text from job sale on \d+ \w+ 20\d\d: held\./);
+  expect(planned.indexOf('held.')).toBeLessThan(planned.indexOf('1 sms'));
 
   const { code, summary, stderr } = await workspace.run();
 
@@ -23,21 +27,10 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   expect(rows[0]?._reason).toMatch(
     new RegExp(`exactly this text from run ${first} of job sale, on \\d+ \\w+ 20\\d\\d$`),
   );
-});
-
-test('the plan begins with it, and so do the account and what to do next', async () => {
-  const workspace = await aGrownExport();
-  const planned = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
-  expect(planned).toMatch(/1 to send\. 12 had exactly this text from job sale on \d+ \w+ 20\d\d: held\./);
-  expect(planned.indexOf('held.')).toBeLessThan(planned.indexOf('1 sms'));
-  const account = (await workspace.volley('run', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
+  const account = words((await workspace.volley('report', summary.directory, '--no-json')).stdout);
   expect(account).toMatch(/12 had exactly this text from job sale on .*: held\./);
   expect(account).toContain('--only had-it-already');
-});
 
-test('retry --only had-it-already sends to those that were held, once', async () => {
-  const workspace = await aGrownExport();
-  const { summary } = await workspace.run();
   const retry = await workspace.volley('retry', summary.directory, '--only', 'had-it-already');
   const { directory } = JSON.parse(retry.stdout);
   expect((await workspace.volley('apply', directory)).code, retry.stderr).toBe(0);

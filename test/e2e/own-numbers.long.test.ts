@@ -133,7 +133,7 @@ describe('volley test', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(30));
   });
 
-  test.each<[string, string[], string]>([
+  const REFUSED: readonly (readonly [string, readonly string[], string])[] = [
     ['no number', [], 'no number is given, expected --to NUMBER, or testNumbers in the job file'],
     ['no number of a person', ['--to', 'Ann'], '--to: it is not a number, expected one with + and its country code'],
     ['more than 20 numbers', ['--to', numbersOf(21).join()], '21 numbers are given, expected at most 20'],
@@ -148,10 +148,18 @@ describe('volley test', () => {
       ['--to', MINE, '--row', '31'],
       'row 31 is rejected, expected one that is sent, of 31 rows read',
     ],
-  ])('refuses %s', async (_what, flags, message) => {
+  ];
+  test(`refuses ${REFUSED.map(([what]) => what).join(', ')}`, async () => {
     const workspace = await aJobOf({}, `${people(30)}Nobody,n/a\n`);
-    const { error, exitCode } = readFailure(await workspace.volley('test', 'job.yaml', ...flags));
-    expect([exitCode, error.code, error.message]).toEqual([2, 'bad-flag', expect.stringContaining(message)]);
+    for (const [what, flags, message] of REFUSED) {
+      const { error, exitCode } = readFailure(await workspace.volley('test', 'job.yaml', ...flags));
+      expect([what, exitCode, error.code, error.message]).toEqual([
+        what,
+        2,
+        'bad-flag',
+        expect.stringContaining(message),
+      ]);
+    }
     expect(workspace.requests()).toEqual([]);
   });
 

@@ -15,6 +15,8 @@ interface Asked {
   readonly rows?: string;
   readonly job?: Readonly<Record<string, unknown>>;
   readonly more?: Parameters<typeof aWorkspace>[0];
+  /** Its plan is made before, and applied. */
+  readonly isPlanned?: boolean;
 }
 
 /** The second request waits until the test lets it go, and with it all that follow. */
@@ -50,8 +52,9 @@ describe.concurrent('a standby', () => {
     await expectEachOnce(workspace, 30);
   });
 
-  test('of a leader that is stopped beyond its lease: the woken leader sends nothing more', async () => {
-    const { workspace, first, leader, second, standby } = await aPair({ kind: 'latency', delayMs: 3000, nth: 2 });
+  test('of a leader of `apply` that is stopped beyond its lease: the woken leader sends nothing more', async () => {
+    const hangs = { kind: 'latency', delayMs: 3000, nth: 2 } as const;
+    const { workspace, first, leader, second, standby } = await aPair(hangs, { isPlanned: true });
     leader.signal('SIGSTOP');
     for (const machine of [first, second]) machine.passes(LEASE_MS);
     const { code } = await workspace.finish(standby);
@@ -141,27 +144,6 @@ describe.concurrent('a standby', () => {
     expect(workspace.runs()).toHaveLength(1);
     await expectEachOnce(workspace, 30);
   });
-
-  test('applies a plan: another process has begun it, and was killed', async () => {
-    const workspace = await aWorkspace(HANGS);
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace));
-    await workspace.volley('plan', 'job.yaml');
-    const [run = ''] = workspace.runs();
-    const apply = ['apply', `out/sale/${run}`, '--standby'];
-    const leader = new Machine(workspace, 'pod-1').start(...apply);
-    await until(() => workspace.requests().length === 2);
-    const second = new Machine(workspace, 'pod-2');
-    const standby = second.start(...apply);
-    await standby.says('stands by: process');
-    leader.signal('SIGKILL');
-    workspace.setFaults();
-    second.passes(LEASE_MS);
-    const { code, summary } = await workspace.finish(standby);
-
-    expect([code, summary.balance]).toEqual([3, expect.objectContaining({ accepted: 20, inDoubt: 10 })]);
-    await expectEachOnce(workspace, 30);
-  });
 });
 
 test('a standby of what is sent again each time is refused: it would send it once more', async () => {
@@ -179,23 +161,25 @@ test('a standby of what is sent again each time is refused: it would send it onc
 /** A leader that waits for the answer to its second request, and is stopped. */
 async function aLeader(
   fault: Parameters<typeof aWorkspace>[0] & object,
-  { wallMs = 0, rows = people(30), job = {}, more }: Asked = {},
+  { wallMs = 0, rows = people(30), job = {}, more, isPlanned = false }: Asked = {},
 ) {
   const workspace = await aWorkspace(...(more === undefined ? [fault] : [fault, more]));
   workspace.write('people.csv', rows);
   workspace.writeJob(aJob(workspace, job));
+  if (isPlanned) await workspace.volley('plan', 'job.yaml');
+  const send = isPlanned ? ['apply', `out/sale/${workspace.runs()[0]}`] : ['run', 'job.yaml'];
   const first = new Machine(workspace, 'pod-1', wallMs);
-  const leader = first.start('run', 'job.yaml', '--standby');
+  const leader = first.start(...send, '--standby');
   await until(() => workspace.requests().length === 2);
   leader.signal('SIGSTOP');
-  return { workspace, first, leader };
+  return { workspace, first, leader, send };
 }
 
 /** The same, woken again, and a process that stands by. */
 async function aPair(...asked: Parameters<typeof aLeader>) {
-  const { workspace, first, leader } = await aLeader(...asked);
+  const { workspace, first, leader, send } = await aLeader(...asked);
   const second = new Machine(workspace, 'pod-2');
-  const standby = second.start('run', 'job.yaml', '--standby');
+  const standby = second.start(...send, '--standby');
   await standby.says('stands by: process');
   leader.signal('SIGCONT');
   return { workspace, first, leader, second, standby };
