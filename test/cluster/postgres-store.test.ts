@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe } from 'vitest';
 import type { Store } from '../../src/cluster/store.js';
+import { oneIn } from '../one-in.js';
 import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
 import { testFinding } from './contract/finding.js';
 import { testLeading } from './contract/leading.js';
@@ -47,14 +48,13 @@ const openOnServer: OpenCluster = async () => {
   };
 };
 
-describe.each([
-  ['', openOnServer],
-  [' whose replies are lost', losingReplies(openOnServer)],
-])('a store%s', (_, open) => {
-  testLeading(open);
-  testWorking(open);
-  testLosing(open);
-  testNewLife(open);
-  testFinding(open);
-  testLeaderLease(open);
+const GROUPS = [testLeading, testWorking, testLosing, testNewLife, testFinding, testLeaderLease];
+
+describe('a store', () => {
+  for (const group of GROUPS) group(openOnServer);
+});
+
+// A part of them with each commit: all are in memory-store.test.ts.
+describe('a store whose replies are lost', () => {
+  for (const group of oneIn(2, GROUPS)) group(losingReplies(openOnServer));
 });

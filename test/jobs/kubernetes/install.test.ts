@@ -170,7 +170,16 @@ test('every directory of the kit is one that a reader of the page has', () => {
   expect(new Set(had)).toEqual(new Set(ofKit.map((name) => `../jobs/kubernetes/${name}`)));
 });
 
-function build({ kustomization, files }: (typeof READERS)[string]): Manifest[] {
+const built = new Map<object, Manifest[]>();
+
+/** Once for each reader. */
+function build(reader: (typeof READERS)[string]): Manifest[] {
+  const manifests = built.get(reader) ?? buildAnew(reader);
+  built.set(reader, manifests);
+  return manifests;
+}
+
+function buildAnew({ kustomization, files }: (typeof READERS)[string]): Manifest[] {
   const directory = mkdtempSync(join(tmpdir(), 'volley-overlay-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   cpSync(KIT, join(directory, 'jobs/kubernetes'), { recursive: true });
