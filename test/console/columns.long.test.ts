@@ -51,7 +51,9 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
   test('a person is looked up by the number that stands in a file; one that may be of two countries is asked for again', async () => {
     const look = async (number: string) => textOf(await console.post('/people', { number }));
     expect((await console.ask('/people')).text).toMatch(/such as \+65\d{8}\./);
-    expect(await look('9123 4567')).toContain('Nothing was sent to +6591234567');
+    expect(await look('9123 4567')).toMatch(
+      /Nothing was sent to \+6591234567, as far as is known\. .* on no list of opt-outs: no other list, and no consent in a file, was asked\./,
+    );
     await console.aCampaign('tbilisi', 'name,mobile\nNino,555123456\nGio,555123457\n');
     await console.post('/c/tbilisi/columns', { destination: 'mobile', country: 'Georgia' });
     expect(await look('555 12 34 56')).toContain('Nothing was sent to +995555123456');
@@ -89,9 +91,20 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(await stepOf('test')).toBeUndefined();
   });
 
+  test('a text that no one wrote is not tested', async () => {
+    const refused = await console.post('/c/sale/test', { to: '+6591234567', last: '' });
+    const said = 'The message is not written yet Write it, and whom it is from, on its page Message.';
+    expect([refused.status, textOf(refused)]).toEqual([422, expect.stringContaining(said)]);
+  });
+
   test('a fault of the text is said in the words of the page', async () => {
-    const { sha256 } = await console.messageForm('sale');
-    await console.post('/c/sale/message', { sha256, sender: 'LADEN', message: 'Hi {{ name' });
+    const write = async (message: string) =>
+      console.post('/c/sale/message', { ...(await console.messageForm('sale')), sender: 'LADEN', message });
+    await write('Hello '.repeat(334));
+    const long = textOf(await console.ask('/c/sale/message')).replace(/In the terminal.*/, '');
+    expect(long).toContain('There is a problem Cannot send the message: its text needs 14 parts');
+    expect(long).not.toMatch(/template|volley/);
+    await write('Hi {{ name');
     for (const page of ['message', 'check']) {
       if (page === 'check') await console.check('sale');
       const text = textOf(await console.ask(`/c/sale/${page}`)).replace(/In the terminal.*/, '');

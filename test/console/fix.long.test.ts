@@ -37,6 +37,7 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     await send('run', 3);
     expect(textOf(await console.ask('/c/run/run'))).toContain('Fix 2 rows that could not be used');
     expect(await shown('run')).toContain('0 fixed, 2 left.');
+    expect((await console.ask('/c/run/fix')).text).toContain('<a href="/c/run">Back</a>');
     const plan = await planOf('run');
     const bad = await console.post('/c/run/fix', { plan, ...ROW, 'cell-1-1': '+65 91' });
     expect([bad.status, textOf(bad)]).toEqual([422, expect.stringContaining('Line 6, mobile: The number has too few')]);
