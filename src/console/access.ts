@@ -6,11 +6,9 @@ import type { Clock } from '../ports/clock.js';
 import type { Files } from '../storage/files.js';
 import type { Team, User } from './team.js';
 
-const SESSION_MS = 12 * 3_600_000;
-const LINK_MS = 10 * 60_000;
-
-/** Names in `.console/` that no campaign has. */
-type Kept = '.links' | '.sessions';
+/** How long each opens the console, by its directory in `.console/`: names that no campaign has. */
+const LIFE_MS = { '.links': 10 * 60_000, '.sessions': 12 * 3_600_000 };
+type Kept = keyof typeof LIFE_MS;
 
 /** Of every answer. The console's own script only sets texts and attributes; nothing else runs, and no page is framed. */
 export const SAFE_HEADERS: Readonly<Record<string, string>> = {
@@ -31,13 +29,10 @@ export interface AskedRequest {
 }
 
 /**
- * Why a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. It answers to the
+ * The status and the sentence by which a request is refused before anything of it is looked at; undefined where it comes from a page of this very console. It answers to the
  * host of `origin` alone: a foreign name that was made to lead here (DNS rebinding) sends no Origin with a GET.
  */
-export function refuseForeign(
-  { method, headers }: AskedRequest,
-  origin: string,
-): [status: number, why: string] | undefined {
+export function refuseForeign({ method, headers }: AskedRequest, origin: string): [number, string] | undefined {
   if (headers.host !== new URL(origin).host) return [421, `This console answers to ${origin} alone.`];
   if (method === 'GET' || method === 'HEAD') return undefined;
   const site = headers['sec-fetch-site'];
@@ -78,7 +73,7 @@ export class Access {
   /** The cookie's value for a link that has not been used; undefined for any other. */
   async enter(link: string): Promise<string | undefined> {
     const path = this.#pathOf('.links', link);
-    if (!(await this.#isFresh(path, LINK_MS))) return undefined;
+    if (!(await this.#isFresh(path, LIFE_MS['.links']))) return undefined;
     const used = `${path}.used`;
     try {
       // Of two requests at once, one has it.
@@ -113,7 +108,7 @@ export class Access {
   async find(cookies: string | undefined, name: string): Promise<Visit | undefined> {
     const value = readCookie(cookies, name);
     const path = this.#pathOf('.sessions', value);
-    if (value === '' || !(await this.#isFresh(path, SESSION_MS))) return undefined;
+    if (value === '' || !(await this.#isFresh(path, LIFE_MS['.sessions']))) return undefined;
     const formToken = sha256Of(`form ${value}`);
     if (this.#env.team === undefined) return { ...NO_VISIT, formToken };
     const [member = '', digest = ''] = readKept(await this.#env.files.readText(path)) ?? [];
@@ -130,10 +125,7 @@ export class Access {
   }
 
   async #removeOld(): Promise<void> {
-    for (const [kind, ms] of [
-      ['.links', LINK_MS],
-      ['.sessions', SESSION_MS],
-    ] as const) {
+    for (const [kind, ms] of Object.entries(LIFE_MS)) {
       const directory = join(this.#directory, kind);
       for (const name of await this.#env.files.list(directory)) {
         const path = join(directory, name);
@@ -157,7 +149,7 @@ export function isSame(given: unknown, expected: string): boolean {
 }
 
 /** `Max-Age` in seconds. The port is in the name: browsers send cookies of one port to all others of the host. */
-export function writeCookie(origin: string, value: string, maxAgeS = SESSION_MS / 1000): string {
+export function writeCookie(origin: string, value: string, maxAgeS = LIFE_MS['.sessions'] / 1000): string {
   const safe = isHttps(origin) ? 'Secure; SameSite=Lax' : 'SameSite=Strict';
   return `${nameCookie(origin)}=${value}; HttpOnly; ${safe}; Path=/; Max-Age=${maxAgeS}`;
 }

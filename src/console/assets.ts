@@ -10,7 +10,7 @@ main:focus{outline:0}
 .skip{position:absolute;left:-100vw}.skip:focus{left:1rem;top:.5rem;background:var(--ground);padding:.5rem;z-index:1}
 header{border-bottom:1px solid var(--line)}
 nav{display:flow-root;max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow-wrap:anywhere}
-.steps{color:var(--dim);padding-bottom:0}.steps a{margin-right:1rem}
+.steps{color:var(--dim);padding-bottom:0}.steps a,.pages a{margin-right:1rem}
 .brand{font-weight:700;margin-right:1rem}
 .visitor{float:right;color:var(--dim)}
 .visitor form{display:inline;margin-left:.5rem}
@@ -24,8 +24,7 @@ nav{display:flow-root;max-width:60rem;margin:0 auto;padding:.75rem 1rem;overflow
 label{display:block;font-weight:600}
 .hint{display:block;color:var(--dim);font-size:.95rem;overflow-wrap:anywhere}
 input:not([type=hidden]),select,textarea{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--dim);border-radius:4px;padding:.45rem .6rem;margin-top:.25rem;max-width:100%}
-input[type=file]{width:100%}
-textarea{width:100%}
+input[type=file],textarea{width:100%}
 :is(input,select,textarea)[aria-invalid=true]{border:2px solid var(--rejected)}
 .fault{display:block;color:var(--rejected);font-weight:600;overflow-wrap:anywhere}
 button{font:inherit;font-weight:600;padding:.5rem 1rem;border:1px solid var(--action);border-radius:4px;background:var(--action);color:var(--onAction);cursor:pointer;overflow-wrap:anywhere;max-width:100%}
@@ -42,7 +41,6 @@ label.tick{font-weight:400;padding:.2rem 0}
 label.inline{display:inline-block;margin-right:.75rem}
 input[type=checkbox],input[type=radio]{width:1.3rem;height:1.3rem;margin:0 .4rem 0 0;vertical-align:middle}
 .fix input:not([type=hidden]),.fix textarea{min-width:11rem}
-.pages a{margin-right:1rem}
 .keep{position:sticky;bottom:0;margin:0;padding:.6rem 0;background:var(--ground);border-top:1px solid var(--line)}
 html{scroll-padding-bottom:6rem}
 @media (max-width:40rem){.fix thead{position:absolute;left:-100vw}.fix tr,.fix td,.fix tr>th{display:block;border:0;text-align:left;padding:.15rem 0;white-space:normal;overflow-wrap:anywhere}.fix tr{border-top:1px solid var(--line);padding:.6rem 0}}

@@ -123,7 +123,7 @@ export class FixDesk extends Desk {
       if (countFixed(list, await own.readFixes()) === 0)
         return this.#show(asked, looked, [{ message: 'Nothing is fixed yet: change a cell, and save it' }]);
       const name = `fixed-${list.plan}.csv`;
-      await own.writeFile(list, join(campaign.directory, 'files', name), { only: 'fixed', bom: false });
+      await own.writeFile(list, join(campaign.directory, 'files', name), { only: 'fixed' });
       return this.#reimport(asked, campaign, name);
     });
   }
@@ -134,11 +134,13 @@ export class FixDesk extends Desk {
     return this.start({ ...asked, campaign: await this.find(asked.name) }, 'plan', { args: [jobFileOf(campaign)] });
   }
 
-  /** All rows that are left, with what was fixed, for a spreadsheet. */
+  /** All rows that are left, with what was fixed, for a spreadsheet: it splits them into cells as it does the campaign's own file. */
   download(asked: CampaignRequest): Promise<PageAnswer> {
-    return this.#onLeft(asked, async ({ list, own }) => {
+    return this.#onLeft(asked, async (looked) => {
+      const { list, own } = looked;
       const path = join(this.campaigns.stateOf(asked.name), `rejections-${list.plan}.csv`);
-      await own.writeFile(list, path, { only: 'all', bom: true });
+      const { delimiter } = (await readHeader(looked).catch(() => undefined)) ?? {};
+      await own.writeFile(list, path, { only: 'all', csv: { delimiter: delimiter === ';' ? ';' : ',', bom: true } });
       return { file: { path, name: `${asked.name}-to-fix.csv` } };
     });
   }
@@ -165,14 +167,22 @@ export class FixDesk extends Desk {
   }
 }
 
+/** A file, or the first of the campaign, as the step reads it, up to its header. */
+async function readHeader({ campaign, plan }: Looked, given?: { path: string; shown: string }) {
+  const [step] = plan.job.steps;
+  if (step?.kind !== 'sms') return undefined;
+  const [file] = await listInputs([given?.path ?? step.input.files[0] ?? ''], campaign.directory);
+  const records = file && readRecords({ ...file, ...given }, step.input);
+  await records?.open();
+  await records?.close();
+  return records;
+}
+
 /** Why a file is not the rejections, corrected. */
-async function findFault(path: string, shown: string, { campaign, plan }: Looked): Promise<Wrong | undefined> {
+async function findFault(path: string, shown: string, looked: Looked): Promise<Wrong | undefined> {
   try {
-    const [[file], [step]] = [await listInputs([path], campaign.directory), plan.job.steps];
-    if (file === undefined || step?.kind !== 'sms') return { message: 'The file cannot be read' };
-    const records = readRecords({ ...file, shown }, step.input);
-    await records.open();
-    await records.close();
+    const records = await readHeader(looked, { path, shown });
+    if (records === undefined) return { message: 'The file cannot be read' };
     const [own] = records.ownColumns;
     if (own !== undefined) return findRefusal(own, 'sms');
     return {

@@ -4,7 +4,7 @@ import type { Cell } from '../domain/row.js';
 import { maskNumbers } from '../normalize/mask.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { describeExpected } from '../plan/reasons.js';
-import { createLineFormat } from '../report/output-format.js';
+import { createLineFormat, type OutputForm } from '../report/output-format.js';
 import { outputCells, outputColumns } from '../report/rows.js';
 import { findRelated, listOthers, type PlanAt, type RejectedRow, readLeft } from '../retry/left-rows.js';
 import type { Files } from '../storage/files.js';
@@ -134,10 +134,14 @@ export class Rejections {
   }
 
   /** A rejections file, as the program re-imports it: with the fixes, of all rows or of the fixed ones alone. */
-  async writeFile(list: RejectionList, path: string, { only, bom }: { only: 'fixed' | 'all'; bom: boolean }) {
+  async writeFile(
+    list: RejectionList,
+    path: string,
+    { only, csv }: { only: 'fixed' | 'all'; csv?: OutputForm['csv'] },
+  ) {
     const fixes = await this.readFixes();
     const { columns, kept } = outputColumns('rejections', [], list.columns);
-    const { header, line } = createLineFormat({ format: 'csv', csv: { delimiter: ',', bom } }, columns);
+    const { header, line } = createLineFormat({ format: 'csv', csv }, columns);
     const write = (row: RejectedRow) => {
       const fixed = applyFixes(row, list, fixes);
       const cells = kept.map((index) => fixed[index] ?? undefined);

@@ -31,7 +31,7 @@ export class RepairDesk extends Desk {
     const last = settled?.run === found.directory ? settled.printed : undefined;
     const wrong = more.length > 0 || last === undefined ? more : wrongOf(last, 'count');
     const summary = await readSummary(this.files, found.directory);
-    return doubtPage(viewOf(asked, wrong), { ...found, summary, last });
+    return doubtPage(viewOf(asked, wrong), found, { summary, last });
   }
 
   /** Undefined where the form is about the rows that are in doubt now. */

@@ -63,12 +63,10 @@ export async function takeSlice(
   return offset + slice.length;
 }
 
+type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
+
 /** A file of these pieces in the place of one of that name, whole or not at all. */
-export async function writePieces(
-  files: Files,
-  path: string,
-  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
-): Promise<void> {
+export async function writePieces(files: Files, path: string, pieces: Pieces): Promise<void> {
   await files.makeDirectory(dirname(path));
   const file = await files.createWhole(path);
   try {

@@ -108,6 +108,19 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(await shown('sheet')).toContain('Nothing is left to fix.');
   });
 
+  test('are separated as the file of the campaign, and read back', async () => {
+    await aChecked('german', PEOPLE.replaceAll(',', ';'));
+    await send('german', 3);
+    const sheet = (await console.ask('/c/german/fix.csv')).text;
+    expect(sheet).toMatch(/\nEve;n\/a;1;[./]*german\.csv;/);
+    const corrected = sheet.replace('n/a', '91000005');
+    expect((await console.upload('/c/german/fix/upload', 'fixed.csv', corrected)).to).toBe('/c/german/check');
+    await send('german', 1);
+    expect(console.sent('german')).toEqual([...numbersOf(3), numberOf(5)]);
+    // The first file is still the person's own.
+    expect((await console.ask('/c/german/fix.csv')).text).toContain(`Dora;${LOST};`);
+  });
+
   test('come back with their umlauts from a spreadsheet that saved them in windows-1252', async () => {
     await aChecked('umlauts', `${people(1)}Jürgen Groß,n/a\n`);
     await send('umlauts', 1);

@@ -41,15 +41,11 @@ export function sortEntries<Of extends Entry>(entries: readonly Of[]): Of[] {
   return entries.toSorted((one, other) => placeOf(one) - placeOf(other) || other.atMs - one.atMs);
 }
 
-interface Listed {
-  readonly entries: readonly Entry[];
-  readonly find: string;
-  /** How many are before those that are shown, and how many there are. */
-  readonly from: number;
-  readonly total: number;
-}
-
-export function homePage(view: View, { entries, find, from, total }: Listed): PageAnswer {
+/** `from`: how many are before those that are shown; `total`: how many there are. */
+export function homePage(
+  view: View,
+  { entries, find, from, total }: { entries: readonly Entry[]; find: string; from: number; total: number },
+): PageAnswer {
   const groups = GROUPS.map(([title, has]) => {
     const own = entries.filter(({ progress }) => has.includes(progress));
     const items = own.map(({ name, progress, said }) => {

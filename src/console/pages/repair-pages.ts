@@ -13,14 +13,11 @@ import type { View } from './wrong.js';
 
 type EndedRun = Pick<FoundRun, 'plan'> & { readonly summary: Summary };
 
-export interface ShownDoubt {
-  readonly directory: string;
-  readonly rows: number;
-  readonly summary: Summary | undefined;
-  readonly last: Printed | undefined;
-}
-
-export function doubtPage(view: View, { directory, rows, summary, last }: ShownDoubt): PageAnswer {
+export function doubtPage(
+  view: View,
+  { directory, rows }: { directory: string; rows: number },
+  { summary, last }: { summary: Summary | undefined; last: Printed | undefined },
+): PageAnswer {
   const reasons = (summary?.steps ?? [])
     .flatMap((step) => (summary === undefined ? [] : explainRows(step, summary)))
     .filter(({ output }) => output === 'in-doubt')

@@ -8,14 +8,10 @@ import type { View } from './wrong.js';
 /** From Monday on, as `DAYS`. */
 const DAY_NAMES = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-export interface WhenShown {
-  readonly sha256: string;
-  readonly timing: Timing;
-  readonly zone: string;
-  readonly said: string;
-}
-
-export function whenPage(view: View, { sha256, timing, zone, said }: WhenShown): PageAnswer {
+export function whenPage(
+  view: View,
+  { sha256, timing, zone, said }: { sha256: string; timing: Timing; zone: string; said: string },
+): PageAnswer {
   const choice = (kind: Timing['kind'], title: string, hint: string, fields: Html = NOTHING) =>
     html`<div class="column"><label class="tick" for="when-${kind}"><input type="radio" name="when" id="when-${kind}" value="${kind}"${timing.kind === kind ? html` checked` : NOTHING} aria-describedby="when-${kind}-hint"> <b>${title}</b></label><span class="hint" id="when-${kind}-hint">${hint}</span>${fields}</div>
 `;
