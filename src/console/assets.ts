@@ -105,10 +105,12 @@ if (upload) upload.addEventListener('submit', async (event) => {
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
   const say = (text) => { said.textContent = text; };
   const ask = async (method, url, body) => {
-    const answer = await fetch(url, { method, body, headers: { 'x-volley-token': token, ...(body ? { 'content-type': 'application/octet-stream' } : {}) } });
-    const found = await answer.json();
-    if (!answer.ok) throw Object.assign(new Error(found.said), { isSaid: true });
-    return found;
+    const answer = await fetch(url, { method, body, redirect: 'manual', headers: { accept: 'application/json', 'x-volley-token': token, ...(body ? { 'content-type': 'application/octet-stream' } : {}) } });
+    if (answer.ok) return answer.json();
+    const isOut = answer.type === 'opaqueredirect' || answer.status === 401;
+    const refused = isOut ? 'You are not signed in any more. Reload the page.' : answer.status < 500 && 'It was refused, with status ' + answer.status + '.';
+    const { said = refused } = await answer.json().catch(() => ({}));
+    throw Object.assign(new Error(said), { isSaid: said });
   };
   let failures = 0;
   for (let { has, slice } = { has: -1, slice: 1 }; has < file.size; ) {

@@ -275,8 +275,10 @@ async function readForm({ headers, body }: FastifyRequest): Promise<FormFields> 
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function sendPage(reply: FastifyReply, { status = 200, page = '', json, to, file }: PageAnswer) {
+async function sendPage(reply: FastifyReply, { status = 200, page = '', said, to, file, ...answer }: PageAnswer) {
   if (to !== undefined) return reply.redirect(to, 303);
+  const json =
+    answer.json ?? (said !== undefined && reply.request.headers.accept === 'application/json' ? { said } : undefined);
   if (json !== undefined) return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(json));
   if (file === undefined) return reply.code(status).type('text/html; charset=utf-8').send(page);
   const { path, name } = file;

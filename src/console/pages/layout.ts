@@ -8,7 +8,9 @@ import { NO_VIEW, renderWrong, type View } from './wrong.js';
 export interface PageAnswer {
   readonly status?: number;
   readonly page?: string;
+  /** `said`: what is wrong, where a script asked. */
   readonly json?: object;
+  readonly said?: string;
   readonly to?: string;
   readonly file?: { readonly path: string; readonly name: string };
 }
@@ -173,5 +175,5 @@ export function signInPage(name?: string): PageAnswer {
 /** What stands for a page that is not shown. */
 export function refusedPage(status: number, title: string, said: string): PageAnswer {
   const body = html`<h1>${title}</h1><p class="lead">${said}</p><p><a href="/">All campaigns</a></p>`;
-  return { ...renderPage(NO_VIEW, { title, body }), status };
+  return { ...renderPage(NO_VIEW, { title, body }), status, said };
 }
