@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Context } from '../command/context.js';
+import { showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { isObject } from '../domain/is-object.js';
 import {
@@ -79,6 +80,9 @@ export async function startConsole(
     routerOptions: { maxParamLength: 300 },
   });
   const sessions = new WeakMap<object, Visit>();
+  const command = showCommand(context.screen, 'console', '--link', '--directory', directory);
+  const askForLink = (status: number, [title, why]: readonly [string, string]) =>
+    refusedPage(status, title, `${why} Where it was started, \`${command}\` prints another.`);
   const userHeader = given.userHeader?.toLowerCase();
   let origin = given.origin ?? '';
 
@@ -99,7 +103,7 @@ export async function startConsole(
     if (session !== undefined) sessions.set(request, session);
     else if (userHeader !== undefined) return sendPage(reply, STRANGER);
     else if (team !== undefined) return reply.redirect('/enter', 303);
-    else return sendPage(reply, WITHOUT_LINK);
+    else return sendPage(reply, askForLink(401, WITHOUT_LINK));
     return undefined;
   });
   app.setErrorHandler(async (error, { raw }, reply) => {
@@ -123,7 +127,7 @@ export async function startConsole(
     if (userHeader !== undefined) return reply.redirect('/', 303);
     if (team !== undefined) return sendPage(reply, signInPage());
     const value = await access.enter(String((request.query as FormFields).link ?? ''));
-    return value === undefined ? sendPage(reply, LINK_USED) : letIn(reply, value);
+    return value === undefined ? sendPage(reply, askForLink(403, LINK_USED)) : letIn(reply, value);
   });
   app.post('/enter', async (request, reply) => {
     const { name = '', password = '' } = await readForm(request);
@@ -230,16 +234,11 @@ export async function startConsole(
 
 const NOT_FOUND = refusedPage(404, 'Not found', 'There is no such page here.');
 const STRANGER = refusedPage(403, 'You are not among the users', 'Who keeps the users of this console can add you.');
-const WITHOUT_LINK = refusedPage(
-  401,
+const WITHOUT_LINK = [
   'Open this console by its link',
-  'This browser is not known here, or was for twelve hours. The command `volley console --link` prints a link for it.',
-);
-const LINK_USED = refusedPage(
-  403,
-  'This link was used',
-  'A link opens the console once, within ten minutes. The command `volley console --link` prints another.',
-);
+  'This browser is not known here, or was for twelve hours.',
+] as const;
+const LINK_USED = ['This link is old, or was used', 'A link opens the console once, within ten minutes.'] as const;
 const OTHER_VISIT = refusedPage(
   403,
   'This form is of another visit',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { COMMAND } from '../e2e/command.js';
 import { AConsole, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
@@ -19,9 +20,13 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
 
   test('lets in who has its link, once; another is printed on request', async () => {
     expect((await console.ask('/')).status).toBe(401);
-    expect((await console.ask('/c/x/run')).status).toBe(401);
+    const script = { headers: { accept: 'application/json' } };
+    const unknown = await console.ask('/c/x/slices', script);
+    expect([unknown.status, JSON.parse(unknown.text).said]).toEqual([401, expect.stringContaining('not known here')]);
     expect(await console.enter()).toMatchObject({ status: 303, to: '/' });
-    expect((await console.ask(console.link.slice(console.origin.length))).status).toBe(403);
+    const again = await console.ask(console.link.slice(console.origin.length));
+    const command = `node ${COMMAND} console --link --directory ${console.directory}`;
+    expect([again.status, textOf(again)]).toEqual([403, expect.stringContaining(`\`${command}\` prints another`)]);
 
     const { stdout } = await console.run('--link', '--json').ended;
     const { link } = JSON.parse(stdout);
