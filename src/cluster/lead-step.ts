@@ -216,7 +216,6 @@ class StepLeader {
   async #takeNews(): Promise<RunNews> {
     // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
     await this.#context.lock.assertHeld();
-    await this.#store.recover();
     const ask = { limit: NEWS_AT_ONCE, leaseMs: this.#lead.leaseMs, seenAtMs: this.#seenAtMs, taken: this.#taken };
     const news = await this.#store.readNews(this.#key, ask);
     this.#taken = [];

@@ -270,7 +270,7 @@ export interface WorkerStore {
   ): Promise<{ readonly refused: readonly number[]; readonly life: string }>;
   /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
   leave(worker: string): Promise<void>;
-  /** Takes back what workers hold whose lease has ended; any worker and leader may call it. Returns how many parts. */
+  /** Takes back what workers hold whose lease has ended; any process may call it. Returns how many parts. */
   recover(): Promise<number>;
   /**
    * In a new life of the server, and by what the process knew once it knew of that: where a call that was acknowledged is not there, commits

@@ -10,7 +10,6 @@ import { type WorkEvent, workOnRun } from './work-on-run.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
 
 const POLL_MS = 250;
-const RECOVER_EVERY_MS = 2_000;
 /** While there is no way to the service; the run may end meanwhile. */
 const AWAY_POLL_MS = 1_000;
 /** What a worker knew of its way to the service so long ago counts no more. */
@@ -49,28 +48,21 @@ export async function workForRuns(
 ): Promise<StopSwitch['reason']> {
   const { store, clock } = deps;
   const sent = new AcknowledgedCalls(clock);
-  const ending = new AbortController();
-  const recovering = recoverEvery(store, clock, ending.signal);
   const round: Round = { options, stop, deps, sent, before: undefined };
-  try {
-    while (!stop.isRequested) {
-      const { leaseMs, name } = options;
-      const lease = new Lease(randomUUID(), { store, clock, leaseMs, name, sent });
-      options.emit?.({ type: 'lease', lease });
-      await lease.start();
-      try {
-        const end = await workUnder(lease, round);
-        if (end !== 'again') return end;
-      } finally {
-        await lease.stop();
-        await store.leave(lease.worker);
-      }
+  while (!stop.isRequested) {
+    const { leaseMs, name } = options;
+    const lease = new Lease(randomUUID(), { store, clock, leaseMs, name, sent });
+    options.emit?.({ type: 'lease', lease });
+    await lease.start();
+    try {
+      const end = await workUnder(lease, round);
+      if (end !== 'again') return end;
+    } finally {
+      await lease.stop();
+      await store.leave(lease.worker);
     }
-    return undefined;
-  } finally {
-    ending.abort();
-    await recovering;
   }
+  return undefined;
 }
 
 interface Round {
@@ -135,12 +127,4 @@ function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { before,
     breaker: new Breaker({ ...deps, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
     notices: new StepNotices(deps, { number, kind: rowStepOf(job, number).kind }),
   };
-}
-
-async function recoverEvery(store: Store, clock: WorkDeps['clock'], signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(RECOVER_EVERY_MS, signal);
-    // It is tried again, and what ends this worker shows elsewhere.
-    if (!signal.aborted) await store.recover().catch(() => {});
-  }
 }

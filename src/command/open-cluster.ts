@@ -24,7 +24,6 @@ export interface OpenCluster {
   close(): Promise<void>;
 }
 
-/** All of a process together. */
 const RECOVER_EVERY_MS = 1_000;
 /** A process that was cut off from the database takes back nothing at first: others may come back with it, and say what became of theirs. */
 const BACK_FOR_MS = 15_000;
@@ -60,21 +59,22 @@ export async function openCluster(
   });
   const readUrl = () => readAddress(settings.database, context);
   const direct = await repeat(() => env.loadStore(readUrl, (notice) => log.warn(notice)));
-  // Leaders and workers call it every other second or more often, and as a rule it has nothing to do.
-  const recover: Store['recover'] = async () => {
-    const startMs = clock.monotonicMs();
-    if (startMs < recoverAtMs) return 0;
-    // Lost, it is not the first to be called when the database is back.
-    const recovered = await repeat(async () => {
-      if (clock.monotonicMs() >= recoverAtMs) return direct.recover();
-      await direct.readServer();
-      return 0;
-    });
-    recoverAtMs = Math.max(recoverAtMs, startMs + RECOVER_EVERY_MS);
-    emit({ type: 'database', seconds: (clock.monotonicMs() - startMs) / 1000 });
-    return recovered;
+  const recoverOrAsk = () => (clock.monotonicMs() < recoverAtMs ? direct.readServer() : direct.recover());
+  /** Takes back what was lost of others, whatever this process is here for. */
+  const recoverEvery = async () => {
+    for (;;) {
+      await clock.sleep(RECOVER_EVERY_MS, closed.signal);
+      if (closed.signal.aborted) return;
+      const startMs = clock.monotonicMs();
+      await repeat<unknown>(recoverOrAsk, closed.signal).then(
+        () => emit({ type: 'database', seconds: (clock.monotonicMs() - startMs) / 1000 }),
+        // What ends the process shows elsewhere.
+        () => {},
+      );
+    }
   };
-  const store = { ...bePatient(direct, repeat), recover };
+  const recovering = recoverEvery();
+  const store = bePatient(direct, repeat);
   const server = new ServerClock();
   const laneFor =
     (service: ServiceSettings): RunDeps['createLane'] =>
@@ -107,10 +107,11 @@ export async function openCluster(
       const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name, id };
       return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
     },
-    close: () => {
+    close: async () => {
       // What nobody waits for any more would keep the process alive.
       closed.abort();
-      return direct.close();
+      await recovering;
+      await direct.close();
     },
   };
 }

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import { ServiceJudge } from '../../src/cluster/service-judge.js';
+import type { EndedAttempt, RunNews } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
+import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import type { Answer } from '../../src/service/answer.js';
 import { createTransport, type Transport } from '../../src/service/transport.js';
@@ -10,7 +13,13 @@ import { MemoryCluster } from './memory-store.js';
 
 const AWAY: PartResult = { kind: 'again', why: 'ECONNREFUSED' };
 const LATER: PartResult = { kind: 'again', why: 'too early for the number', isDeferred: true };
+const ACCEPTED: PartResult = {
+  kind: 'settled',
+  outcomes: sameVerdictForAll(1, { status: 'accepted', code: '', reason: '' }),
+};
 const NEEDED_IN_A_ROW = 5;
+/** Of time that counts. */
+const MAX_STEP_MS = 5_000;
 /** So many seconds pass in one. */
 function aQuickClock(times: number): Clock {
   const startMs = systemClock.now();
@@ -22,23 +31,48 @@ function aQuickClock(times: number): Clock {
 }
 
 test('a run whose workers never reach the service stops, though each of them is replaced before it gives up', async () => {
-  const { ended, serve, journal } = await aRunWithoutService();
-  for (let worker = 0; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
+  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
+  const service = { giveUpAfterSeconds: 0 };
+  const workspace = await aJobOf(2, { cluster, service, steps: [anSmsStep({ batchSize: 1 })] });
+  let passedMs = 0;
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
+  const memory = new MemoryCluster(systemClock);
+  const store = memory.connect();
+  const { ended } = aCluster(workspace).lead({ clock, loadStore: async () => memory.connect() });
+  for (let worker = 0; worker < 3; worker += 1) {
+    const hand = await aHand(store, 1);
+    await hand.begin();
+    await hand.end(AWAY);
+    await hand.die();
+    while (memory.attempts().some(({ untaken }) => untaken)) await tick();
+    passedMs += MAX_STEP_MS;
+  }
 
   expect(await ended).toBe(75);
-  expect(journal()).toContain('"reason":"unavailable","detail":"no worker reaches the service: ECONNREFUSED"');
+  expect(workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`)).toContain(
+    '"reason":"unavailable","detail":"no worker reaches the service: ECONNREFUSED"',
+  );
 });
 
-test('a request that it accepts, or asks for later, is an answer', async () => {
-  const { ended, serve, settle } = await aRunWithoutService();
-  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
-  await serve(LATER);
-  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
-  await settle();
-  for (let worker = 1; worker < NEEDED_IN_A_ROW; worker += 1) await serve(AWAY);
-  await settle();
+test('a request that it accepts, or asks for later, is an answer', () => {
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const judge = new ServiceJudge({ clock, giveUpAfterMs: 20_000, requestsPerSecond: 1 });
+  const news = { workers: 1, underWay: 0 } as RunNews;
+  const explainAfter = (seconds: number, result: PartResult) => {
+    judge.note({ result } as EndedAttempt);
+    let absence: string | undefined;
+    for (const endMs = nowMs + seconds * 1000; nowMs < endMs; ) {
+      nowMs += 1_000;
+      absence = judge.explainAbsence(news, true);
+    }
+    return absence;
+  };
 
-  expect(await ended).toBe(0);
+  expect(explainAfter(19, AWAY)).toBeUndefined();
+  expect(explainAfter(19, LATER)).toBeUndefined();
+  expect(explainAfter(19, ACCEPTED)).toBeUndefined();
+  expect(explainAfter(0.5, AWAY)).toBe('no worker reaches the service: ECONNREFUSED');
 });
 
 test('a run of which nothing is sent, for whatever cause, ends after the same time', async () => {
@@ -165,31 +199,4 @@ async function aRunOfContacts(answer: (body: string) => Answer | undefined | Pro
     return { ...real, send };
   };
   return { exitCode: await run({ clock, loadStore, loadTransport }), contacts, pausedAt };
-}
-
-/** Of two requests. `serve`: a worker that gets this answer, and ends; a third of a lease passes. */
-async function aRunWithoutService() {
-  const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: 15 };
-  const service = { giveUpAfterSeconds: 0 };
-  const workspace = await aJobOf(2, { cluster, service, steps: [anSmsStep({ batchSize: 1 })] });
-  let passedMs = 0;
-  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs };
-  const memory = new MemoryCluster(systemClock);
-  const store = memory.connect();
-  const { ended } = aCluster(workspace).lead({ clock, loadStore: async () => memory.connect() });
-  /** A worker for one request. */
-  const employ = async (end: (hand: Awaited<ReturnType<typeof aHand>>) => Promise<unknown>) => {
-    const hand = await aHand(store, 1);
-    await hand.begin();
-    await end(hand);
-    await hand.die();
-    while (memory.attempts().some(({ untaken }) => untaken)) await tick();
-    passedMs += 5_000;
-  };
-  return {
-    ended,
-    serve: (answer: PartResult) => employ((hand) => hand.end(answer)),
-    settle: () => employ((hand) => hand.settle()),
-    journal: () => workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`),
-  };
 }
