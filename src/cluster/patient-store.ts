@@ -24,20 +24,21 @@ export type Repeat = <T>(call: () => Promise<T>, signal?: AbortSignal) => Promis
  * turn come from the store.
  */
 export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, onBack }: PatientOptions): Repeat {
-  let lostSinceMs: number | undefined;
+  /** The first call of those that are lost in a row: a process may have been stopped between the two, and has tried only since the second. */
+  let lost: { readonly beganMs: number; readonly failedMs: number } | undefined;
   let said: string | undefined;
   /** Throws where the waiting is over. */
   const wait = async (
-    lost: StoreLost,
+    error: StoreLost,
     { startMs, pauseMs }: { startMs: number; pauseMs: number },
     until: AbortSignal,
   ) => {
-    if (until.aborted) throw lost;
-    lostSinceMs ??= startMs;
-    const awayMs = clock.monotonicMs() - lostSinceMs;
-    onLost(lost.message, said !== lost.message, awayMs);
-    said = lost.message;
-    if (awayMs > giveUpAfterMs) throw lost;
+    if (until.aborted) throw error;
+    const nowMs = clock.monotonicMs();
+    lost ??= { beganMs: startMs, failedMs: nowMs };
+    onLost(error.message, said !== error.message, nowMs - lost.beganMs);
+    said = error.message;
+    if (nowMs - lost.failedMs > giveUpAfterMs) throw error;
     await clock.sleep(pauseMs * (0.5 + random() / 2), until);
   };
   return async <T>(call: () => Promise<T>, until = signal): Promise<T> => {
@@ -45,8 +46,8 @@ export function createPatience({ clock, random, giveUpAfterMs, signal, onLost, o
       const startMs = clock.monotonicMs();
       try {
         const result = await call();
-        if (lostSinceMs !== undefined) onBack();
-        lostSinceMs = undefined;
+        if (lost !== undefined) onBack();
+        lost = undefined;
         said = undefined;
         return result;
       } catch (error) {

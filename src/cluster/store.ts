@@ -312,8 +312,6 @@ export interface BookedTurns {
   /** When to ask again for those that were not booked. */
   readonly againInMs: number;
   readonly share: number;
-  /** Zero when the lane is not paused. */
-  readonly pausedForMs: number;
 }
 
 export interface LaneStore {

@@ -14,7 +14,6 @@ import { readAddress } from './read-secrets.js';
 /** A database that several processes share. */
 export interface OpenCluster {
   readonly store: Store;
-  readonly settings: NonNullable<Job['cluster']>;
   /** Of this process, for people. */
   readonly name: string;
   /** Lanes that all processes of the database share. */
@@ -98,7 +97,6 @@ export async function openCluster(
     };
   return {
     store,
-    settings,
     name,
     laneFor,
     leaderOf: (plan, runSettings, lock) => {

@@ -6,7 +6,6 @@ import { type PostgresServer, startPostgres } from './postgres-server.js';
 
 const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 } })];
 const OF_LEADER = ['lead', 'open_step', 'hand_over', 'read_news', 'drop_run'];
-// What is recovered waits for 15 s after each of them.
 const OF_WORKER = ['beat', 'is_claimable', 'claim', 'append', 'book', 'with gone'];
 
 let server: PostgresServer;

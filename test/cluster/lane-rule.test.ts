@@ -130,7 +130,7 @@ describe('a lane that two ask', () => {
 
   test('holds turns for a pause, also urgent ones', () => {
     const { row } = book(warm(), later, { costsMs: [], pauseMs: 2000 });
-    expect(book(row, later + 500).booked).toMatchObject({ inMs: [], pausedForMs: 1500 });
+    expect(book(row, later + 500).booked).toMatchObject({ inMs: [] });
     expect(book(row, later + 500, { isUrgent: true }).booked.inMs).toEqual([1500]);
   });
 
@@ -169,8 +169,8 @@ test('a pause lasts no longer than it was to, where the clock is set back, also 
   const { row } = bookTurns(undefined, anAsk({ pauseMs }), { life: 'one', nowMs: START_MS });
   const nowMs = START_MS - 7_200_000;
   for (const life of ['one', 'two']) {
-    const { booked } = bookTurns(row, anAsk(), { life, nowMs });
-    expect(booked.pausedForMs).toBe(pauseMs);
+    const { row: after, booked } = bookTurns(row, anAsk(), { life, nowMs });
+    expect(after.pausedUntilMs - nowMs).toBe(pauseMs);
     expect(booked.againInMs).toBeLessThan(2 * PERIOD_MS);
   }
 });

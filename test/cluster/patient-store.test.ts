@@ -18,7 +18,7 @@ function aPatience(giveUpAfterMs: number) {
   const onLost = (why: string, isNew: boolean) => isNew && said.push(why);
   const onBack = () => said.push('back');
   const repeat = createPatience({ clock, random: () => 0.5, giveUpAfterMs, signal: stop.signal, onLost, onBack });
-  return { repeat, stop, said, nowMs: () => nowMs };
+  return { repeat, stop, said, nowMs: () => nowMs, pass: (ms: number) => (nowMs += ms) };
 }
 
 /** Is lost so many times, and then answers. */
@@ -44,6 +44,11 @@ describe('a call of a database that is lost', () => {
     await expect(repeat(lostTimes(1000))).rejects.toBeInstanceOf(StoreLost);
     expect(nowMs()).toBeGreaterThan(60_000);
     expect(nowMs()).toBeLessThan(63_000);
+  });
+
+  test('is repeated by a process that was stopped for longer than that while it waited for the answer', async () => {
+    const { repeat, pass } = aPatience(60_000);
+    expect(await repeat(lostTimes(1, () => pass(100_000)))).toBe(2);
   });
 
   test('is given up at once when the process has to end, but for a call with a signal of its own', async () => {

@@ -48,7 +48,7 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
         expect(row.share).toBeGreaterThan(0);
         expect(row.share).toBeLessThanOrEqual(1);
         const [found] = await database.query(
-          `select (b.lane)::text as known, (b.lane).*, in_ms, again_in_ms, paused_for_ms
+          `select (b.lane)::text as known, (b.lane).*, in_ms, again_in_ms
            from volley.book_turns($1::text::volley.lane, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) b`,
           [
             known,
@@ -79,7 +79,6 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
           pause_ms: row.pauseMs,
           in_ms: expected.booked.inMs,
           again_in_ms: expected.booked.againInMs,
-          paused_for_ms: expected.booked.pausedForMs,
         });
       }
     }),

@@ -41,7 +41,7 @@ function aLaneThatWaits() {
   const book: LaneStore['book'] = async (_, { slowed, pauseMs }) => {
     asked.push({ atMs: timeline.nowMs, slowed, pauseMs });
     await clock.sleep(100);
-    return { nowMs: clock.now(), inMs: [], slackMs: 100, againInMs: 10_000, share: 1, pausedForMs: 0 };
+    return { nowMs: clock.now(), inMs: [], slackMs: 100, againInMs: 10_000, share: 1 };
   };
   const random = () => 0.5;
   const stopping = new AbortController();

@@ -109,7 +109,7 @@ export function bookTurns(
     againInMs = Math.max(0, lineMs - nowMs - horizonMs / 2);
     lineMs += firstMs * stretch;
   }
-  const booked = { nowMs, inMs, slackMs, againInMs, share, pausedForMs: Math.max(0, pausedUntilMs - nowMs) };
+  const booked = { nowMs, inMs, slackMs, againInMs, share };
   return {
     row: {
       life,

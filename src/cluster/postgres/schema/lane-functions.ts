@@ -37,7 +37,7 @@ export const remaining = (passedMs: string) => `exp(-least(greatest((${passedMs}
 export const LANE_FUNCTIONS = `
 create or replace function volley.book_turns(inout lane volley.lane, present text, now_ms float8, costs_ms float8[], is_urgent boolean,
   slack_ms float8, lead_ms float8, slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out in_ms float8[],
-  out again_in_ms float8, out paused_for_ms float8)
+  out again_in_ms float8)
 language plpgsql immutable as $$
 declare
   first_ms float8 := coalesce(costs_ms[1], 0);
@@ -97,13 +97,12 @@ begin
     again_in_ms := greatest(0, lane.line_ms - now_ms - horizon_ms / 2);
     lane.line_ms := lane.line_ms + first_ms * stretch;
   end if;
-  paused_for_ms := greatest(0, lane.paused_until_ms - now_ms);
 end $$;
 
 -- A crash may lose the last bookings: then the server has a new life, and the rule waits. So the disk need not be waited for.
 create or replace function volley.book(lane_name text, costs_ms float8[], is_urgent boolean, asked_slack_ms float8, lead_ms float8,
   slowed boolean, succeeded boolean, least_share float8, asked_pause_ms float8, out now_ms float8, out in_ms float8[],
-  out slack_ms float8, out again_in_ms float8, out share float8, out paused_for_ms float8)
+  out slack_ms float8, out again_in_ms float8, out share float8)
 language plpgsql ${SETTINGS} as $$
 declare
   booked volley.lane;
@@ -121,7 +120,6 @@ begin
   slack_ms := booked.slack_ms;
   again_in_ms := turns.again_in_ms;
   share := booked.share;
-  paused_for_ms := turns.paused_for_ms;
   update volley.lane l
     set life = booked.life, turn_ms = booked.turn_ms, slack_ms = booked.slack_ms, slack_at_ms = booked.slack_at_ms, last_cost_ms = booked.last_cost_ms, line_ms = booked.line_ms,
       share = booked.share, slowed_at_ms = booked.slowed_at_ms, succeeded_at_ms = booked.succeeded_at_ms,
