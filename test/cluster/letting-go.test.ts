@@ -129,27 +129,19 @@ test('the clock of the machine that it was led on may be an hour behind', async 
   expect(await late.begin()).toMatchObject({ refused: [0] });
 });
 
-test('a run that its leader left is finished without the database when no worker can begin any more of it', async () => {
-  const { workspace, run, slept, aHand } = await aLeftRun();
+test.each([
+  ['without a database', {}],
+  ['over another one, which does not know the run', { cluster: { ...CLUSTER, sendHere: true } }],
+])('a run that its leader left is finished %s when no worker can begin any more of it', async (_, written) => {
+  const { workspace, run, slept, clock, aHand } = await aLeftRun();
   const late = await aHand();
-  workspace.writeJob(aJob(workspace, { steps: STEPS }));
+  workspace.writeJob(aJob(workspace, { ...written, steps: STEPS }));
 
-  expect(await run()).toBe(3);
+  expect(await run(new MemoryCluster(clock).connect())).toBe(3);
 
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
   expect(await late.begin()).toMatchObject({ refused: [0] });
   expect(await workspace.destinations()).toEqual([]);
-});
-
-test('over another database, which does not know the run, it waits as well', async () => {
-  const { run, slept, clock, aHand } = await aLeftRun();
-  const late = await aHand();
-  const other = new MemoryCluster(clock);
-
-  expect(await run(other.connect())).toBe(3);
-
-  expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
-  expect(await late.begin()).toMatchObject({ refused: [0] });
 });
 
 test('who stops such a wait leaves the run as it was', async () => {
