@@ -9,7 +9,6 @@ const [useSmaller] = createRequire(import.meta.url)('./.rolldown.cjs').plugins a
 
 /** Files that wait longer than they compute: for leases, rates, lost answers, closing times, what npm fetches. */
 const WAITING = [
-  'cluster/partition',
   'cluster/service-away',
   'cluster/soak/soak',
   'e2e/campaign-window',

@@ -202,7 +202,7 @@ async function tell(directory: string, server: PostgresServer, story: Story): Pr
   process.stderr.write(`${directory.split('/').at(-1)}\n`);
   const database = await server.createVolleyDatabase();
   const { databaseMs: answerMs = 0 } = story;
-  const proxy = await startDatabaseProxy(server.directory, [], { answerMs });
+  const proxy = await startDatabaseProxy(server.directory, { answerMs });
   const url = answerMs === 0 ? server.url(database) : proxy.url(database);
   mkdirSync(directory, { recursive: true });
   return withSandbox(directory, [SERVER, String(story.answerMs)], async (sandbox) => {
