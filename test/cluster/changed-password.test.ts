@@ -15,7 +15,7 @@ const ROWS = 20;
 
 const REFUSED = 'refuses user or password; nothing is sent until it answers';
 
-/** A run that is told a wrong password at first, over a database whose password is changed, and whose connections end, after the first requests. */
+/** A run whose file has a wrong password at first, over a database whose password is changed, and whose connections end, after the first requests. */
 async function aRunWhosePasswordChanges() {
   const server = await startPostgres();
   const hba = join(server.directory, 'data', 'pg_hba.conf');
