@@ -49,19 +49,18 @@ export interface Visit {
 
 export const NO_VISIT: Visit = { formToken: '', user: undefined, isSignedIn: false };
 
+type AccessEnv = { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined };
+
 /**
  * Who may use a console: the one who opens a link, which holds 32 random bytes and works once, within ten minutes; or those of a team. The
  * browser then has a cookie for twelve hours. Links and sessions are files that are named by a digest, so that no file here opens anything.
  */
 export class Access {
   readonly #directory: string;
-  readonly #env: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined };
+  readonly #env: AccessEnv;
   readonly #secret = randomBytes(32).toString('base64url');
 
-  constructor(
-    directory: string,
-    env: { readonly files: Files; readonly clock: Clock; readonly team?: Team | undefined },
-  ) {
+  constructor(directory: string, env: AccessEnv) {
     this.#directory = directory;
     this.#env = env;
   }

@@ -1,4 +1,5 @@
 import { countOf, format } from '../domain/count-of.js';
+import { readKept } from '../domain/is-object.js';
 import { cellsOf } from '../domain/row.js';
 import type { Where } from '../domain/where.js';
 import { bindWhere } from '../filter/bind-where.js';
@@ -74,13 +75,8 @@ export function readTicks(fields: object): Ticked[] {
 }
 
 function readTick(name: string): [column: string, value: string][] {
-  if (!name.startsWith('["')) return [];
-  try {
-    const read: unknown = JSON.parse(name);
-    return Array.isArray(read) && read.length === 2 ? [[String(read[0]), String(read[1])]] : [];
-  } catch {
-    return [];
-  }
+  const read: unknown = name.startsWith('["') ? readKept(name) : undefined;
+  return Array.isArray(read) && read.length === 2 ? [[String(read[0]), String(read[1])]] : [];
 }
 
 /** What is to be ticked otherwise: a `where` has blank cells alone, or values alone. */
@@ -128,13 +124,8 @@ export function listTickable({ columns, rows }: SampledRows, ticked: readonly Ti
 function tickColumn({ column, values }: Ticked, found: readonly { value: string; rows: number }[]): TickableColumn {
   const isSame = (one: string, other: string) => foldText(one) === foldText(other);
   const others = values.filter((value) => !found.some((each) => isSame(each.value, value)));
-  return {
-    column,
-    values: [
-      ...found.map((each) => ({ ...each, isTicked: values.some((value) => isSame(value, each.value)) })),
-      ...others.map((value) => ({ value, rows: 0, isTicked: true })),
-    ],
-  };
+  const known = found.map((each) => ({ ...each, isTicked: values.some((value) => isSame(value, each.value)) }));
+  return { column, values: [...known, ...others.map((value) => ({ value, rows: 0, isTicked: true }))] };
 }
 
 /** The commonest first; undefined of a column of too many, or too long ones. */

@@ -5,7 +5,6 @@ import { listSheets } from '../input/xlsx/open-sheet.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { NOTHING } from '../report/page/html.js';
 import { describeWho } from './audience.js';
-import { CORRECTED } from './audience-desk.js';
 import { jobFileOf } from './campaign.js';
 import type { Printed } from './commands.js';
 import { type CampaignRequest, Desk, fieldText, type JobRequest, viewOf } from './desk.js';
@@ -91,10 +90,7 @@ export class CampaignDesk extends Desk {
   }
 
   async showFile(asked: CampaignRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
-    const { campaign } = asked;
-    const names = await this.files.list(join(campaign.directory, 'files'));
-    const uploaded = names.filter((name) => readFileName(name) === name && !CORRECTED.test(`files/${name}`));
-    return filePage(viewOf(asked, wrong), campaign, uploaded);
+    return filePage(viewOf(asked, wrong), asked.campaign);
   }
 
   async findUpload(asked: CampaignRequest): Promise<PageAnswer> {

@@ -56,6 +56,8 @@ export interface CommandToStart {
   readonly run?: string;
 }
 
+type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
+
 /**
  * Starts `volley` as it stands in a terminal: the console itself neither plans nor sends. Short ones are waited for; long ones are processes
  * of their own, which go on when the console ends, and whose output is in files.
@@ -64,15 +66,12 @@ export class Commands {
   /** What `volley check` prints, found out in this process: pages ask often, and a start takes longer than the check. */
   readonly check: (job: string) => Promise<Printed>;
   readonly #cli: string;
-  readonly #env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
+  readonly #env: CommandsEnv;
   readonly #starting = new Map<string, Promise<boolean>>();
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
-  constructor(
-    given: Pick<Commands, 'check'> & { readonly cli: string },
-    env: Pick<Env, 'files' | 'owner' | 'isProcessAlive'>,
-  ) {
+  constructor(given: Pick<Commands, 'check'> & { readonly cli: string }, env: CommandsEnv) {
     this.#cli = given.cli;
     this.check = given.check;
     this.#env = env;

@@ -33,11 +33,8 @@ export async function readColumns(
   files: Files,
   written: Readonly<Record<string, unknown>> = {},
 ): Promise<ColumnsShown> {
-  const heads = await readHeads([file], {
-    jobDirectory: directory,
-    disk: files,
-    stated: { encoding: undefined, sheet },
-  });
+  const stated = { encoding: undefined, sheet };
+  const heads = await readHeads([file], { jobDirectory: directory, disk: files, stated });
   const sample = joinSamples(heads.files, findColumn);
   const country = written.country ?? job?.country;
   const named = normalizeCountry(String(country ?? ''));
@@ -123,6 +120,21 @@ export async function findRun(campaign: CampaignFolder, context: Context, id = '
     rest: owner === undefined ? findRest(plan, state) : undefined,
     outputs: names.filter((name) => name.endsWith('.csv') || name.endsWith('.html')),
   };
+}
+
+/** A run of the same campaign that shares no row with the last one: of a file that it had before. `since`: in ISO 8601. */
+export type EarlierRun = Awaited<ReturnType<typeof listEarlier>>[number];
+
+/** The newest first, without tests. */
+export async function listEarlier(files: Files, { directory, plan }: FoundRun, whole: CampaignReport | undefined) {
+  const shown = new Set([plan, ...(whole?.runs ?? []).map((each) => each.plan)].map(({ id }) => id));
+  const found: { run: string; since: string; accepted: number }[] = [];
+  for await (const { run, path } of (await RunDirectories.read(files, dirname(directory))).list(files)) {
+    const { startedAt, testOf, balance } = (shown.has(run) ? undefined : await readSummary(files, path)) ?? {};
+    if (startedAt == null || balance === undefined || testOf !== undefined) continue;
+    found.unshift({ run, since: startedAt, accepted: balance.accepted });
+  }
+  return found;
 }
 
 /** In a few words, for the list of campaigns. */

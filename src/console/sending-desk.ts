@@ -10,7 +10,7 @@ import { type CampaignRequest, Desk, fieldText, isTyped, type JobRequest, viewOf
 import { type PageAnswer, refusedPage, waitPage } from './pages/layout.js';
 import { checkPage, runPage, TEST_ROWS, testPage, whatNext } from './pages/sending-pages.js';
 import { type Wrong, wrongOf } from './pages/wrong.js';
-import { type Checked, countWaiting, findRun } from './reading.js';
+import { type Checked, countWaiting, findRun, listEarlier } from './reading.js';
 
 /** From tests to own phones and the check of a campaign to its report: it starts the commands, and shows what became of them. */
 export class SendingDesk extends Desk {
@@ -49,14 +49,14 @@ export class SendingDesk extends Desk {
     if (started?.isAtWork === true) return waitPage(viewOf(asked), 'plan');
     const run = checked === undefined ? undefined : await findRun(asked.campaign, this.context);
     const whole = await this.readWhole(asked.name, run);
-    const before = whole?.summary ?? run?.summary;
+    const sample = checked && (await readSample(asked, this.files).catch(() => undefined));
+    const last = whole?.summary ?? run?.summary;
+    const earlier = run === undefined ? [] : await listEarlier(this.files, run, whole);
+    const accepted = earlier.reduce((sum, each) => sum + each.accepted, last?.balance.accepted ?? 0);
     return checkPage(viewOf(asked, [...more, ...listFaults(started, asked.campaign)]), {
-      unasked:
-        checked === undefined
-          ? []
-          : findUnasked(await readSample(asked, this.files).catch(() => undefined), asked.job.ticked),
+      unasked: findUnasked(sample, asked.job.ticked),
       checked,
-      before,
+      before: last?.startedAt == null ? undefined : { accepted, since: earlier.at(-1)?.since ?? last.startedAt },
       nowMs: this.context.env.clock.now(),
     });
   }
@@ -127,17 +127,16 @@ export class SendingDesk extends Desk {
   async showRun(asked: JobRequest, more: readonly Wrong[] = []): Promise<PageAnswer> {
     const { run, isStarting, wrong: faults } = await this.#running(asked.campaign);
     const wrong = [...more, ...faults];
-    if (run === undefined && isStarting) return waitPage(viewOf(asked), 'apply', 'run.json?beginning=1');
+    if (isStarting) return waitPage(viewOf(asked, wrong), 'apply', 'run.json?beginning=1');
     if (run === undefined) return wrong.length === 0 ? { to: `/c/${asked.name}/check` } : this.showCheck(asked, wrong);
-    const beginning = { summary: undefined, runner: { host: '', pid: 0, isHere: false } };
-    if (isStarting) return runPage(viewOf(asked, wrong), { ...run, ...beginning });
     const id = fieldText(asked, 'run');
     const named = id === '' ? run : await findRun(asked.campaign, this.context, id);
     // A process that sends is at work on the newest.
     const shown = named === undefined || named.plan.id === run.plan.id ? run : { ...named, runner: undefined };
     const waiting = countWaiting((await this.checked(asked.campaign)).checked);
     const whole = await this.readWhole(asked.name, run);
-    return runPage(viewOf(asked, wrong), { ...shown, whole, waiting, isOne: id !== '' });
+    const earlier = await listEarlier(this.files, run, whole);
+    return runPage(viewOf(asked, wrong), { ...shown, whole, waiting, earlier, isOne: id !== '' });
   }
 
   /** `beginning`: of the page that is shown until it has begun. */

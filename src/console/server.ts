@@ -74,11 +74,8 @@ export async function startConsole(
   const sending = new SendingDesk(desks, context);
   const repair = new RepairDesk(desks, context);
   const fixing = new FixDesk(desks, context);
-  const app = fastify({
-    bodyLimit: MOST_FORM_BYTES,
-    forceCloseConnections: true,
-    routerOptions: { maxParamLength: 300 },
-  });
+  const routerOptions = { maxParamLength: 300 };
+  const app = fastify({ bodyLimit: MOST_FORM_BYTES, forceCloseConnections: true, routerOptions });
   const sessions = new WeakMap<object, Visit>();
   const command = showCommand(context.screen, 'console', '--link', '--directory', directory);
   const askForLink = (status: number, [title, why]: readonly [string, string]) =>

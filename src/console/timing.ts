@@ -54,12 +54,8 @@ function readHours(written: unknown): Pick<Timing, 'from' | 'to' | 'clock' | 'da
   if (!isObject(written) || 'unknown' in written) return undefined;
   const { from = '', to = '', timeZone = 'recipient', days = WORKDAYS } = written;
   if (typeof timeZone !== 'string' || !Array.isArray(days)) return undefined;
-  return {
-    from: String(from),
-    to: String(to),
-    clock: timeZone === 'recipient' ? '' : timeZone,
-    days: days.map(String),
-  };
+  const clock = timeZone === 'recipient' ? '' : timeZone;
+  return { from: String(from), to: String(to), clock, days: days.map(String) };
 }
 
 function readSample(written: unknown): string | undefined {

@@ -53,7 +53,8 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(textOf(checked)).toContain('3 people · from LADEN');
     expect(textOf(checked)).toContain('line 5, mobile');
     expect(textOf(checked)).toContain('Hi P1, sale!');
-    expect(textOf(checked)).toContain('What it costs is not shown: this campaign has no prices.');
+    expect(textOf(checked)).toContain('3 SMS parts. What they cost is not shown: this campaign has no prices.');
+    expect(textOf(checked)).toContain('You may send a test to your own phone first.');
 
     const wrong = await console.post('/c/sale/send', { plan: checked.plan, count: '4' });
     expect([wrong.status, textOf(wrong)]).toEqual([422, expect.stringContaining('Type 3 to send')]);
@@ -83,7 +84,9 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     const rows = ['A,+6591234001,yes', 'B,+6591234002,no', 'C,+6591234003,yes', 'D,+6591234004,'];
     await console.aCampaign('who', `name,mobile,agreed\n${rows.join('\n')}\n`);
     const shown = await console.ask('/c/who/who');
-    expect(textOf(shown)).toContain('No list of people who opted out is used. Is that right?');
+    expect(textOf(shown)).toContain(
+      'No list of people who opted out is used, but those who opted out of all campaigns. Is that right?',
+    );
     const sha256 = fieldOf(shown, 'sha256');
     const path = console.write('stop.csv', 'phone\n+6591234003\n');
     const tick = { '["agreed","yes"]': 'on' };
@@ -138,6 +141,8 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect(console.sent('sample').length).toBe(2);
     const press = () => console.post('/c/sample/go-on', { stage: '1', count: '18' });
     await Promise.all([press(), press()]);
+    // It begins, and its page will follow; or it can be stopped; or it is over.
+    expect((await console.ask('/c/sample/run')).text).toMatch(/run\.json\?beginning=1|Stop for now|<h1>Report/);
     expect(textOf(await console.ended('sample'))).toContain('the service accepted 20 messages');
     await press();
     await console.ended('sample');

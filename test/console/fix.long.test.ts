@@ -51,7 +51,7 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     const press = () => console.post('/c/run/fix/check', { plan });
     expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(Array(2).fill('/c/run/check'));
     const checked = await console.checked('run');
-    expect(textOf(checked)).toMatch(/Only 1 person corrected after it; 3 had it already, from .* The whole report/);
+    expect(textOf(checked)).toMatch(/Only 1 person corrected since; 3 had it already, from .* The whole report/);
     expect(textOf(await console.ask('/'))).toContain('Needs you run 1 message checked, not sent');
     expect((await console.ask('/')).text).toContain('href="/c/run/check"');
     expect(textOf(await console.ask('/c/run'))).toContain('Send the rest 1 message not sent yet');

@@ -138,7 +138,12 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     await send('files', 1);
     const older = JSON.parse(console.read('.console/files/apply.out')).directory;
     await console.post('/c/files/file', { path: console.write('files2.csv', `${people(1, 70)}Dan,n/a\n`) });
+    await console.check('files');
+    expect(textOf(await console.checked('files'))).toMatch(/Only 1 person in new rows; 1 had it already, from /);
     await send('files', 1);
+    const report = await console.ask('/c/files/run');
+    expect(textOf(report)).toMatch(/Sent before, from other rows .*: 1 accepted/);
+    expect(report.text).toMatch(new RegExp(`/c/files/run\\?run=${older.split('-').at(-1)}">.*: 1 accepted`));
     const page = await console.ask('/c/files/fix');
     expect(page.text).toContain(`<a href="run?run=${older.split('-').at(-1)}">1 row</a>`);
     expect(textOf(await console.ask(`/c/files/run?run=${older.split('-').at(-1)}`))).toContain('1-sms.rejections.csv');

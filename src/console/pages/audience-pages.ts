@@ -26,13 +26,14 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
   const ticks = lists.map(
     (list, index) => html`<label class="tick"><input type="checkbox" name="list-${index}" checked> ${list}</label>`,
   );
+  const everywhere = html`<a href="/people">opted out</a> of all campaigns`;
   const listed =
     lists.length === 0 && optOuts === ''
-      ? html`<p class="note"><b>No list of people who opted out is used. Is that right?</b> People who said STOP, or asked you not to write, must be on a list here.</p>`
-      : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}`;
+      ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory ? html`, but those who ${everywhere}` : NOTHING}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
+      : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}${sharesMemory ? html`<p class="dim">Who ${everywhere} gets nothing either.</p>` : NOTHING}`;
   const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>
-<h2 id="lists">Who gets nothing</h2>${listed}${sharesMemory ? html`<p class="dim">Who <a href="/people">opted out</a> of all campaigns gets nothing either.</p>` : NOTHING}${warnings.map((warning) => html`<p class="note">${sayPlainly(warning)}</p>`)}
+<h2 id="lists">Who gets nothing</h2>${listed}${warnings.map((warning) => html`<p class="note">${sayPlainly(warning)}</p>`)}
 ${renderFileField(view, 'Add a list', PEOPLE_FILES, 'A file of their numbers: CSV or Excel, up to 60 MB.')}${renderField(view, { id: 'path', label: 'Or a list on this machine', hint: 'Its path, such as /home/anna/stop.csv. It is read where it is, again before each request leaves.' })}${SAVE}`;
   return renderPage(view, {
     title: 'Who',
@@ -46,7 +47,7 @@ export function renderUnasked(columns: readonly string[]): Html {
   const named = columns.join(', ');
   return columns.length === 0
     ? NOTHING
-    : html`<p class="note"><b>The column ${named} is not used. Is that right?</b> It seems to say who agreed to get messages: those who did not get it too.</p>`;
+    : html`<p class="note"><b>The column ${named} is not used. Is that right?</b> It seems to say who agreed to get messages. People who did not agree get it too.</p>`;
 }
 
 /** Open where something of it is ticked, or wrong. */

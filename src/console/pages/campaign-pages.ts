@@ -61,14 +61,11 @@ export function taskPage(view: View, { job, tasks, history, request }: TasksShow
   });
 }
 
-export function filePage(view: View, { file }: CampaignFolder, uploaded: readonly string[]): PageAnswer {
+export function filePage(view: View, { file }: CampaignFolder): PageAnswer {
   const chosen =
     file === undefined
       ? NOTHING
       : html`<p>Chosen: <b>${basename(file)}</b>. <a href="${view.at}/columns">Go on to its columns</a>, or choose another.</p>`;
-  const before = uploaded.map((each) =>
-    renderForm(view, 'file', html`${renderHidden('name', each)}<button class="quiet">Use ${each}</button>`),
-  );
   const upload = html`${renderFileField(view, 'Choose a file', PEOPLE_FILES)}<p class="live" role="status" data-upload></p><button>Upload</button>`;
   const hint = 'Such as /home/anna/people.csv. It is read where it is.';
   const path = renderField(view, { id: 'path', label: 'Its path', hint });
@@ -77,7 +74,6 @@ export function filePage(view: View, { file }: CampaignFolder, uploaded: readonl
     body: html`<h1>The file of people</h1>
 <p>CSV or Excel, as your tool exports it: one row a person, with a column of phone numbers.</p>${chosen}
 ${renderForm(view, 'upload', upload, html`${MULTIPART} data-slices="${view.at}/slices"`)}
-${before.length === 0 ? NOTHING : html`<h2>Files of this campaign</h2>${before}`}
 <h2>Or a file on this machine</h2>
 ${renderForm(view, 'file', html`${path}<button class="quiet">Use this file</button>`)}`,
     command: 'volley init people.csv',

@@ -13,8 +13,9 @@ import { type Html, html, NOTHING, nameStep, renderTable } from '../../report/pa
 import { renderCampaign } from '../../report/page/other-runs.js';
 import { renderReasons } from '../../report/page/page-sections.js';
 import { chooseZone, describeRun } from '../../report/page/sentence.js';
+import { describeSpecialCharacters } from '../../report/special-characters.js';
 import type { Summary } from '../../report/summary.js';
-import { type Checked, countWaiting, type FoundRun } from '../reading.js';
+import { type Checked, countWaiting, type EarlierRun, type FoundRun } from '../reading.js';
 import { ownZone } from '../timing.js';
 import { renderUnasked } from './audience-pages.js';
 import { renderCount, renderField, renderForm, renderHidden } from './forms.js';
@@ -57,9 +58,11 @@ export function testPage(view: View, { numbers, last, price, said }: TestShown):
 }
 
 /** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
+type Before = Pick<EarlierRun, 'accepted' | 'since'> | undefined;
+
 export function checkPage(
   view: View,
-  shown: { checked: Checked | undefined; before: Summary | undefined; unasked: readonly string[]; nowMs: number },
+  shown: { checked: Checked | undefined; before: Before; unasked: readonly string[]; nowMs: number },
 ): PageAnswer {
   const { checked, before, unasked, nowMs } = shown;
   const start = (said: string) => renderForm(view, 'check', html`<button>${said}</button>`);
@@ -67,7 +70,7 @@ export function checkPage(
   if (checked === undefined) {
     return renderPage(view, {
       title,
-      body: html`<h1>Check</h1><p>Volley reads every row, and shows who would get what, at which cost. Nothing is sent.</p>${start(view.wrong.length > 0 ? 'Check again' : 'Check')}`,
+      body: html`<h1>Check</h1><p>Volley reads every row, and shows who would get what. Nothing is sent.</p>${start(view.wrong.length > 0 ? 'Check again' : 'Check')}`,
       command,
     });
   }
@@ -76,10 +79,11 @@ export function checkPage(
     ? html`<p class="note"><b>The campaign was changed since this check.</b> What is below is not what it says now.</p>${start('Check again')}`
     : NOTHING;
   const send = isStale || isBegun || count === undefined ? NOTHING : renderSend(view, checked);
+  const parts = plan.steps.reduce((sum, { counts }) => sum + counts.segments, 0);
   const cost =
     send === NOTHING || plan.prices !== undefined
       ? NOTHING
-      : html`<p>What it costs is not shown: this campaign has no prices. <a href="/settings">Settings</a> says who can give it some.</p>`;
+      : html`<p>${countOf(parts, 'SMS part')}. What they cost is not shown: this campaign has no prices. <a href="/settings">Settings</a> says who can give it some.</p>`;
   const lead = isBegun
     ? html`This was sent, or is being sent: <a href="${view.at}/run">see how it went</a>.`
     : html`${facts.length === 0 ? 'There is nothing to send.' : `${facts.join(' · ')}.`}`;
@@ -93,16 +97,15 @@ ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
   });
 }
 
-/** Of a plan beside the runs of its campaign. */
-function renderBefore(view: View, checked: Checked, before: Summary | undefined): Html {
-  const { accepted = 0 } = before?.balance ?? {};
-  if (before?.startedAt == null || accepted === 0) return NOTHING;
+/** `before`: what all runs of the campaign came to, since the first began. */
+function renderBefore(view: View, checked: Checked, before: Before): Html {
+  if (before === undefined || before.accepted === 0) return NOTHING;
   const { steps, retryOf } = checked.plan;
   const isCorrected = steps.every(({ inputs }) => inputs.every(({ fedFrom = [] }) => fedFrom.length > 0));
   const people = countOf(countWaiting(checked), 'person', 'people');
-  const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected after it' : 'of other rows';
-  const when = formatZoned(Date.parse(before.startedAt), ownZone());
-  return html`<p class="note">Only ${people} ${which}; ${format(accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
+  const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected since' : 'in new rows';
+  const when = formatZoned(Date.parse(before.since), ownZone());
+  return html`<p class="note">Only ${people} ${which}; ${format(before.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
 }
 
 function renderSend(view: View, checked: Checked): Html {
@@ -118,7 +121,7 @@ function renderSend(view: View, checked: Checked): Html {
     );
   switch (whatNext(view, checked)) {
     case 'send':
-      return html`<h2>Send</h2>${approved}${form('Send')}`;
+      return html`<h2>Send</h2>${approved}<p>You may <a href="${view.at}/test">send a test to your own phone</a> first.</p>${form('Send')}`;
     case 'approve':
       return html`<h2>Approve</h2><p>${plan.plannedBy} checked this campaign. What you approve is sent, byte for byte.</p>${approved}${form(names.length + 1 < required ? 'Approve' : 'Approve and send')}`;
     case 'ask':
@@ -148,17 +151,20 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   const problems = listProblems(step);
   const named = (what: string) => `${nameStep(step)}: ${what}`;
   const messages = examples.map(({ to, text }) => renderPhone(to, html`<blockquote>${text}</blockquote>`));
-  return html`${had === undefined ? NOTHING : html`<p class="note">${describeHad(had)}</p>`}
+  const special = describeSpecialCharacters(step, { currency: plan.prices?.currency, most: 3 });
+  const notes = [...(had === undefined ? [] : [describeHad(had)]), ...(special === undefined ? [] : [`${special}.`])];
+  return html`${notes.map((note) => html`<p class="note">${note}</p>`)}
 ${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
 ${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
 ${examples.length === 0 ? NOTHING : html`<h2>The first messages</h2>${messages}`}`;
 }
 
-/** `whole`: of all runs of the campaign. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
+/** `whole`: of all runs of the campaign that share rows. `isOne`: the page is about one of them all the same. `waiting`: messages that are checked, and not sent. */
 type ShownRun = FoundRun & {
   readonly whole?: CampaignReport | undefined;
   readonly isOne?: boolean;
   readonly waiting?: number;
+  readonly earlier?: readonly EarlierRun[];
 };
 
 export function runPage(view: View, run: ShownRun): PageAnswer {
@@ -172,14 +178,14 @@ export function runPage(view: View, run: ShownRun): PageAnswer {
     refreshes: !isOver,
     body: html`<h1>${title}</h1>
 <p class="lead" role="status"${isOver ? NOTHING : html` data-live="${view.at}/run.json"`}>${run.said}</p>
-${renderOutcomeBar(run.balance)}${stop}${isOver ? renderMore(view, run) : NOTHING}
+${isOver ? html`${renderOutcomeBar(run.balance)}${renderMore(view, run)}` : stop}
 ${isOver ? NOTHING : html`<p>At the end the report stands here.</p>${renderLeaving(view)}`}<p class="dim">Run ${plan.id}.</p>`,
     command: WORK.apply.command,
   });
 }
 
 function endPage(view: View, run: ShownRun & { readonly summary: Summary }): PageAnswer {
-  const { rest, outputs, whole, isOne, waiting = 0 } = run;
+  const { rest, outputs, whole, isOne, waiting = 0, earlier = [] } = run;
   const shown = isOne ? undefined : whole;
   const { runs = [run], summary = run.summary } = shown ?? {};
   const { plan = run.plan } = runs[0] ?? {};
@@ -194,10 +200,14 @@ function endPage(view: View, run: ShownRun & { readonly summary: Summary }): Pag
   const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
   const pageOf = (id: string) => `${view.at}/run?run=${id}`;
   const list = shown === undefined ? NOTHING : renderCampaign(shown, chooseZone(summary, plan), pageOf);
+  const before = earlier.map(
+    ({ run: id, since, accepted }) =>
+      html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), ownZone())}</a>: ${format(accepted)} accepted`,
+  );
   return renderPage(view, {
     title,
     body: html`<h1>${title}</h1>${isOne && whole ? html`<p>Of one run. <a href="${view.at}/run">The whole campaign</a></p>` : NOTHING}<p class="lead">${first}</p><p>${others.join(' ')}</p>${renderOutcomeBar(summary.balance)}${more}${renderLeft(view, runs, { all: whole?.summary ?? run.summary, nowMs: run.nowMs, waiting })}
-${renderFunnel(summary)}${renderReasons(summary)}${list}
+${renderFunnel(summary)}${renderReasons(summary)}${list}${isOne || before.length === 0 ? NOTHING : html`<h2>Sent before, from other rows</h2>${renderItems(before)}`}
 <h2>Files</h2>${renderItems([page, ...(shown === undefined ? files : [html`The files of each run are on its page.`])])}`,
     command: `volley report job.yaml${shown === undefined ? '' : ' --campaign'}`,
   });
