@@ -84,7 +84,7 @@ function explainNotReached({ balance, reasons, stages }: StepSummary): Explained
   if (rows === 0 || own.length >= MOST_REASONS) return [];
   const { waiting = null } = stages ?? {};
   const is = waiting === null ? 'not reached by the run' : `wait until a person lets stage ${waiting.number} pass`;
-  return [{ rows, is, fix: waiting === null ? 'see why the run stopped' : '', example: undefined }];
+  return [{ rows, is, fix: '', example: undefined }];
 }
 
 /** What else is said of the rows of a step, a sentence each. */

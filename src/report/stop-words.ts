@@ -20,7 +20,7 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
   const words = (is: string, fix = '', isResumed = true): StopWords => ({ is, fix, isResumed });
   switch (reason) {
     case 'interrupted':
-      return words(`it was interrupted (${detail})`);
+      return words(isSignal(detail) ? `it was stopped for now (${detail})` : `it was interrupted (${detail})`);
     case 'unavailable':
       return words(`it cannot go on for now (${detail})`);
     case 'closed':
@@ -44,9 +44,15 @@ export function wordsOfStop({ reason, detail }: Stop): StopWords {
   }
 }
 
-/** `stopped before its end: it was interrupted (SIGTERM)`, of a run. */
+/** A signal, by a person or by the machine: either way the run goes on later. */
+function isSignal(detail: string): boolean {
+  return detail.startsWith('SIG');
+}
+
+/** `stopped before its end: it cannot go on for now (HTTP 503)`, `was stopped for now (SIGTERM)`, of a run. */
 export function describeEarlyEnd(stop: Stop | null): string {
   if (stop?.reason === 'abandoned') return `was abandoned ${stop.detail}: it never sends the rest`;
+  if (stop?.reason === 'interrupted' && isSignal(stop.detail)) return `was stopped for now (${stop.detail})`;
   return `stopped before its end${stop === null ? '' : `: ${wordsOfStop(stop).is}`}`;
 }
 

@@ -138,7 +138,7 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
     const ended = await running.ended;
 
     expectSaid(ended, { code: 75, level: 'error', reason: /interrupted.*SIGTERM/ });
-    const error = { code: 'interrupted', message: 'it was interrupted (SIGTERM)' };
+    const error = { code: 'interrupted', message: 'it was stopped for now (SIGTERM)' };
     expect(readFailure(ended)).toMatchObject({ state: 'stopped', error });
   });
 

@@ -21,24 +21,20 @@ import { renderUnasked } from './audience-pages.js';
 import { renderCount, renderField, renderForm, renderHidden } from './forms.js';
 import { type PageAnswer, renderItems, renderLeaving, renderPage, renderPhone, WORK } from './layout.js';
 import { renderLeft } from './repair-pages.js';
-import type { View } from './wrong.js';
-
-export interface TestShown {
-  readonly numbers: string;
-  /** Of the test before: who presses twice sends one. */
-  readonly last: string;
-  /** Such as `0.04 EUR`, of a message; undefined without prices. */
-  readonly price: string | undefined;
-  readonly said: string | undefined;
-}
+import { sayPlainly, type View } from './wrong.js';
 
 export const TEST_ROWS: readonly (readonly [flag: string, title: string])[] = [
   ['', 'the first that is sent'],
   ['longest', 'the longest'],
-  ['ucs2', 'one with a character that makes it shorter'],
+  ['ucs2', 'with a special character (fewer letters fit)'],
 ];
 
-export function testPage(view: View, { numbers, last, price, said }: TestShown): PageAnswer {
+/** `last`: the test before, as who presses twice sends one. `price`: such as `0.04 EUR`, of a message; undefined without prices. */
+export function testPage(
+  view: View,
+  shown: { numbers: string; last: string; price: string | undefined; said: string | undefined },
+): PageAnswer {
+  const { numbers, last, price, said } = shown;
   const real =
     view.campaign?.isSandbox === true
       ? html`<p>On the sandbox nothing reaches a phone: you see whether it would be accepted.</p>`
@@ -47,12 +43,12 @@ export function testPage(view: View, { numbers, last, price, said }: TestShown):
   const form = renderForm(
     view,
     'test',
-    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, with commas between them.', value: numbers })}<p class="field"><label for="row">Which message</label><select id="row" name="row">${rows}</select></p><button>Send the test</button>`,
+    html`${renderHidden('last', last)}${renderField(view, { id: 'to', label: 'Your numbers', hint: 'With + and country code, 20 at most, separated by commas.', value: numbers })}<p class="field"><label for="row">Which message</label><select id="row" name="row">${rows}</select></p><button>Send the test</button>`,
   );
   const { title, command } = WORK.test;
   return renderPage(view, {
     title: 'Test',
-    body: html`<h1>${title}</h1>${said === undefined ? NOTHING : html`<p class="lead">${said}</p>`}${real}<p>The people of the file get nothing by a test, and all of them afterwards.</p>${form}<p><a href="${view.at}/check">Go on to the check</a></p>`,
+    body: html`<h1>${title}</h1>${said === undefined ? NOTHING : html`<p class="lead">${said}</p>`}${real}<p>A test goes to these numbers alone. The people of the file get the message when you send it.</p>${form}<p><a href="${view.at}/check">Go on to the check</a></p>`,
     command,
   });
 }
@@ -189,7 +185,7 @@ function endPage(view: View, run: ShownRun & { readonly summary: Summary }): Pag
   const shown = isOne ? undefined : whole;
   const { runs = [run], summary = run.summary } = shown ?? {};
   const { plan = run.plan } = runs[0] ?? {};
-  const [first = '', ...others] = describeRun(summary, plan);
+  const [first = '', ...others] = describeRun(summary, plan).map((each) => sayPlainly(each));
   const isOpen = run.summary.state !== 'finished' && run.summary.balance.unprocessed > 0;
   const title = rest?.isSample === true ? 'The sample is sent' : isOpen ? 'Stopped' : 'Report';
   const more = rest !== undefined || isOpen ? renderMore(view, run) : NOTHING;

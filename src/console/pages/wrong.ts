@@ -65,6 +65,7 @@ const SENTENCES: readonly (readonly [said: RegExp, means: string])[] = [
   [/; under suppress a list may also state .*/, '.'],
   [/\bthe template\b/, 'the message'],
   [/ in the job\b/, ''],
+  [/\b(was stopped for now) \(SIG\w+\)/, '$1'],
 ];
 
 function reword(text: string): string {
