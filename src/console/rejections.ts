@@ -33,15 +33,9 @@ export interface CodeCount {
 export interface Fixes {
   readonly plan: string;
   /** By the name of the row: its cells by column. */
-  readonly rows: Readonly<Record<string, FixedRow>>;
+  readonly rows: Readonly<Record<string, { code: string; hasPut: boolean; cells: Readonly<Record<string, string>> }>>;
   /** Codes of which all rows have put back what a spreadsheet took. */
   readonly put: readonly string[];
-}
-
-interface FixedRow {
-  readonly code: string;
-  readonly hasPut: boolean;
-  readonly cells: Readonly<Record<string, string>>;
 }
 
 const FIXES_FILE = 'fixes.json';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { countOf, listNonZero } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
+import { normalizeNumber, splitNumbers } from '../normalize/number/number.js';
 import { EXIT } from '../report/exit-code.js';
 import { findUnasked } from './audience.js';
 import { readSample } from './audience-desk.js';
@@ -14,6 +15,9 @@ import { type Checked, countWaiting, findRun, listEarlier } from './reading.js';
 
 /** From tests to own phones and the check of a campaign to its report: it starts the commands, and shows what became of them. */
 export class SendingDesk extends Desk {
+  /** What was typed as own numbers, by campaign: it stays in the field. */
+  readonly #tested = new Map<string, string>();
+
   async showTest(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const { isAtWork, printed } = (await this.started(asked.name, 'test')) ?? {};
     if (isAtWork === true) return waitPage(viewOf(asked), 'test');
@@ -22,7 +26,7 @@ export class SendingDesk extends Desk {
     const amount = row?.price?.amount ?? undefined;
     const all = wrong.length > 0 || printed === undefined ? wrong : wrongOf(printed, 'to');
     return testPage(viewOf(asked, all), {
-      numbers: String(asked.fields.to ?? asked.job.testNumbers),
+      numbers: String(asked.fields.to ?? this.#tested.get(asked.name) ?? asked.job.testNumbers),
       last: String(printed?.plan ?? ''),
       price: amount === undefined ? undefined : `${amount} ${row?.price?.currency}`,
       said: printed?.balance === undefined ? undefined : describeTest(printed.balance as Balance),
@@ -33,7 +37,9 @@ export class SendingDesk extends Desk {
   async test(asked: JobRequest): Promise<PageAnswer> {
     const { campaign, fields } = asked;
     const [to, row] = [fieldText(asked, 'to'), fieldText(asked, 'row')];
-    if (!to) return this.showTest(asked, [{ message: 'Give a number of your own', field: 'to' }]);
+    const wrong = refuseNumbers(to, asked.job.country);
+    if (wrong.length > 0) return this.showTest(asked, wrong);
+    this.#tested.set(asked.name, to);
     if (asked.job.message === '') return this.showTest(asked, [UNWRITTEN]);
     const before = await this.started(asked.name, 'test');
     if (before !== undefined && fields.last !== String(before.printed?.plan ?? ''))
@@ -160,6 +166,15 @@ export class SendingDesk extends Desk {
       return refusedPage(404, 'Not found', 'There is no such file of this run.');
     return { file: { path: join(run.directory, output), name: output } };
   }
+}
+
+/** Each that is none is named: what is typed by hand has slips. */
+function refuseNumbers(to: string, country: string): Wrong[] {
+  const numbers = splitNumbers(to);
+  if (numbers.length === 0) return [{ message: 'Give a number of your own', field: 'to' }];
+  const wrong = numbers.filter((each) => ![undefined, country].some((of) => normalizeNumber(each, of || undefined).ok));
+  const hint = 'With + and its country code it is clear.';
+  return wrong.map((each) => ({ message: `“${each}” is not a phone number`, hint, field: 'to' }));
 }
 
 function describeTest({ accepted, rejected, inDoubt }: Balance): string {

@@ -10,6 +10,7 @@ import { UserError } from '../domain/errors.js';
 import type { Job } from '../job/job.js';
 import { placeProblems } from '../job/load.js';
 import { MAX_TEST_NUMBERS } from '../job/schema/written-job.js';
+import { splitNumbers } from '../normalize/number/number.js';
 import { digestPlanOf, type Plan } from '../plan/format/plan-file.js';
 import {
   assertNotSuppressed,
@@ -35,7 +36,7 @@ export const test = defineVerb({
   args: { job: argument('A job file; or a run directory, as plan and run print it') },
   flags: {
     to: texts(
-      'Your numbers: separated by commas, or the flag once for each, 20 at most (default: testNumbers of the job)',
+      'Your numbers: separated by commas or semicolons, or the flag once for each, 20 at most (default: testNumbers of the job)',
     ),
     ...rowChoice,
     count: { ...whole('How many rows of each step, 20 at most', 1, 20), default: 1 },
@@ -87,7 +88,7 @@ export const test = defineVerb({
 });
 
 function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
-  const written = to?.flatMap((each) => each.split(',')).filter((each) => each.trim() !== '') ?? job.testNumbers ?? [];
+  const written = to?.flatMap(splitNumbers) ?? job.testNumbers ?? [];
   const numbers = new Map(written.map((each) => readNumber(each, job)).map((number) => [number.e164, number]));
   if (numbers.size === 0) {
     throw refuse('no number is given, expected --to NUMBER, or testNumbers in the job file');

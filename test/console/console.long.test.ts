@@ -193,10 +193,14 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect([none.status, textOf(none)]).toEqual([422, expect.stringContaining('Give a number')]);
     const last = fieldOf(shown, 'last');
     const press = (numbers: string) => console.post('/c/trial/test', { last, to: numbers });
-    await press('--help');
-    expect(textOf(await console.tested('trial'))).toContain('not a number');
+    const typed = '+6591239999; 12, --help';
+    const refused = await press(typed);
+    expect(textOf(refused)).toContain('There is a problem “12” is not a phone number With + and');
+    expect(textOf(refused)).toContain('“--help” is not a phone number');
+    expect(refused.text).toContain(`value="${typed}"`);
     await Promise.all([press('+6591239999'), press('+6591239999')]);
     expect(textOf(await console.tested('trial'))).toContain('The last test: 1 message accepted');
+    expect((await console.ask('/c/trial/test')).text).toContain('value="+6591239999"');
     await press('+6591239999');
     await console.tested('trial');
     expect(console.sent('trial')).toEqual(['+6591239999']);

@@ -39,6 +39,12 @@ export function normalizeByLibrary(text: string, country: string | undefined): N
   return acceptByLibrary(value, country) ?? explainRefusal(value, country);
 }
 
+/** Numbers as a person types them, or pastes a list: a blank parts two where the next begins with +, for it stands within them too. */
+export function splitNumbers(text: string): string[] {
+  const parts = text.split(/[,;\t\r\n]|(?=\+)/).map((each) => each.trim());
+  return parts.filter((each) => each !== '');
+}
+
 /** Columns of a file's numbers, and the country of numbers without `+`: the row's own, else this one. */
 export interface NumberColumn {
   readonly index: number;

@@ -112,6 +112,6 @@ export async function assertNotSuppressed(
   throw new UserError(
     'bad-input',
     `Cannot send a test: ${countOf(suppressed.size, 'number')} on a suppression list of the job (${listed}), expected numbers that are on no list`,
-    { hint: 'Nothing was sent. Remove it from --to, or from testNumbers.' },
+    { hint: 'Nothing was sent. Send the test to the others.' },
   );
 }

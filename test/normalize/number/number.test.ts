@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type CountryCode, getCountries, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { describe, expect, it } from 'vitest';
 import { NUMBER_CODES } from '../../../src/domain/row-codes.js';
-import { normalizeNumber } from '../../../src/normalize/number/number.js';
+import { normalizeNumber, splitNumbers } from '../../../src/normalize/number/number.js';
 import { runsOf } from '../../one-in.js';
 
 function refusal(text: string, country?: string): { code: string; reason: string } {
@@ -232,4 +232,12 @@ describe('number', () => {
     );
     for (const cell of cells) expect(normalizeNumber(cell, 'DE').ok).toBe(false);
   }, 3_000);
+});
+
+it.each([
+  ['+6591234567, +6591234568;+49 30 123456', ['+6591234567', '+6591234568', '+49 30 123456']],
+  ['+65 9123 4567 +6591234568\n9123 4569\r\n', ['+65 9123 4567', '+6591234568', '9123 4569']],
+  [' ; ,', []],
+])('the numbers of %j are parted where one cannot go on', (text, numbers) => {
+  expect(splitNumbers(text)).toEqual(numbers);
 });
