@@ -92,10 +92,8 @@ export class HomeDesk extends Desk {
   async showSettings(asked: PageRequest, team: Team | undefined): Promise<PageAnswer> {
     const { env } = this.context.terminal;
     const { service, faults } = await this.campaigns.readAccount();
-    const keys = listKeys(service?.credentials, env);
-    const directory = dirname(this.campaigns.directory);
-    const users = await team?.list();
-    return settingsPage(viewOf(asked), { directory, service, faults, keys, users });
+    const [keys, users] = [listKeys(service?.credentials, env), await team?.list()];
+    return settingsPage(viewOf(asked), { directory: dirname(this.campaigns.directory), service, faults, keys, users });
   }
 
   /** Only those are read of which a file has changed since, or a process sends: a run of a year ago is read once. */
@@ -177,7 +175,8 @@ function readNumber(written: string, countries: readonly string[], example: stri
   const numbers = new Set(read.flatMap((each) => (each.ok ? [each.e164] : [])));
   const [number] = numbers;
   if (number !== undefined && numbers.size === 1) return number;
-  const reason = read.flatMap((each) => (each.ok ? [] : [each.reason]))[0] ?? '';
+  const [refused] = read.flatMap((each) => (each.ok ? [] : [each]));
+  const reason = refused?.code === 'not-a-number' ? `This is no phone number: ${written}` : (refused?.reason ?? '');
   const message = number === undefined ? reason : `This may be ${[...numbers].join(' or ')}`;
   return { message, hint: `With + and its country code it is clear, such as ${example}.`, field: 'number' };
 }

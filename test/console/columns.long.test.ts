@@ -52,8 +52,9 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     const look = async (number: string) => textOf(await console.post('/people', { number }));
     expect((await console.ask('/people')).text).toMatch(/such as \+65\d{8}\./);
     expect(await look('9123 4567')).toMatch(
-      /Nothing was sent to \+6591234567, as far as is known\. .* on no list of opt-outs: no other list, and no consent in a file, was asked\./,
+      /Nothing was sent to \+6591234567, as far as is known\. .* not on the list of opt-outs\. Your other lists, and consent in your files, are looked at when/,
     );
+    expect(await look('Anna Smith')).toContain('This is no phone number: Anna Smith With + and its country code');
     await console.aCampaign('tbilisi', 'name,mobile\nNino,555123456\nGio,555123457\n');
     await console.post('/c/tbilisi/columns', { destination: 'mobile', country: 'Georgia' });
     expect(await look('555 12 34 56')).toContain('Nothing was sent to +995555123456');

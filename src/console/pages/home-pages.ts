@@ -116,7 +116,7 @@ function renderPerson(view: View, { number, said }: PersonShown, { messages, lis
   const opt = html`${renderHidden('number', number)}<button class="quiet" name="what" value="${list === null ? 'out' : 'in'}">${list === null ? 'Opt out: send them nothing any more' : 'Opt in: they may be written to again'}</button>`;
   const listed =
     list === null
-      ? html`<p>They are on no list of opt-outs: no other list, and no consent in a file, was asked.</p>`
+      ? html`<p>They are not on the list of opt-outs. Your other lists, and consent in your files, are looked at when a campaign is checked.</p>`
       : html`<p>They are on the list <b>${basename(list)}</b>: nothing is sent to them, in a run that is under way too.</p>`;
   return html`${said === undefined ? NOTHING : html`<p class="note" role="status">${said}.</p>`}${known}<h2>Opt-out</h2>${listed}${may(view.user, 'author') ? renderForm(view, 'people/opt', opt) : NOTHING}`;
 }
