@@ -102,6 +102,13 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect(console.sent('sample')).toEqual([...numbersOf(3), numberOf(5)]);
   });
 
+  test('that a character makes each message longer is said where the number is typed', async () => {
+    await aChecked('sofa', (job) => job.replace(/text: .*/, `text: "🛋 ${'x'.repeat(80)}"`));
+    expect(await plain('/c/sofa/check')).toMatch(
+      /6 SMS parts\..* Special characters: .* doubles the parts, 6 instead of 3\./,
+    );
+  });
+
   test('what the service holds of each run is taken back by itself, by who types the number', async () => {
     const sandbox = await startSandbox({ rateLimits: {} });
     const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);

@@ -147,8 +147,9 @@ function renderStep(step: Plan['steps'][number], plan: Plan): Html {
   const problems = listProblems(step);
   const named = (what: string) => `${nameStep(step)}: ${what}`;
   const messages = examples.map(({ to, text }) => renderPhone(to, html`<blockquote>${text}</blockquote>`));
-  const special = describeSpecialCharacters(step, { currency: plan.prices?.currency, most: 3 });
-  const notes = [...(had === undefined ? [] : [describeHad(had)]), ...(special === undefined ? [] : [`${special}.`])];
+  const special = describeSpecialCharacters(step, { currency: plan.prices?.currency, most: 3 }) ?? '';
+  const longer = step.ucs2Parts === undefined ? '' : `${special.replace('special', 'Special')}.`;
+  const notes = [had === undefined ? '' : describeHad(had), longer].filter((note) => note !== '');
   return html`${notes.map((note) => html`<p class="note">${note}</p>`)}
 ${renderTable({ name: named('from the rows read to those that are sent'), columns: [from, '#rows', 'of those read', 'left out, and why'] }, lines)}
 ${problems.length === 0 ? NOTHING : html`<h2>Problems</h2><p>These rows get nothing; the others go.${plan.steps.length === 1 ? html` <a href="fix">Fix them here</a>.` : NOTHING}</p>${renderTable({ name: named('problems'), columns: ['problem', '#rows', 'the first of them', 'what to do'] }, problems)}`}
