@@ -16,7 +16,6 @@ import { chooseZone, describeRun } from '../../report/page/sentence.js';
 import { describeSpecialCharacters } from '../../report/special-characters.js';
 import type { Summary } from '../../report/summary.js';
 import { type Checked, countWaiting, type EarlierRun, type FoundRun } from '../reading.js';
-import { ownZone } from '../timing.js';
 import { renderUnasked } from './audience-pages.js';
 import { renderCount, renderField, renderForm, renderHidden } from './forms.js';
 import { type PageAnswer, renderItems, renderLeaving, renderPage, renderPhone, WORK } from './layout.js';
@@ -100,7 +99,7 @@ function renderBefore(view: View, checked: Checked, before: Before): Html {
   const isCorrected = steps.every(({ inputs }) => inputs.every(({ fedFrom = [] }) => fedFrom.length > 0));
   const people = countOf(countWaiting(checked), 'person', 'people');
   const which = retryOf !== undefined ? 'left of a run' : isCorrected ? 'corrected since' : 'in new rows';
-  const when = formatZoned(Date.parse(before.since), ownZone());
+  const when = formatZoned(Date.parse(before.since), chooseZone({ startedAt: before.since }, checked.plan));
   return html`<p class="note">Only ${people} ${which}; ${format(before.accepted)} had it already, from ${when} on. <a href="${view.at}/run">The whole report</a></p>`;
 }
 
@@ -196,10 +195,11 @@ function endPage(view: View, run: ShownRun & { readonly summary: Summary }): Pag
     .map((each) => html`<a href="${at(each)}" download>${each}</a>`);
   const page = html`<a href="${at(shown === undefined ? 'report.html' : 'campaign.html')}">The report as one page</a>`;
   const pageOf = (id: string) => `${view.at}/run?run=${id}`;
-  const list = shown === undefined ? NOTHING : renderCampaign(shown, chooseZone(summary, plan), pageOf);
+  const zone = chooseZone(summary, plan);
+  const list = shown === undefined ? NOTHING : renderCampaign(shown, zone, pageOf);
   const before = earlier.map(
     ({ run: id, since, accepted }) =>
-      html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), ownZone())}</a>: ${format(accepted)} accepted`,
+      html`<a href="${pageOf(id)}">${formatZoned(Date.parse(since), zone)}</a>: ${format(accepted)} accepted`,
   );
   return renderPage(view, {
     title,

@@ -79,7 +79,7 @@ function describeBeginning(summary: Summary, plan: Plan): string[] {
 const MOST_CLOCKS = 5;
 
 /** Whose clocks the page shows: those of the job's own time, or of the country that most messages go to, where it has one time; else UTC. */
-export function chooseZone({ startedAt }: Summary, plan: Plan): string {
+export function chooseZone({ startedAt }: Pick<Summary, 'startedAt'>, plan: Plan): string {
   for (const step of plan.job.steps) {
     const { timeZone } = (step.kind === 'sms' ? step.template.scheduled : undefined) ?? {};
     if (timeZone !== undefined) return timeZone;
