@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { quoteWord } from '../../src/domain/errors.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { COMMAND } from '../e2e/command.js';
 import { AConsole, fieldOf, textOf } from './a-console.js';
@@ -25,7 +26,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     expect([unknown.status, JSON.parse(unknown.text).said]).toEqual([401, expect.stringContaining('not known here')]);
     expect(await console.enter()).toMatchObject({ status: 303, to: '/' });
     const again = await console.ask(console.link.slice(console.origin.length));
-    const command = `node ${COMMAND} console --link --directory ${console.directory}`;
+    const command = `node ${quoteWord(COMMAND)} console --link --directory ${console.directory}`;
     expect([again.status, textOf(again)]).toEqual([403, expect.stringContaining(`\`${command}\` prints another`)]);
 
     const { stdout } = await console.run('--link', '--json').ended;

@@ -67,7 +67,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   test('a person is looked up over all campaigns, opted out of them, and in again', async () => {
     const look = async (number: string) => textOf(await console.post('/people', { number }));
     expect(await look(numberOf(1))).toMatch(
-      /1 message to \+6591000001\. .* at \d\d:\d\d Asia.Tokyo sale accepted Hi P1, sale! .*They are on no list/,
+      /1 message to \+6591000001\. .* at \d\d:\d\d Asia.Tokyo sale accepted Hi P1, sale! .*They are not on the list of opt-outs/,
     );
     expect(await look(numberOf(99))).toContain('Nothing was sent to');
     expect(await look('91000001')).toMatch(/There is a problem .*With \+ and its country code it is clear/);
@@ -77,7 +77,9 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     await console.aCampaign('after', people(2, 30));
     await send('after', 1);
     expect(console.sent('after')).toEqual([numberOf(30)]);
-    expect(textOf(await console.post('/people/opt', { number: numberOf(31), what: 'in' }))).toContain('on no list');
+    expect(textOf(await console.post('/people/opt', { number: numberOf(31), what: 'in' }))).toContain(
+      'not on the list of opt-outs',
+    );
   });
 
   test('settings say which account, senders and keys there are, and never a key', async () => {
