@@ -50,7 +50,7 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
   await page.waitForSelector('text=Opted out.');
   await inspect(page);
   await page.click('button:has-text("Opt in")');
-  await page.waitForSelector('text=no consent in a file, was asked');
+  await page.waitForSelector('text=not on the list of opt-outs');
   await page.click('header >> text=Settings');
   await inspect(page);
   for (let at = 0; at < 60; at++)
