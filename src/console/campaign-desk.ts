@@ -120,7 +120,9 @@ export class CampaignDesk extends Desk {
 
   /** Which column, which country and which sheet is asked on the next page; any other fault is the file's. */
   async #chooseSheet(asked: CampaignRequest, chosen: { file: string; sheet: string | undefined }, field: string) {
-    const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, []);
+    // What a person said of the file before holds for this one too, until its columns are chosen.
+    const known = asked.campaign.job?.country ? [`--country=${asked.campaign.job.country}`] : [];
+    const printed = await this.#guess({ ...asked, campaign: { ...asked.campaign, ...chosen } }, known);
     const isOneOf = chosen.sheet === undefined && (await listSheets(chosen.file)).length > 1;
     if (printed.exitCode !== 0 && printed.error?.code !== 'which-column' && !isOneOf) {
       const isUsed =

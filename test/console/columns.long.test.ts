@@ -48,6 +48,19 @@ describe('the columns of a campaign, and the people of its files', { timeout: TI
     expect(jobOf('sale')).toContain('country: SG');
   });
 
+  test('the country that a person gave holds for the next file, and can be taken back', async () => {
+    const next = console.write('next.csv', PEOPLE.replace('P0', 'Peter'));
+    expect((await console.post('/c/sale/file', { path: next })).to).toBe('/c/sale/columns');
+    const page = await console.ask('/c/sale/columns');
+    expect(page.text).toContain('value="SG"');
+    expect(textOf(page)).toContain('mobile has a valid number in 4 of 4 rows');
+    expect(jobOf('sale')).toContain('country: SG');
+    const doubt = 'Only 1 of 4 numbers is valid as they stand. Which country are those without + of?';
+    await console.post('/c/sale/columns', { destination: 'mobile', country: '', sure: doubt });
+    expect(jobOf('sale')).not.toMatch(/^ *country:/m);
+    await console.post('/c/sale/columns', { destination: 'mobile', country: 'SG' });
+  });
+
   test('a person is looked up by the number that stands in a file; one that may be of two countries is asked for again', async () => {
     const look = async (number: string) => textOf(await console.post('/people', { number }));
     expect((await console.ask('/people')).text).toMatch(/such as \+65\d{8}\./);

@@ -86,7 +86,7 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
     await console.aCampaign('who', `name,mobile,agreed\n${rows.join('\n')}\n`);
     const shown = await console.ask('/c/who/who');
     expect(textOf(shown)).toContain(
-      'No list of people who opted out is used, but those who opted out of all campaigns. Is that right?',
+      'No list of people who opted out is used, except that of those who opted out of all campaigns. Is that right?',
     );
     const sha256 = fieldOf(shown, 'sha256');
     const path = console.write('stop.csv', 'phone\n+6591234003\n');

@@ -29,7 +29,7 @@ export function whoPage(view: View, shown: WhoShown): PageAnswer {
   const everywhere = html`<a href="/people">opted out</a> of all campaigns`;
   const listed =
     lists.length === 0 && optOuts === ''
-      ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory ? html`, but those who ${everywhere}` : NOTHING}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
+      ? html`<p class="note"><b>No list of people who opted out is used${sharesMemory ? html`, except that of those who ${everywhere}` : NOTHING}. Is that right?</b> People who said STOP elsewhere, or asked you not to write, must be on a list here.</p>`
       : html`<p>The people on these lists get nothing, also when they are in the file:</p><div role="group" aria-label="Lists">${ticks}</div>${optOuts === '' ? NOTHING : html`<p>${optOuts}, for the whole job</p>`}${sharesMemory ? html`<p class="dim">Who ${everywhere} gets nothing either.</p>` : NOTHING}`;
   const form = html`${renderHidden('sha256', sha256)}<div id="ticks">${renderUnasked(unasked)}${none}${columns.map((column, index) => renderColumn(view, column, index))}</div>
 <p class="lead" role="status" data-counted>${said}</p><p class="dim">Numbers and lists are looked at by the check, which reads every row and says exactly who gets it.</p>

@@ -92,7 +92,6 @@ ${plan.steps.map((step) => renderStep(step, plan))}${send}`,
   });
 }
 
-/** `before`: what all runs of the campaign came to, since the first began. */
 function renderBefore(view: View, checked: Checked, before: Before): Html {
   if (before === undefined || before.accepted === 0) return NOTHING;
   const { steps, retryOf } = checked.plan;
