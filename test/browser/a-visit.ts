@@ -21,13 +21,11 @@ export const NUMBERS = HOSTILE.map((_, at) => `+6591234${500 + at}`);
 /** For the one who has none. */
 export const FIXED = '+6591234999';
 
-const { first: turn } = stepsOf(3);
+const LOOKS = [768, 1280, 360].flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+const { first: turn } = stepsOf(LOOKS.length);
 let inspected = 0;
-const LOOKS = [
-  { width: 768, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-  { width: 360, colorScheme: 'light' },
-] as const;
 
 /** A browser that has opened the console by a link of its own. `complaints`: of its console, such as of what the policy forbids. */
 export async function aVisit(
