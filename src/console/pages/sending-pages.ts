@@ -52,9 +52,9 @@ export function testPage(
   });
 }
 
-/** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
 type Before = Pick<EarlierRun, 'accepted' | 'since'> | undefined;
 
+/** `checked`: undefined before the first check. `before`: what the campaign has sent so far. */
 export function checkPage(
   view: View,
   shown: { checked: Checked | undefined; before: Before; unasked: readonly string[]; nowMs: number },
