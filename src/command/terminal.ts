@@ -20,6 +20,8 @@ export interface Terminal {
   readonly screen?: Partial<Pick<Screen, 'columns' | 'directory' | 'command'>> | undefined;
   /** As the flags have it; where there is none, by what stderr is. */
   logging?: Logging | undefined;
+  /** Runs another command, with streams of its own, as the command line did this one: a verb cannot import that which lists it. */
+  runCommandLine?(args: readonly string[], terminal: Terminal, columns: number): Promise<number>;
   /** Resolves when the stream took the text; rejects when it is closed or full. */
   writeStdout(text: string): Promise<void>;
   writeStderr(text: string): void;

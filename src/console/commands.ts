@@ -2,7 +2,6 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Env } from '../command/env.js';
 import { readKept } from '../domain/is-object.js';
 
@@ -42,15 +41,16 @@ interface StartedFile {
   readonly run?: string;
 }
 
-/** Who wants it done: undefined for the user of the machine. */
-type Actor = { readonly name: string } | undefined;
-
-export interface CommandToStart {
-  readonly actor: Actor;
+export interface ShortCommand {
+  /** Who wants it done: undefined for the user of the machine. */
+  readonly actor: { readonly name: string } | undefined;
   readonly directory: string;
+  readonly args: readonly string[];
+}
+
+export interface CommandToStart extends ShortCommand {
   /** What is started in place of the verb whose output it is, such as `retry` where a plan is made. */
   readonly verb?: string;
-  readonly args: readonly string[];
   readonly jobSha256: string;
   /** Of which run, where what it says is of no other. */
   readonly run?: string;
@@ -59,28 +59,22 @@ export interface CommandToStart {
 type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
 
 /**
- * Starts `volley` as it stands in a terminal: the console itself neither plans nor sends. Short ones are waited for; long ones are processes
+ * Commands as they stand in a terminal: the console itself neither plans nor sends. Short ones run in its process; long ones are processes
  * of their own, which go on when the console ends, and whose output is in files.
  */
 export class Commands {
-  /** What `volley check` prints, found out in this process: pages ask often, and a start takes longer than the check. */
-  readonly check: (job: string) => Promise<Printed>;
+  /** A short one, which sends nothing: a process for it would take longer to start than the command. */
+  readonly run: (command: ShortCommand) => Promise<Printed>;
   readonly #cli: string;
   readonly #env: CommandsEnv;
   readonly #starting = new Map<string, Promise<boolean>>();
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
-  constructor(given: Pick<Commands, 'check'> & { readonly cli: string }, env: CommandsEnv) {
-    this.#cli = given.cli;
-    this.check = given.check;
+  constructor({ cli, run }: Pick<Commands, 'run'> & { readonly cli: string }, env: CommandsEnv) {
+    this.#cli = cli;
+    this.run = run;
     this.#env = env;
-  }
-
-  async run({ actor, directory, args }: Omit<CommandToStart, 'jobSha256'>): Promise<Printed> {
-    const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
-    const [out] = await Promise.all([child.stdout === null ? '' : text(child.stdout), once(child, 'close')]);
-    return readKept(out) ?? UNSAID;
   }
 
   /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs, and says so. */
@@ -101,8 +95,9 @@ export class Commands {
     const out = await open(`${path}.out`, 'w', 0o600);
     const log = await open(`${path}.log`, 'w', 0o600);
     try {
-      const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
-      const child = this.#spawn([verb, ...args], options, actor);
+      const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
+      const options: SpawnOptions = { cwd: directory, env, stdio: ['ignore', out.fd, log.fd], detached: true };
+      const child = spawn(process.execPath, [this.#cli, verb, ...args, '--json'], options);
       await once(child, 'spawn');
       child.unref();
       this.#children.add(child);
@@ -145,11 +140,6 @@ export class Commands {
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
     return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
-  }
-
-  #spawn(args: readonly string[], options: SpawnOptions, actor: Actor) {
-    const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
-    return spawn(process.execPath, [this.#cli, ...args, '--json'], { ...options, env });
   }
 }
 

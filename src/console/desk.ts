@@ -82,8 +82,8 @@ export class Desk {
     return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
-  protected checkJob({ campaign }: CampaignRequest): Promise<Printed> {
-    return this.commands.check(jobFileOf(campaign));
+  protected checkJob(asked: CampaignRequest): Promise<Printed> {
+    return this.run(asked, 'check', jobFileOf(asked.campaign));
   }
 
   protected async note({ user, name }: PageRequest, did: string): Promise<void> {

@@ -14,6 +14,7 @@ import { LIST, VERBS } from './verbs.js';
  */
 export async function runCommandLine(typed: readonly string[], terminal: Terminal, columns: number): Promise<number> {
   terminal.logging = readLogging(typed, terminal);
+  terminal.runCommandLine = runCommandLine;
   assertNodeIsSilent();
   const args = expandHelp(moveVerbFirst(typed));
   const asked = await findAsked(args);

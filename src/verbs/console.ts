@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Context } from '../command/context.js';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { describeFailure } from '../command/failure.js';
 import { endOnSignal } from '../command/signals.js';
+import type { Terminal } from '../command/terminal.js';
 import { Access } from '../console/access.js';
-import type { Printed } from '../console/commands.js';
+import type { Printed, ShortCommand } from '../console/commands.js';
 import { startConsole } from '../console/server.js';
 import { ROLES, Team, type User } from '../console/team.js';
-import { UserError } from '../domain/errors.js';
-import { EXIT } from '../report/exit-code.js';
-import { check } from './check.js';
+import { InternalError, UserError } from '../domain/errors.js';
 import { defineVerb, json, port, readAs, text, yes } from './verb.js';
 
 const LOOPBACK = '127.0.0.1';
@@ -81,8 +82,8 @@ export const console = defineVerb({
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
         const cli = process.argv[1] ?? '';
-        const check = (file: string) => checkHere(file, context);
-        const { origin, close } = await startConsole({ ...flags, directory, cli, check, team }, context).catch(
+        const run = (command: ShortCommand) => runHere(command, context);
+        const { origin, close } = await startConsole({ ...flags, directory, cli, run, team }, context).catch(
           (error) => {
             throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
               ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
@@ -119,14 +120,32 @@ export const console = defineVerb({
   },
 });
 
-async function checkHere(job: string, context: Context): Promise<Printed> {
-  const screen = { ...context.screen, directory: dirname(job) };
+/** A command in this process, from its arguments to what it prints. */
+async function runHere({ actor, directory, args }: ShortCommand, { env, terminal, screen }: Context): Promise<Printed> {
+  let printed = '';
+  const own: Terminal = {
+    env: actor === undefined ? terminal.env : { ...terminal.env, VOLLEY_ACTOR: actor.name },
+    stdin: Readable.from([]),
+    isStdoutTerminal: false,
+    isStderrTerminal: false,
+    screen: { command: screen.command, directory },
+    writeStdout: async (text) => {
+      printed += text;
+    },
+    writeStderr: () => {},
+    onSignal: () => () => {},
+    leave: (_exitCode, { message }) => {
+      throw new InternalError('unexpected', message);
+    },
+    // Each command is a process of its own to the locks.
+    runtime: { ...env, owner: { ...env.owner, instance: randomUUID() } },
+  };
   try {
-    const { json } = await check.run({ job, online: false, json: true }, { ...context, screen });
-    return { exitCode: EXIT.ok, error: null, ...json };
+    await terminal.runCommandLine?.([...args, '--json'], own, screen.columns);
   } catch (error) {
-    return { ...describeFailure(error) };
+    if (printed === '') return { ...describeFailure(error) };
   }
+  return JSON.parse(printed);
 }
 
 async function addToTeam(team: Team, user: User) {
