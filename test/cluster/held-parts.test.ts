@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
 import { HeldParts } from '../../src/cluster/held-parts.js';
 import { AcknowledgedCalls, LeaseLost } from '../../src/cluster/lease.js';
-import type { Store } from '../../src/cluster/store.js';
-import { systemClock } from '../../src/ports/clock.js';
-import { aRun, aWorker, openStep, PART, readNews, SETTLED } from './contract/cluster-under-test.js';
+import { aRun, openStep, PART, readNews } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
-const OUTCOME = { type: 'outcome', ...PART, at: 0, result: SETTLED } as const;
 const LEASE = { leaseMs: 30_000 };
 
 /** A worker that has begun its request, and waits for its turn. */
@@ -49,16 +46,11 @@ async function aWaitingRequest(onCall: (method: string, sent: { life: string | u
   return { held, store, lead, calls, wait, loseLease };
 }
 
-test('a request that leaves soon after it has begun asks no more', async () => {
-  const { held, calls, wait } = await aWaitingRequest();
+test('a request that waits long for its turn asks now and then, and leaves while its run is led', async () => {
+  const { held, store, lead, calls, wait } = await aWaitingRequest();
   wait(5_000);
   await held.assertHeld();
-  held.assertFresh();
   expect(calls).toEqual([]);
-});
-
-test('a request that waits long for its turn asks again, and leaves while its run is led', async () => {
-  const { held, store, lead, calls, wait } = await aWaitingRequest();
   for (let minute = 0; minute < 5; minute += 1) {
     wait(60_000);
     await readNews(store, lead);
@@ -68,20 +60,18 @@ test('a request that waits long for its turn asks again, and leaves while its ru
   expect(calls.filter((call) => call === 'claim')).toHaveLength(5);
 });
 
-test('a request that waits for its turn beyond the lease of the leader does not leave', async () => {
-  const { held, wait } = await aWaitingRequest();
-  wait(LEASE.leaseMs);
-  await expect(held.assertHeld()).rejects.toThrow(LeaseLost);
-  expect(() => held.assertFresh()).toThrow(LeaseLost);
+test.each<[string, (request: Waiting) => void]>([
+  ['the lease of its leader has ended', ({ wait }) => wait(LEASE.leaseMs)],
+  ['the lease of its worker has ended', ({ loseLease }) => loseLease()],
+])('a request that has begun does not leave where %s', async (_, happen) => {
+  const request = await aWaitingRequest();
+  await request.held.assertHeld();
+  happen(request);
+  await expect(request.held.assertHeld()).rejects.toThrow(LeaseLost);
+  expect(() => request.held.assertFresh()).toThrow(LeaseLost);
 });
 
-test('a worker whose own lease has ended sends nothing of what it has begun', async () => {
-  const { held, loseLease } = await aWaitingRequest();
-  await held.assertHeld();
-  loseLease();
-  await expect(held.assertHeld()).rejects.toThrow(LeaseLost);
-  expect(() => held.assertFresh()).toThrow(LeaseLost);
-});
+type Waiting = Awaited<ReturnType<typeof aWaitingRequest>>;
 
 test('a worker that is paused between its turn and its first byte sends nothing after ten seconds', async () => {
   const { held, wait } = await aWaitingRequest();
@@ -95,29 +85,4 @@ test('a worker that has checked in to another life of the server sends nothing t
     if (method === 'append reply') sent.life = 'the next';
   });
   await expect(begun).rejects.toThrow(LeaseLost);
-});
-
-test('a request whose outcome is on its way is not claimed a second time', async () => {
-  const memory = new MemoryCluster(systemClock);
-  const cluster = { connect: async () => memory.connect() };
-  const { store } = await aRun(cluster);
-  await aWorker(cluster, 'w');
-  const overtaking: Promise<unknown>[] = [];
-  // Its call takes effect before that of the outcome.
-  const append: Store['append'] = async (...args) => {
-    overtaking.push(held.next());
-    await Promise.all(overtaking);
-    return store.append(...args);
-  };
-  const sent = new AcknowledgedCalls(systemClock);
-  sent.life = (await store.readServer()).life;
-  const deps = { lease: { assertFresh: () => {} }, clock: systemClock, sent };
-  const key = { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 };
-  const held: HeldParts = new HeldParts(key, { ...deps, store: { ...store, append } }, { claimAtOnce: () => 1 });
-  await held.next();
-
-  // Not sent: both stand in one write.
-  await Promise.all([held.append(BEGIN), held.append(OUTCOME)]);
-
-  expect(await Promise.all(overtaking)).toEqual([undefined]);
 });

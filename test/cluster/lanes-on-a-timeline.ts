@@ -12,9 +12,6 @@ export interface Achieved {
   readonly worst: number;
   /** The least that one lane got, of an equal part. */
   readonly leastPart: number;
-  readonly callsPerSecond: number;
-  /** Turns that were booked, for each that was used. */
-  readonly booked: number;
   /** What its processes said of it, and when. */
   readonly said: readonly { readonly atMs: number; readonly text: string }[];
 }
@@ -30,7 +27,6 @@ export async function runLanes(
     seconds = 120,
     concurrency = 16,
     away = 0,
-    answerMs = 100,
   }: {
     perSecond: number;
     callMs?: number;
@@ -38,7 +34,6 @@ export async function runLanes(
     concurrency?: number;
     /** As many more do not reach the service: each request makes them pause. */
     away?: number;
-    answerMs?: number;
   },
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
@@ -47,8 +42,6 @@ export async function runLanes(
   const { sleep } = clock;
   const store = new MemoryCluster(clock).connect();
   const travel = (share: number) => sleep(callMs * share * (1 + random() * 0.2));
-  let calls = 0;
-  let turns = 0;
   const stopping = new AbortController();
   setMaxListeners(0, stopping.signal);
   const left: number[][] = [];
@@ -71,10 +64,8 @@ export async function runLanes(
     };
     if (!isAway) left.push(own);
     const book: typeof store.book = async (...args) => {
-      calls += 1;
       await travel(there);
       const booked = await store.book(...args);
-      turns += booked.inMs.length;
       await travel(1 - there);
       return booked;
     };
@@ -95,7 +86,7 @@ export async function runLanes(
           await travelBoth();
           await gate();
           own.push(timeline.nowMs);
-          await sleep(answerMs + random() * 80);
+          await sleep(100 + random() * 80);
           if (isAway) lane.pauseFor(AWAY_MS, { isOwn: true });
         });
       }
@@ -112,8 +103,6 @@ export async function runLanes(
     share: sum / (perSecond * seconds),
     worst: mostInSecond(left.flat()),
     leastPart: (Math.min(...counts) * lanes) / sum,
-    callsPerSecond: calls / (endMs / 1000),
-    booked: turns / left.flat().length,
     said,
   };
 }

@@ -9,36 +9,18 @@ import type { BreakCall } from './memory-store.js';
 const FAST = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 4 };
 const STEPS = [anSmsStep({ limits: FAST })];
 
-test('a run that is led sends each row once, and leaves nothing in the database', async () => {
-  const workspace = await aJobOf(300, { cluster: CLUSTER, steps: STEPS });
-  const { cluster, run } = aClusterInMemory(workspace);
-
-  expect(await run()).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(300));
-  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
-});
-
-test('workers send a run whose leader does not send, and end with it', async () => {
+test('workers send a run whose leader does not send, and end with it; one that gets SIGTERM leaves its requests to the others', async () => {
   const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
-  const { run, work } = aClusterInMemory(workspace);
-  const workers = [work(), work(), work()];
-
-  expect(await run()).toBe(0);
-  expect(await Promise.all(workers.map(({ ended }) => ended))).toEqual([0, 0, 0]);
-  expect(await workspace.destinations()).toEqual(numbersOf(300));
-});
-
-test('a worker that gets SIGTERM leaves its requests to the others', async () => {
-  const workspace = await aJobOf(300, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
-  const { run, work } = aClusterInMemory(workspace);
-  const [leaving, staying] = [work(), work()];
+  const { cluster, run, work } = aClusterInMemory(workspace);
+  const [leaving, ...staying] = [work(), work(), work()];
   const running = run();
   await untilSent(workspace, 100);
   leaving?.stop();
 
   expect(await leaving?.ended).toBe(75);
-  expect([await running, await staying?.ended]).toEqual([0, 0]);
+  expect([await running, ...(await Promise.all(staying.map(({ ended }) => ended)))]).toEqual([0, 0, 0]);
   expect(await workspace.destinations()).toEqual(numbersOf(300));
+  expect(cluster.count()).toMatchObject({ parts: 0, attempts: 0 });
 });
 
 test('a leader that gets SIGTERM takes back what its workers have not sent; they wait, and the next leader continues', async () => {

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { createLeader } from '../../src/cluster/leader.js';
 import { readPlan } from '../../src/plan/format/plan-file.js';
-import type { Clock } from '../../src/ports/clock.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, people } from '../e2e/a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from '../e2e/a-workspace.js';
+import { Timeline } from '../world/timeline.js';
 import { CLUSTER } from './a-cluster.js';
 import { tick } from './a-hand.js';
+import { clockOf } from './lanes-on-a-timeline.js';
 import { MemoryCluster } from './memory-store.js';
 
 const LEASE_MS = 30_000;
@@ -17,25 +18,22 @@ test('a leader that waits between two steps is known to live, until it leaves; o
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER }));
   const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
   const plan = await readPlan(nodeFiles, directory);
-  let nowMs = 1_795_000_000_000;
-  const wakers: (() => void)[] = [];
-  const clock: Clock = {
-    now: () => nowMs,
-    monotonicMs: () => nowMs,
-    sleep: (delayMs, signal) =>
-      new Promise((resolve) => {
-        const untilMs = nowMs + delayMs;
-        wakers.push(() => nowMs >= untilMs && resolve());
-        signal?.addEventListener('abort', () => resolve());
-      }),
-  };
+  const timeline = new Timeline(() => 0.5);
+  const clock = clockOf(timeline);
   const pass = async (ms: number) => {
-    nowMs += ms;
-    for (const wake of wakers) wake();
     await tick();
+    let isOver = false;
+    timeline.schedule(ms, () => {
+      isOver = true;
+    });
+    await timeline.runUntil(() => isOver);
   };
   const cluster = new MemoryCluster(clock);
-  const aLeader = (epoch: number, assertHeld = async () => {}) =>
+  let isKilled = false;
+  const assertHeld = async () => {
+    if (isKilled) throw new Error('it is gone');
+  };
+  const aLeader = (epoch: number) =>
     createLeader(
       {
         ...{ plan, settings: plan.job, sendHere: false, leaseMs: LEASE_MS, name: 'here', id: `process ${epoch}` },
@@ -46,20 +44,15 @@ test('a leader that waits between two steps is known to live, until it leaves; o
 
   const leader = aLeader(1);
   await leader.lead();
-  for (let turn = 0; turn < 20; turn += 1) {
-    await tick();
-    expect(cluster.isLed(plan.id)).toBe(true);
-    await pass(LEASE_MS / 3);
-  }
-  await leader.leave(true);
+  await pass(20 * LEASE_MS);
+  expect(cluster.isLed(plan.id)).toBe(true);
+  const leaving = leader.leave(true);
+  await pass(LEASE_MS / 3);
+  await leaving;
   expect(cluster.isLed(plan.id)).toBe(false);
 
-  let isKilled = false;
-  const killed = aLeader(2, async () => {
-    if (isKilled) throw new Error('it is gone');
-  });
-  await killed.lead();
-  await tick();
+  await aLeader(2).lead();
+  await pass(LEASE_MS);
   isKilled = true;
   await pass(LEASE_MS / 3);
   expect(cluster.isLed(plan.id)).toBe(true);

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Store, StoreLost } from '../../src/cluster/store.js';
-import { nodeEnv } from '../../src/command/env.js';
+import type { Store } from '../../src/cluster/store.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { abandon } from '../../src/verbs/abandon.js';
 import { aTerminal } from '../command/a-terminal.js';
-import { aJob, anSmsStep, numbersOf } from '../e2e/a-job.js';
+import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { readOutput } from '../e2e/account.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
@@ -25,59 +25,29 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   expect(await early.begin()).toMatchObject({ refused: [] });
   const late = await aHand();
 
-  const { terminal, said } = aTerminal({ env: {}, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeEnv, clock } };
-  expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host)).toBe(
-    0,
-  );
+  const { stderr } = await abandonRun(directory(), { clock });
 
   expect(slept).toEqual([LEASE_MS + AFTER_LEASE_MS]);
-  expect(said.stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
-  expect(said.stderr).toMatch(/`volley cluster drop [0-9a-z]{12}` deletes them/);
+  expect(stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
+  expect(stderr).toMatch(/`volley cluster drop [0-9a-z]{12}` deletes them/);
   expect(await late.begin()).toMatchObject({ refused: [0] });
   expect(await late.findRun()).toBeUndefined();
 
   // Now no one is at work, and nothing is under way: it is said at once.
-  await expect(
-    runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host),
-  ).resolves.toBe(0);
+  await abandonRun(directory(), { clock });
   expect(slept).toHaveLength(1);
 });
 
 test('a dry run says what abandoning does: how long it waits, and what is in doubt then', async () => {
   const { directory, clock, slept, store } = await aLeftRun();
-  const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeEnv, clock, loadStore: async () => store } };
-  const flags = { run: directory(), adopt: false, json: true };
+  const runtime = { clock, loadStore: async () => store };
 
-  expect(await runVerb('abandon', abandon, { ...flags, dryRun: true }, host)).toBe(0);
+  const dry = JSON.parse((await abandonRun(directory(), runtime, true)).stdout);
   expect(slept).toEqual([]);
-  expect(await runVerb('abandon', abandon, { ...flags, dryRun: false }, host)).toBe(0);
+  const real = JSON.parse((await abandonRun(directory(), runtime)).stdout);
 
-  const [dry, real] = said.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
   expect(dry).toMatchObject({ waitSeconds: (LEASE_MS + AFTER_LEASE_MS) / 1000, balance: real.balance });
   expect(real.balance).toMatchObject({ inDoubt: 10, unprocessed: 0 });
-});
-
-test('what its database has let go needs no drop', async () => {
-  const { directory, clock, store } = await aLeftRun();
-  const abandonWith = async (runtime: object) => {
-    const { terminal, said } = aTerminal({ env: ENV, isStderrTerminal: false });
-    const host = { ...terminal, runtime: { ...nodeEnv, clock, ...runtime } };
-    expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: true }, host)).toBe(
-      0,
-    );
-    return said.stderr;
-  };
-  const isAway = async () => Promise.reject(new StoreLost('away'));
-
-  expect(await abandonWith({ loadStore: async () => store })).toContain('its database still holds rows of people');
-  expect(await abandonWith({ loadStore: isAway })).toContain('its database may still hold rows of people');
-  const other = new MemoryCluster(clock).connect();
-  expect(await abandonWith({ loadStore: async () => other })).not.toContain('cluster drop');
 });
 
 test('rows that a leader had handed over have one figure everywhere, and are not for a person to settle before the run is resumed', async () => {
@@ -119,11 +89,7 @@ test('the clock of the machine that it was led on may be an hour behind', async 
   const written = JSON.parse(readFileSync(lock, 'utf8'));
   writeFileSync(lock, JSON.stringify({ ...written, renewedAt: written.renewedAt - 3_600_000 }));
 
-  const { terminal } = aTerminal({ env: {}, isStderrTerminal: false });
-  const host = { ...terminal, runtime: { ...nodeEnv, clock } };
-  expect(await runVerb('abandon', abandon, { run: directory(), adopt: false, json: true, dryRun: false }, host)).toBe(
-    0,
-  );
+  await abandonRun(directory(), { clock });
 
   expect(slept).toHaveLength(1);
   expect(await late.begin()).toMatchObject({ refused: [0] });
@@ -144,30 +110,15 @@ test.each([
   expect(await workspace.destinations()).toEqual([]);
 });
 
-test('who stops such a wait leaves the run as it was', async () => {
-  const { workspace, lead, slept } = await aLeftRun({ isSleepLong: true });
-  workspace.writeJob(aJob(workspace, { steps: STEPS }));
-  const waiting = lead();
-  while (slept.length === 0) await new Promise((resolve) => setImmediate(resolve));
-  waiting.stop();
-
-  expect(await waiting.ended).toBe(75);
-  const journal = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
-  expect(journal).not.toContain('run-ended');
-});
-
-test('over its own database a run continues at once, and each row is sent once', async () => {
-  const { workspace, run, store, slept } = await aLeftRun();
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: true }, steps: STEPS }));
-
-  expect(await run(store)).toBe(0);
-
-  expect(slept).toEqual([]);
-  expect(await workspace.destinations()).toEqual(numbersOf(10));
-});
+async function abandonRun(run: string, runtime: Partial<Env>, dryRun = false) {
+  const { terminal, said } = aTerminal({ env: 'loadStore' in runtime ? ENV : {}, isStderrTerminal: false });
+  const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
+  expect(await runVerb('abandon', abandon, { run, adopt: false, json: true, dryRun }, host)).toBe(0);
+  return said;
+}
 
 /** Its leader has handed over all of it, and died; nothing of it is sent. */
-async function aLeftRun({ isSleepLong = false } = {}) {
+async function aLeftRun() {
   const cluster = { ...CLUSTER, sendHere: false, leaseSeconds: LEASE_MS / 1000 };
   const workspace = await aJobOf(10, { cluster, steps: STEPS });
   const slept: number[] = [];
@@ -178,7 +129,6 @@ async function aLeftRun({ isSleepLong = false } = {}) {
     sleep: async (delayMs, signal) => {
       if (delayMs < LEASE_MS) return systemClock.sleep(delayMs, signal);
       slept.push(delayMs);
-      if (isSleepLong) return systemClock.sleep(delayMs, signal);
       passedMs += delayMs;
     },
   };
@@ -198,7 +148,6 @@ async function aLeftRun({ isSleepLong = false } = {}) {
     ...{ workspace, clock, store, slept },
     directory: () => workspace.path(`out/sale/${workspace.runs()[0]}`),
     run: (over: Store = store) => commands.run({ clock, loadStore: async () => over }),
-    lead: () => commands.lead({ clock, loadStore: async () => store }),
     /** A worker that has claimed one request. */
     aHand: async () => {
       const worker = `w${++hands}`;

@@ -1,173 +1,213 @@
 import { deserialize, serialize } from 'node:v8';
-import { type Store, StoreLost } from '../../src/cluster/store.js';
-import type { Clock } from '../../src/ports/clock.js';
-import { bookTurns } from './memory/lane-rule.js';
-import { confirmLife, drop, handOver, lead, openStep, readNews, withdraw } from './memory/leader-calls.js';
-import { checkIn, recover } from './memory/losing-calls.js';
-import { type Attempt, MemoryState, partName, REMEMBERED_MS } from './memory/memory-state.js';
-import { append, beat, claim, findRun, leave } from './memory/worker-calls.js';
+import { type LeadKey, LeadLost, nameOfPart, type Store, StoreLost } from '../../src/cluster/store.js';
+import type { PartResult } from '../../src/journal/entry-format.js';
+import { bookTurns } from './lane-rule.js';
+import { MemoryTables, newPart, type Part, type Run } from './memory-tables.js';
 
-const GRACE_MS = 30_000;
+const REMEMBERED_MS = 600_000;
 
 /** A whole call, as a test may break it: before it takes effect, or when its reply is on the way. */
 export type BreakCall = (method: string) => Promise<'before' | 'after' | undefined> | 'before' | 'after' | undefined;
 
-/** What PostgreSQL keeps, in memory; the contract's tests hold both to the same (contract/). */
-export class MemoryCluster {
-  /** Of connections that were closed before. */
-  readonly lateCalls: string[] = [];
-  readonly #memory: MemoryState;
-  #lifeFrom = Number.NEGATIVE_INFINITY;
-  #lives = 1;
-
-  constructor(clock: Clock) {
-    this.#memory = new MemoryState(clock);
-  }
-
+/** What PostgreSQL keeps, in memory, by the rules of postgres/schema; a test compares the two in any history. */
+export class MemoryCluster extends MemoryTables {
   /** The server starts anew; `losesCommits`: without the last call of each worker. */
   restart({ losesCommits = false } = {}): void {
-    this.#lives += 1;
-    this.#memory.life = `life-${this.#lives}`;
-    this.#lifeFrom = this.#memory.clock.now();
-    for (const worker of this.#memory.workers.values()) worker.calls -= Number(losesCommits);
-    for (const worker of this.#memory.workers.values()) {
-      if (worker.leaseUntil > this.#lifeFrom - REMEMBERED_MS) {
-        worker.leaseUntil = Math.max(worker.leaseUntil, this.#lifeFrom + GRACE_MS);
-      }
+    this.life = `life-${++this.counted}`;
+    for (const worker of this.workers.values()) {
+      worker.calls -= Number(losesCommits);
+      if (worker.goneAt === undefined)
+        worker.leaseUntil = Math.max(worker.leaseUntil, this.clock.now() + worker.leaseMs);
     }
   }
 
   /** A standby of this moment: `promote` makes it the server, and all that came after it is lost. */
   copyStandby(): { promote(): void } {
-    const kept = structuredClone([[...this.#memory.runs], [...this.#memory.workers], [...this.#memory.lanes]] as const);
+    const kept = serialize([this.runs, this.workers, this.lanes]);
     return {
       promote: () => {
-        for (const [map, entries] of [
-          [this.#memory.runs, kept[0]],
-          [this.#memory.workers, kept[1]],
-          [this.#memory.lanes, kept[2]],
-        ] as [Map<string, unknown>, [string, unknown][]][]) {
-          map.clear();
-          for (const [key, value] of entries) map.set(key, value);
-        }
+        [this.runs, this.workers, this.lanes] = deserialize(kept);
         this.restart();
-        this.#memory.promotedAt = this.#lifeFrom;
+        this.promotedAt = this.clock.now();
       },
     };
   }
 
   /** The names of its lanes. */
-  get lanes(): readonly string[] {
-    return [...this.#memory.lanes.keys()];
-  }
-
-  /** The process that leads a run. */
-  leaderOf(run: string): string {
-    return this.#memory.runs.get(run)?.leader ?? '';
+  get laneNames(): readonly string[] {
+    return [...this.lanes.keys()];
   }
 
   /** Whether a process is known to lead it now. */
   isLed(run: string): boolean {
-    const { runs, clock } = this.#memory;
-    return (runs.get(run)?.leaseUntil ?? 0) > clock.now();
+    return (this.runs.get(run)?.leaseUntil ?? 0) > this.clock.now();
   }
 
-  /** Attempts of all runs, in the order of their begins; `isQueried`: the service is to be asked about it. */
-  attempts(): readonly (Readonly<Attempt> & {
-    readonly run: string;
-    readonly rows: readonly [number, number];
-    readonly isQueried: boolean;
-  })[] {
-    return [...this.#memory.runs].flatMap(([run, { attempts, parts }]) =>
-      [...attempts.values()].map((attempt) => {
-        const part = parts.get(partName(attempt));
-        const isQueried = part?.isInFlight === true && part.attempt === attempt.attempt;
-        return { ...attempt, run, rows: part?.rows ?? [0, 0], isQueried };
-      }),
-    );
+  /** The last attempt of each part. */
+  attempts(): readonly Readonly<Part & { nonce: string }>[] {
+    const parts = [...this.runs.values()].flatMap((run) => [...run.parts.values()]);
+    return parts.flatMap(({ nonce, ...part }) => (nonce === undefined ? [] : [{ ...part, nonce }]));
   }
 
   /** As `volley cluster drop` does: false while workers send some of it; nothing begins from then on. */
   dropAll(): boolean {
-    for (const id of [...this.#memory.runs.keys()]) drop(this.#memory, id);
-    return this.#memory.runs.size === 0;
+    for (const id of [...this.runs.keys()]) this.#drop(id);
+    return this.runs.size === 0;
   }
 
-  /** All parts and bodies that are kept, for tests. */
-  count(): { parts: number; attempts: number; workers: number } {
-    const runs = [...this.#memory.runs.values()];
-    return {
-      parts: runs.reduce((sum, run) => sum + run.parts.size, 0),
-      attempts: runs.reduce((sum, run) => sum + run.attempts.size, 0),
-      workers: this.#memory.workers.size,
-    };
+  /** How many parts are kept, and how many of them were begun. */
+  count(): { parts: number; attempts: number } {
+    const parts = [...this.runs.values()].reduce((sum, run) => sum + run.parts.size, 0);
+    return { parts, attempts: this.attempts().length };
   }
 
   connect(breakCall: BreakCall = () => undefined): Store {
-    const memory = this.#memory;
-    let isClosed = false;
     const call =
       <Args extends unknown[], T>(name: string, task: (...args: Args) => T | Promise<T>) =>
       async (...args: Args): Promise<T> => {
-        if (isClosed) {
-          this.lateCalls.push(name);
-          throw new StoreLost('the connection is closed');
-        }
-        const fault = await breakCall(name);
-        if (fault === 'before') throw new StoreLost('the connection broke');
+        if ((await breakCall(name)) === 'before') throw new StoreLost('the connection broke');
         const result = deserialize(serialize(await task(...args))) as T;
-        if (fault === 'after' || (await breakCall(`${name} reply`)) !== undefined) {
-          throw new StoreLost('the connection broke');
-        }
+        if ((await breakCall(`${name} reply`)) !== undefined) throw new StoreLost('the connection broke');
         return result;
       };
     return {
-      readServer: call('readServer', () => ({
-        life: memory.life,
-        atMs: memory.clock.now(),
-        isSynchronous: false,
-      })),
+      readServer: call('readServer', () => ({ life: this.life, atMs: this.clock.now(), isSynchronous: false })),
       standBy: call('standBy', () => {}),
-      close: async () => {
-        isClosed = true;
-      },
-      lead: call('lead', (key, newLead) => lead(memory, key, newLead)),
-      openStep: call('openStep', (key, step) => openStep(memory, key, step)),
-      handOver: call('handOver', (key, parts) => handOver(memory, key, parts)),
-      readNews: call('readNews', (key, ask) => readNews(memory, key, ask)),
-      withdraw: call('withdraw', (key) => withdraw(memory, key)),
-      confirmLife: call('confirmLife', (key) => confirmLife(memory, key)),
+      close: async () => {},
+      lead: call('lead', (...asked) => this.#lead(...asked)),
+      openStep: call('openStep', (key, step) => {
+        const run = this.#led(key);
+        for (const part of run.parts.values()) if (part.state === 'withdrawn') part.state = 'returned';
+        Object.assign(run, { step, isOpen: true });
+      }),
+      handOver: call('handOver', (...asked) => this.#handOver(...asked)),
+      readNews: call('readNews', (...asked) => this.#readNews(...asked)),
+      withdraw: call('withdraw', (key) => this.#withdraw(key)),
+      confirmLife: call('confirmLife', (key) => this.#confirmLife(key)),
       drop: call('drop', async (key) => {
-        while (memory.runs.has(key.run) && memory.led(key) && !drop(memory, key.run)) await memory.clock.sleep(200);
+        while (this.runs.has(key.run) && this.#led(key) && !this.#drop(key.run)) await this.clock.sleep(200);
       }),
-      beat: call('beat', (worker, about) => beat(memory, worker, about)),
-      findRun: call('findRun', (filter) => findRun(memory, filter)),
-      hasRuns: call('hasRuns', ({ run, job }) =>
-        [...memory.runs].some(([id, known]) => id === (run ?? id) && known.job === (job ?? known.job)),
-      ),
-      claim: call('claim', (key, ask) => claim(memory, key, ask)),
-      append: call('append', (key, entries, number) => {
-        const worker = memory.workers.get(key.worker);
-        const counts = worker?.life === memory.life;
-        if (counts) worker.calls = Math.max(worker.calls, number);
-        const refused = entries.flatMap((entry, index) => (append(memory, key, entry) ? [] : [index]));
-        return { refused, life: counts ? memory.life : '' };
-      }),
-      leave: call('leave', (worker) => leave(memory, worker)),
-      recover: call('recover', () => recover(memory)),
-      checkIn: call('checkIn', (life, sent) => checkIn(memory, life, sent)),
-      askToStop: call('askToStop', (run, { epoch, reason, detail }) => {
-        const found = memory.runs.get(run);
-        if (found?.epoch === epoch) found.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
+      beat: call('beat', (...asked) => this.beat(...asked)),
+      findRun: call('findRun', (filter) => this.findRun(filter)),
+      hasRuns: call('hasRuns', (filter) => this.list(filter).length > 0),
+      claim: call('claim', (...asked) => this.claim(...asked)),
+      append: call('append', (...asked) => this.append(...asked)),
+      leave: call('leave', (worker) => this.leave(worker)),
+      recover: call('recover', () => this.recover()),
+      checkIn: call('checkIn', (...asked) => this.checkIn(...asked)),
+      askToStop: call('askToStop', (id, { epoch, reason, detail }) => {
+        const run = this.runs.get(id);
+        if (run?.epoch === epoch) run.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
       }),
       book: call('book', (lane, ask) => {
-        const { row, booked } = bookTurns(memory.lanes.get(lane), ask, {
-          life: memory.life,
-          nowMs: memory.clock.now(),
-        });
-        memory.lanes.set(lane, row);
+        const now = { life: this.life, nowMs: this.clock.now() };
+        const { row, booked } = bookTurns(this.lanes.get(lane), ask, now);
+        this.lanes.set(lane, row);
         return booked;
       }),
     };
+  }
+
+  #led({ run, epoch }: LeadKey): Run {
+    const led = this.runs.get(run);
+    if (led?.epoch !== epoch) throw new LeadLost(`another process leads run ${run}`);
+    return led;
+  }
+
+  #lead(...[{ run: id, epoch }, { leader, job, digest }]: Parameters<Store['lead']>) {
+    const [promotedAt, life] = [this.promotedAt, this.life];
+    const run = this.runs.get(id) ?? {
+      ...{ born: `birth ${++this.counted}`, promotedAt, epoch, leader, job, digest, step: undefined, isOpen: false },
+      ...{ leaseMs: 0, leaseUntil: Number.NEGATIVE_INFINITY, life, hasLost: false, stop: undefined, parts: new Map() },
+    };
+    if (run.epoch < epoch) {
+      for (const part of run.parts.values()) if (part.state === 'withdrawn') part.state = 'open';
+    } else if (run.epoch > epoch || run.leader !== leader) throw new LeadLost(`another process leads run ${id}`);
+    Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop: undefined });
+    this.runs.set(id, run);
+    const parts = [...run.parts.values()].flatMap(({ step, request, part, state, isUntaken }) =>
+      state === 'withdrawn' || state === 'returned'
+        ? []
+        : [{ step, request, part, state, isTaken: state === 'done' && !isUntaken }],
+    );
+    return { born: run.born, isNew: run.step === undefined, isNewLife: run.life !== life, parts };
+  }
+
+  #handOver(...[key, handed]: Parameters<Store['handOver']>): void {
+    const { parts } = this.#led(key);
+    for (const part of handed) {
+      const known = parts.get(nameOfPart(part));
+      if (known === undefined) parts.set(nameOfPart(part), newPart(part, 'open'));
+      else if (known.state === 'withdrawn' || known.state === 'returned')
+        Object.assign(known, { state: 'open', isInFlight: part.isInFlight });
+    }
+    for (const part of parts.values()) {
+      if (part.state !== 'open' || !part.isInFlight || (part.attempt > 0 && part.result === undefined)) continue;
+      const nonce = `handed over ${++this.counted}`;
+      Object.assign(part, { attempt: part.attempt + 1, nonce, result: undefined, isUntaken: false });
+    }
+  }
+
+  #readNews(...[key, { limit, leaseMs, seenAtMs, taken = [] }]: Parameters<Store['readNews']>) {
+    const run = this.#led(key);
+    const nowMs = this.clock.now();
+    for (const one of taken) {
+      const part = run.parts.get(nameOfPart(one));
+      if (part?.attempt === one.attempt) part.isUntaken = false;
+    }
+    const end = Math.min(seenAtMs, nowMs) + leaseMs;
+    if (leaseMs === 0 || run.leaseUntil < end - leaseMs / 6 || run.leaseUntil > nowMs + leaseMs)
+      Object.assign(run, { leaseMs, leaseUntil: end });
+    const parts = [...run.parts.values()];
+    const untaken = parts.filter(({ isUntaken }) => isUntaken).sort((one, other) => one.ended - other.ended);
+    const ended = untaken.slice(0, limit).map(({ step, request, part, attempt, rows, result, at }) => {
+      return { step, request, part, attempt, rows, result: result as PartResult, at };
+    });
+    const count = (wanted: Part['state']) => parts.filter(({ state }) => state === wanted).length;
+    return {
+      ...{ ended, stop: run.stop, life: this.life, atMs: nowMs, isSynchronous: false },
+      ...{ open: count('open'), claimed: count('claimed'), underWay: count('under-way') },
+      openStep: run.isOpen ? run.step?.step : undefined,
+      workers: [...this.workers.keys()].filter((worker) => this.hasLease(worker)).length,
+      isConfirmed: run.life === this.life && !run.hasLost,
+    };
+  }
+
+  #withdraw(key: LeadKey) {
+    const run = this.#led(key);
+    run.isOpen = false;
+    if (run.hasLost || run.life !== this.life) return [];
+    const parts = [...run.parts.values()];
+    for (const part of parts)
+      if (part.state === 'open' || part.state === 'claimed')
+        Object.assign(part, { state: 'withdrawn', owner: undefined });
+    return parts.flatMap(({ step, request, part, isInFlight, state }) =>
+      state === 'withdrawn' ? [{ step, request, part, isInFlight }] : [],
+    );
+  }
+
+  #confirmLife(key: LeadKey): 'same' | 'waiting' | 'lost' {
+    const run = this.#led(key);
+    if (run.hasLost) return 'lost';
+    if (run.life === this.life) return 'same';
+    const others = [...this.workers].filter(([, { life }]) => life !== this.life);
+    if (others.some(([worker]) => this.hasLease(worker))) return 'waiting';
+    // One that was at work of late and does not come again can no longer say what it sent.
+    const isUnknown = others.some(
+      ([, { seenAt, goneAt = Number.POSITIVE_INFINITY }]) =>
+        seenAt > this.promotedAt - REMEMBERED_MS && goneAt > this.promotedAt,
+    );
+    run.hasLost = this.promotedAt !== run.promotedAt && isUnknown;
+    if (run.hasLost) return 'lost';
+    Object.assign(run, { life: this.life, promotedAt: this.promotedAt });
+    return 'same';
+  }
+
+  /** False while workers send some of the run; nothing of it begins from then on. */
+  #drop(id: string): boolean {
+    const run = this.runs.get(id);
+    if (run !== undefined) run.isOpen = false;
+    const parts = [...(run?.parts.values() ?? [])];
+    return !parts.some(({ state, owner }) => state === 'under-way' && this.hasLease(owner)) && this.runs.delete(id);
   }
 }

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
-import { HORIZON_MS } from '../../src/cluster/postgres/schema/lane-functions.js';
 import type { TurnsAsked } from '../../src/cluster/store.js';
 import { askingFor } from './a-hand.js';
-import { NEW_LEAD } from './contract/cluster-under-test.js';
-import { bookTurns, type LaneRow } from './memory/lane-rule.js';
+import { NEW_LEAD } from './a-run.js';
+import { bookTurns, type LaneRow } from './lane-rule.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -85,22 +84,6 @@ test('the function of the database is the rule of lane-rule.ts, in any history',
     { numRuns: 60 },
   );
 });
-
-test.each([4024, 100_000])(
-  'a new lane whose first turn costs %d ms holds it as long: a limit below one a second',
-  async (costMs) => {
-    const store = await connectTo(url);
-    const asked = { ...askingFor([costMs]), isUrgent: false };
-    const first = await store.book(`slow ${costMs}`, asked);
-    expect(first.inMs).toEqual([]);
-    expect(first.againInMs).toBeGreaterThan(costMs - HORIZON_MS);
-    expect(first.againInMs).toBeLessThanOrEqual(costMs + HORIZON_MS);
-    const { inMs } = await store.book(`slow ${costMs}`, { ...asked, isUrgent: true });
-    expect(inMs[0]).toBeGreaterThan(costMs - 1000);
-    expect(inMs[0]).toBeLessThanOrEqual(costMs + HORIZON_MS);
-    await store.close();
-  },
-);
 
 const ROUNDS = 20;
 

@@ -4,8 +4,8 @@ import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { askingFor } from './a-hand.js';
-import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, readNews, SETTLED } from './contract/cluster-under-test.js';
-import { connectTo, openTestDatabase, openTestSession, type PostgresServer, startPostgres } from './postgres-server.js';
+import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, readNews, SETTLED } from './a-run.js';
+import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
 let name: string;
@@ -59,29 +59,6 @@ test('functions of another build are replaced by init; until then a worker says 
   await initSchema(database);
   expect(await beat()).toMatchObject({ isAlive: true });
   await store.close();
-
-  await database.query('drop function volley.beat');
-  await database.query(
-    'create function volley.beat(text, text, float8, text) returns text language sql as $$ select $1 $$',
-  );
-  await expect(initSchema(database)).rejects.toMatchObject({
-    hint: expect.stringContaining('drop schema volley cascade'),
-  });
-});
-
-test('a server older than PostgreSQL 14 is refused', async () => {
-  const server = { version: 130_023, encoding: 'UTF8' };
-  await expect(initSchema({ query: async () => [server] })).rejects.toMatchObject({
-    name: 'UserError',
-    message: 'Cannot use the database: PostgreSQL 13, expected 14 or newer',
-  });
-});
-
-test('a schema that cannot be created leaves nothing', async () => {
-  await database.query('create schema volley');
-  await expect(initSchema(database)).rejects.toThrow('The database refused a statement of Volley (42P06)');
-  const [row] = await database.query("select to_regclass('volley.meta') as meta");
-  expect(row?.meta).toBeNull();
 });
 
 test('a role with the grants leads and works, and can neither create nor drop', async () => {
@@ -140,21 +117,6 @@ test('bodies are deleted when all parts of their request are done and taken, and
   }
   await Promise.all([store.close(), worker.store.close()]);
 });
-
-test.each(['off', 'local'])(
-  'commits wait for the disk where the database has synchronous_commit = %s, whatever call they are of',
-  async (value) => {
-    await initSchema(database);
-    await database.query(`alter database ${name} set synchronous_commit = ${value}`);
-    const session = await openTestSession(server.url(name));
-    const read = async () => (await session.query('show synchronous_commit')).rows[0]?.synchronous_commit;
-    await session.query('begin');
-    expect(await read()).toBe(value);
-    await session.query('select volley.recover()');
-    expect(await read()).toBe('on');
-    await session.end();
-  },
-);
 
 test('every call waits for a lock for ten seconds at most, whatever its session has', async () => {
   await initSchema(database);

@@ -1,60 +1,270 @@
-import { afterEach, beforeAll, describe } from 'vitest';
-import type { Store } from '../../src/cluster/store.js';
-import { oneIn } from '../one-in.js';
-import { losingReplies, type OpenCluster } from './contract/cluster-under-test.js';
-import { testFinding } from './contract/finding.js';
-import { testLeading } from './contract/leading.js';
-import { testLeaderLease } from './contract/leases.js';
-import { testLosing } from './contract/losing.js';
-import { testNewLife } from './contract/new-life.js';
-import { testWorking } from './contract/working.js';
-import { connectTo, type Databases, openPostgres, openTestDatabase } from './postgres-server.js';
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/cluster/postgres/database.js';
+import type { AttemptKey, Store, WorkerEntry } from '../../src/cluster/store.js';
+import { systemClock } from '../../src/ports/clock.js';
+import { ALL } from '../one-in.js';
+import { AGAIN, aBegin, anEnd, aPart, LEADER_LEASE_MS, LEASE_MS, NEW_LEAD, PART, SETTLED, SPLIT } from './a-run.js';
+import { MemoryCluster } from './memory-store.js';
+import { connectTo, openPostgres, openTestDatabase } from './postgres-server.js';
 
-let server: Databases;
-let url: string;
+let database: Database;
+let store: Store;
 beforeAll(async () => {
-  server = await openPostgres();
-  url = server.url(await server.createVolleyDatabase());
+  const server = await openPostgres();
+  const url = server.url(await server.createVolleyDatabase());
+  database = openTestDatabase(url);
+  store = await connectTo(url);
+  return () => Promise.all([database.close(), store.close()]);
 });
 
-const opened: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((one) => one.close()));
-});
+/** A store with its server, and what its processes know: of two that do the same, both know the same. */
+interface Side {
+  readonly store: Store;
+  passTime(ms: number): Promise<void>;
+  restart(losesCommits: boolean): Promise<void>;
+  /** Then each call is made twice, and answers the same. */
+  isReplyLost: boolean;
+  epoch: number;
+  life: string;
+  born: string;
+  ended: readonly AttemptKey[];
+  readonly workers: readonly [SideWorker, SideWorker];
+}
 
-/** The table of lives is emptied as a crash empties it; the clock of leases is moved instead of waited for. */
-const openOnServer: OpenCluster = async () => {
-  const database = openTestDatabase(url);
-  await database.query('truncate volley.run, volley.request, volley.part, volley.worker, volley.lane');
-  const connect = async (): Promise<Store> => {
-    const store = await connectTo(url);
-    opened.push(store);
-    return store;
-  };
+interface SideWorker {
+  readonly id: string;
+  calls: number;
+  acknowledged: number;
+  readonly held: HeldPart[];
+}
+
+type HeldPart = AttemptKey & { nonce: string };
+
+function aSide(direct: Store, time: Pick<Side, 'passTime' | 'restart'>): Side {
+  const aWorker = (id: string): SideWorker => ({ id, calls: 0, acknowledged: 0, held: [] });
+  const workers = [aWorker('w0'), aWorker('w1')] as const;
+  const losing = new Proxy(direct, {
+    get:
+      (target, name: keyof Store) =>
+      async (...args: never[]) => {
+        const call = () => (target[name] as (...args: never[]) => Promise<unknown>)(...args);
+        const first = await call();
+        if (!side.isReplyLost || name === 'recover') return first;
+        const second = await call();
+        expect(withoutMoments(second), `${name} again`).toEqual(withoutMoments(first));
+        return second;
+      },
+  });
+  const side: Side = { ...time, store: losing, epoch: 1, life: '', born: '', ended: [], workers, isReplyLost: false };
+  return side;
+}
+
+function withoutMoments(answer: unknown): unknown {
+  return answer === undefined
+    ? undefined
+    : JSON.parse(JSON.stringify(answer, (name, value) => (name === 'atMs' ? 0 : value)));
+}
+
+/** The clock of leases is moved instead of waited for; the table of lives is emptied as a crash empties it. */
+async function onServer(): Promise<Side> {
   const passTime = async (ms: number) => {
-    for (const table of ['worker', 'run']) {
+    for (const table of ['worker', 'run'])
       await database.query(`update volley.${table} set lease_until = lease_until - $1 * interval '1 ms'`, [ms]);
-    }
   };
-  opened.push(database);
-  return {
-    connect,
+  const restart = async (losesCommits: boolean) => {
+    await database.query('update volley.worker set calls = calls - $1::integer', [Number(losesCommits)]);
+    await database.query('truncate volley.life');
+  };
+  await database.query('truncate volley.run, volley.request, volley.part, volley.worker');
+  return aSide(store, { passTime, restart });
+}
+
+function inMemory(): Side {
+  let passedMs = 0;
+  const cluster = new MemoryCluster({ ...systemClock, now: () => systemClock.now() + passedMs });
+  const passTime = async (ms: number) => {
+    passedMs += ms;
+  };
+  return aSide(cluster.connect(), {
     passTime,
-    restart: async ({ awayMs = 0, losesCommits = false } = {}) => {
-      await passTime(awayMs);
-      await database.query('update volley.worker set calls = calls - $1::integer', [Number(losesCommits)]);
-      await database.query('truncate volley.life');
-    },
-  };
+    restart: async (losesCommits) => cluster.restart({ losesCommits }),
+  });
+}
+
+/** One of these, by a number. */
+function of<T>(pick: number, ...values: [T, ...T[]]): T {
+  return values[pick % values.length] as T;
+}
+
+type Picks = readonly [number, number, number, number];
+
+function entryOf({ held }: SideWorker, [, which, how, result]: Picks): WorkerEntry {
+  const part = held[which % Math.max(1, held.length)] ?? { ...PART, attempt: 0, nonce: '' };
+  if (how < 3) return aBegin({ ...part, attempt: part.attempt + of(result, 1, 1, 1, 2) }, of(result, 'a', 'b', 'a'));
+  return anEnd(of(result, AGAIN, SETTLED, SPLIT), part, how === 5 ? 'of another' : part.nonce);
+}
+
+function noteAnswers(worker: SideWorker, entries: readonly WorkerEntry[], refused: readonly number[]) {
+  for (const [index, { type, step, request, part, attempt, nonce, ...entry }] of entries.entries()) {
+    const held = worker.held.find((one) => one.request === request && one.part === part);
+    if (refused.includes(index) || held === undefined) continue;
+    Object.assign(held, { attempt, nonce });
+    if (!('result' in entry) || entry.result.kind === 'again') continue;
+    worker.held.splice(worker.held.indexOf(held), 1);
+    for (const half of entry.halves) worker.held.push({ step, request, part: half.part, attempt: 0, nonce: '' });
+  }
+}
+
+/** Each call of the store, with arguments by four numbers. What is not of the store answers nothing. */
+const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
+  lead: async (side, [epoch, leader]) => {
+    const lead = { ...NEW_LEAD, leader: of(leader, 'process 1', 'process 1', 'process 2') };
+    const led = await side.store.lead({ run: 'run-a', epoch: side.epoch + of(epoch, 0, 1, -1) }, lead);
+    side.epoch += of(epoch, 0, 1, -1);
+    side.born = led.born;
+    return { ...led, parts: inOrder(led.parts) };
+  },
+  openStep: ({ store, epoch }, [early, onLost, step]) =>
+    store.openStep(
+      { run: 'run-a', epoch: epoch - of(early, 0, 0, 0, 1) },
+      { step: of(step, 1, 1, 1, 1, 2), provisionedIds: ['id "1"'], onLost: of(onLost, 'in-doubt', 'again', 'query') },
+    ),
+  handOver: ({ store, epoch }, [request, isInFlight]) =>
+    store.handOver({ run: 'run-a', epoch }, [
+      aPart(of(request, 1, 2, 3), { isInFlight: of(isInFlight, false, false, true) }),
+    ]),
+  readNews: async (side, [early, lease, seen, taken]) => {
+    const { atMs } = await side.store.readServer();
+    const news = await side.store.readNews(
+      { run: 'run-a', epoch: side.epoch - of(early, 0, 0, 0, 1) },
+      {
+        ...{ limit: 10, leaseMs: of(lease, LEASE_MS / 2, LEADER_LEASE_MS, LEADER_LEASE_MS, 0) },
+        ...{ seenAtMs: atMs + of(seen, 0, 0, -LEASE_MS / 2, 1e9), taken: taken < 3 ? side.ended : [] },
+      },
+    );
+    side.ended = news.ended;
+    return { ...news, ended: inOrder(news.ended) };
+  },
+  withdraw: async ({ store, epoch }) => inOrder(await store.withdraw({ run: 'run-a', epoch })),
+  confirmLife: ({ store, epoch }) => store.confirmLife({ run: 'run-a', epoch }),
+  drop: async ({ store, epoch, workers }) => {
+    for (const { id } of workers) await store.leave(id);
+    await store.drop({ run: 'run-a', epoch });
+  },
+  beat: async (side, [worker, life]) => {
+    const about = { name: 'host', leaseMs: LEASE_MS, life: of(life, side.life, side.life, undefined) };
+    const beat = await side.store.beat(of(worker, ...side.workers).id, about);
+    side.life = beat.life;
+    return beat;
+  },
+  findRun: ({ store }, [filter]) => store.findRun(of(filter, {}, { run: 'run-a' }, { job: 'sale' }, { job: 'other' })),
+  hasRuns: ({ store }, [filter]) => store.hasRuns(of(filter, {}, { run: 'run-b' }, { job: 'sale' })),
+  claim: async (side, [worker, count, forgets, epoch]) => {
+    const one = of(worker, ...side.workers);
+    const holding = forgets < 4 ? one.held.map(({ step, request, part }) => ({ step, request, part })) : [];
+    const ask = { count: of(count, 1, 2, 3, 0), holding, epoch: of(epoch, undefined, side.epoch, 1) };
+    const claimed = await side.store.claim({ worker: one.id, run: 'run-a', step: 1 }, ask);
+    const isNew = ({ request, part }: HeldPart) => !one.held.some((h) => h.request === request && h.part === part);
+    const parts = claimed.parts.map(({ request, part, attempt, nonce = '' }) => ({
+      ...PART,
+      request,
+      part,
+      attempt,
+      nonce,
+    }));
+    one.held.push(...parts.filter(isNew));
+    return claimed;
+  },
+  append: async (side, picks) => {
+    const worker = of(picks[0], ...side.workers);
+    const [first, second] = [entryOf(worker, picks), entryOf(worker, [picks[0], picks[3], picks[1], picks[2]])];
+    const entries = picks[1] < 5 ? [first] : [first, second];
+    worker.calls += 1;
+    const answer = await side.store.append({ worker: worker.id, run: 'run-a', step: 1 }, entries, worker.calls);
+    if (answer.life !== '') worker.acknowledged = worker.calls;
+    noteAnswers(worker, entries, answer.refused);
+    return answer;
+  },
+  leave: (side, [worker]) => side.store.leave(of(worker, ...side.workers).id),
+  recover: ({ store }) => store.recover(),
+  checkIn: async ({ store, workers, born }, [life, whose, births]) => {
+    const present = (await store.readServer()).life;
+    const calls = of<readonly SideWorker[]>(whose, workers, workers, workers.slice(0, 1)).map(
+      ({ id, acknowledged: call }) => ({
+        worker: id,
+        call,
+      }),
+    );
+    await store.checkIn(of(life, present, present, present, 'another'), {
+      calls,
+      births: of(births, [born], [born], []),
+    });
+  },
+  askToStop: ({ store, epoch }, [early, detail]) => {
+    const stop = { epoch: epoch - of(early, 0, 1), reason: 'guard', detail: of(detail, 'one\u0000', 'other') };
+    return store.askToStop('run-a', stop);
+  },
+  passTime: ({ passTime }, [ms]) => passTime(of(ms, LEASE_MS / 2, LEASE_MS, -3_600_000)),
+  restart: async ({ restart, store }, [losesCommits]) => {
+    await restart(losesCommits === 0);
+    await store.readServer();
+  },
 };
 
-const GROUPS = [testLeading, testWorking, testLosing, testNewLife, testFinding, testLeaderLease];
+function inOrder<T extends { request: number; part: string }>(parts: readonly T[]): T[] {
+  return parts.toSorted((one, other) => one.request - other.request || (one.part < other.part ? -1 : 1));
+}
 
-describe('a store', () => {
-  for (const group of GROUPS) group(openOnServer);
+const RANDOM = /^(born|life|nonce)$/;
+const MOMENTS = /^(at|atMs)$/;
+
+/** What a call answers, or how it fails; random texts by the order in which they come. */
+async function answerOf(call: Promise<unknown>, seen: string[]): Promise<unknown> {
+  const answer = await call.catch((error: Error) => ({ error: error.name }));
+  const text = JSON.stringify(answer, (name, value) => {
+    if (MOMENTS.test(name)) return undefined;
+    if (!RANDOM.test(name) || typeof value !== 'string' || value.length < 6) return value;
+    if (!seen.includes(value)) seen.push(value);
+    return `${name} ${seen.indexOf(value)}`;
+  });
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+const OFTEN = ['claim', 'claim', 'append', 'append', 'append', 'append', 'append', 'append', 'readNews', 'beat'];
+const step = fc.record({
+  call: fc.constantFrom(...Object.keys(CALLS), ...OFTEN),
+  picks: fc.tuple(fc.nat(5), fc.nat(5), fc.nat(5), fc.nat(5)),
+  isReplyLost: fc.boolean(),
 });
 
-// A part of them with each commit: all are in memory-store.test.ts.
-describe('a store whose replies are lost', () => {
-  for (const group of oneIn(2, GROUPS)) group(losingReplies(openOnServer));
+/** What any history begins with, so that most of it is about something. */
+const BEGIN: readonly [string, Picks][] = [
+  ...(['lead', 'openStep', 'readNews'] as const).map((call) => [call, [0, 1, 0, 0]] as [string, Picks]),
+  ...[0, 1, 2].map((request) => ['handOver', [request, 0, 0, 0]] as [string, Picks]),
+  ...[0, 1].flatMap((worker) => [
+    ['beat', [worker, 0, 0, 0]] as [string, Picks],
+    ['checkIn', [0, 0, 0, 0]] as [string, Picks],
+    ['claim', [worker, 0, 0, 0]] as [string, Picks],
+  ]),
+];
+
+test('PostgreSQL does what the store in memory does, in any history, also where a call is repeated', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+      const sides = [inMemory(), await onServer()];
+      const seen: string[][] = [[], []];
+      const doBoth = async (call: string, picks: Picks, isReplyLost = false) => {
+        for (const side of sides) side.isReplyLost = isReplyLost;
+        const [expected, found] = await Promise.all(
+          sides.map((side, at) => answerOf(CALLS[call]!(side, picks), seen[at]!)),
+        );
+        expect(found, `${call} ${picks}`).toEqual(expected);
+      };
+      for (const [call, picks] of BEGIN) await doBoth(call, picks);
+      for (const { call, picks, isReplyLost } of steps) await doBoth(call, picks, isReplyLost);
+      for (const call of ['readNews', 'lead']) await doBoth(call, [1, 1, 0, 5]);
+    }),
+    { numRuns: ALL ? 150 : 50 },
+  );
 });

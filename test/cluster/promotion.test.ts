@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../../src/cluster/postgres/database.js';
 import type { LeadKey, Store } from '../../src/cluster/store.js';
-import { aRun, aWorker, readLife, readNews } from './contract/cluster-under-test.js';
+import { aRun, aWorker, readLife, readNews } from './a-run.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;

@@ -4,9 +4,8 @@ import type { EndedAttempt, RunNews } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
 import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import type { Answer } from '../../src/service/answer.js';
 import { createTransport, type Transport } from '../../src/service/transport.js';
-import { aContactsStep, anSmsStep, numbersOf, ONE_BY_ONE } from '../e2e/a-job.js';
+import { aContactsStep, anSmsStep, numbersOf } from '../e2e/a-job.js';
 import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
@@ -44,7 +43,7 @@ test('a run whose workers never reach the service stops, though each of them is 
     await hand.begin();
     await hand.end(AWAY);
     await hand.die();
-    while (memory.attempts().some(({ untaken }) => untaken)) await tick();
+    while (memory.attempts().some(({ isUntaken }) => isUntaken)) await tick();
     passedMs += MAX_STEP_MS;
   }
 
@@ -86,21 +85,6 @@ test('a run of which nothing is sent, for whatever cause, ends after the same ti
   expect(journal).toMatch(/"reason":"unavailable","detail":"nothing was sent for 2\d s; no worker is there"/u);
 });
 
-test('a process that leads and cannot reach the service itself leaves the requests to other workers', async () => {
-  const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 4 } })];
-  const workspace = await aJobOf(120, { cluster: CLUSTER, service: { giveUpAfterSeconds: 0 }, steps });
-  const { run, work } = aCluster(workspace);
-  const memory = new MemoryCluster(systemClock);
-  const loadStore = async () => memory.connect();
-  const failure = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'EHOSTUNREACH' } as const;
-  const loadTransport = async () => () => ({ send: async () => failure, close: async () => {} });
-  const worker = work({ loadStore });
-
-  expect(await run({ loadStore, loadTransport })).toBe(0);
-  expect(await worker.ended).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(120));
-});
-
 test('a worker that cannot reach the service gives back what it has claimed, and makes no other one wait', async () => {
   const cluster = { ...CLUSTER, sendHere: false };
   const limits = { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 8 };
@@ -109,14 +93,7 @@ test('a worker that cannot reach the service gives back what it has claimed, and
   const { lead, work } = aCluster(workspace);
   const memory = new MemoryCluster(systemClock);
   const pauses: number[] = [];
-  const loadStore = async () => {
-    const store = memory.connect();
-    const book: typeof store.book = (lane, asked) => {
-      pauses.push(asked.pauseMs);
-      return store.book(lane, asked);
-    };
-    return { ...store, book };
-  };
+  const loadStore = noting(memory, pauses);
   const leader = lead({ loadStore });
   const failure = { kind: 'failure', mayHaveBeenProcessed: false, reason: 'EHOSTUNREACH' } as const;
   let attempts = 0;
@@ -139,64 +116,32 @@ test('a worker that cannot reach the service gives back what it has claimed, and
   expect(attempts).toBeLessThan(20);
 }, 60_000);
 
-test('requests that never get a good answer are in doubt in the end, and the others are sent meanwhile', async () => {
-  // All but one of those that are claimed first: it is tried sooner or later, by chance.
-  const failing = numbersOf(7);
-  const { exitCode, contacts } = await aRunOfContacts((body) =>
-    failing.some((number) => body.includes(number.slice(1))) ? answer(500) : undefined,
-  );
-
-  expect(exitCode).toBe(3);
-  expect(contacts).toBe(ROWS - failing.length);
-});
-
-test('a pause that the service asks for is for all, also after many bad answers in a row', async () => {
-  let asked = 0;
-  let lastAt = 0;
-  const { exitCode, pausedAt } = await aRunOfContacts(async () => {
-    asked += 1;
-    if (asked > 2 * NEEDED_IN_A_ROW) return undefined;
-    // All of them have left.
-    while (asked < NEEDED_IN_A_ROW - 1) await tick();
-    lastAt = performance.now();
-    return answer(429, { 'retry-after': '1' });
-  });
-
-  expect(exitCode).toBe(0);
-  expect(pausedAt.at(-1)).toBeGreaterThan(lastAt);
-}, 60_000);
-
-const ROWS = 60;
-
-function answer(status: number, headers = {}): Answer {
-  return { kind: 'response', status, headers, body: Buffer.from('') };
-}
-
-/** By the process that leads. `answer`: in place of the service's, by the body of the request. `pausedAt`: when a pause for all was asked for. */
-async function aRunOfContacts(answer: (body: string) => Answer | undefined | Promise<Answer | undefined>) {
-  const limits = { requestsPerSecond: 100, concurrency: NEEDED_IN_A_ROW - 1 };
-  const workspace = await aJobOf(ROWS, { cluster: CLUSTER, steps: [aContactsStep({ limits })] });
-  const { run } = aCluster(workspace);
+test('a pause that the service asks for is for all', async () => {
   const clock = aQuickClock(5);
   const memory = new MemoryCluster(clock);
-  const pausedAt: number[] = [];
-  const loadStore = async () => {
+  const limits = { requestsPerSecond: 100, concurrency: 4 };
+  const workspace = await aJobOf(20, { cluster: CLUSTER, steps: [aContactsStep({ limits })] });
+  const pauses: number[] = [];
+  let asked = 0;
+  const loadTransport = async () => (timeouts: Parameters<typeof createTransport>[0]) => {
+    const real = createTransport(timeouts);
+    const pause = { kind: 'response', status: 429, headers: { 'retry-after': '1' }, body: Buffer.from('') } as const;
+    const send: Transport['send'] = async (...call) => (++asked > 5 ? real.send(...call) : pause);
+    return { ...real, send };
+  };
+
+  expect(await aCluster(workspace).run({ clock, loadStore: noting(memory, pauses), loadTransport })).toBe(0);
+  expect(Math.max(...pauses)).toBeGreaterThan(900);
+}, 60_000);
+
+/** Notes which pauses are asked for. */
+function noting(memory: MemoryCluster, pauses: number[]) {
+  return async () => {
     const store = memory.connect();
     const book: typeof store.book = (lane, asked) => {
-      if (asked.pauseMs > 0) pausedAt.push(performance.now());
+      pauses.push(asked.pauseMs);
       return store.book(lane, asked);
     };
     return { ...store, book };
   };
-  let contacts = 0;
-  const loadTransport = async () => (timeouts: Parameters<typeof createTransport>[0]) => {
-    const real = createTransport(timeouts);
-    const send: Transport['send'] = async (call, signal) => {
-      const bad = await answer(String(call.body));
-      contacts += bad === undefined ? 1 : 0;
-      return bad ?? real.send(call, signal);
-    };
-    return { ...real, send };
-  };
-  return { exitCode: await run({ clock, loadStore, loadTransport }), contacts, pausedAt };
 }

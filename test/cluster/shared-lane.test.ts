@@ -18,52 +18,47 @@ test('what cannot be reached is said within 30 seconds, with the reason, and onc
   expect(near.said).toEqual([]);
 });
 
-test('the reason is the same where the clock of the database was not read for a while', async () => {
-  const { said, worst } = await runLanes(1, {
-    perSecond: 25,
-    callMs: 150,
-    concurrency: 1,
-    answerMs: 6_000,
-    seconds: 60,
-  });
-
-  expect(said.map(({ text }) => text)).toEqual([expect.stringContaining('the database answers in 1')]);
-  expect(worst).toBe(1);
-});
-
-const LIMITS = { requestsPerSecond: 25, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4 };
-
-/** A lane of a store that answers after 100 ms, and never has a turn before ten seconds are over. */
-function aLaneThatWaits() {
-  const timeline = new Timeline(createRandom(1, 1));
+/** A lane of a store that takes `callMs` to answer. */
+function aLane({
+  requestsPerSecond = 25,
+  callMs = 0,
+  book,
+}: {
+  requestsPerSecond?: number;
+  callMs?: number;
+  book?: LaneStore['book'];
+}) {
+  const timeline = new Timeline(createRandom(1, 2));
   const clock = clockOf(timeline);
+  const store = new MemoryCluster(clock).connect();
+  const said: string[] = [];
   const asked: { atMs: number; slowed: boolean; pauseMs: number }[] = [];
-  const book: LaneStore['book'] = async (_, { slowed, pauseMs }) => {
-    asked.push({ atMs: timeline.nowMs, slowed, pauseMs });
-    await clock.sleep(100);
-    return { nowMs: clock.now(), inMs: [], slackMs: 100, againInMs: 10_000, share: 1 };
+  const call = async <T>(answer: () => Promise<T>): Promise<T> => {
+    await clock.sleep(callMs / 2);
+    const value = await answer();
+    await clock.sleep(callMs / 2);
+    return value;
   };
-  const random = () => 0.5;
+  const asking: LaneStore['book'] = (name, ask) => {
+    asked.push({ atMs: timeline.nowMs, slowed: ask.slowed, pauseMs: ask.pauseMs });
+    return call(() => (book ?? store.book)(name, ask));
+  };
   const stopping = new AbortController();
-  const ends = { signal: stopping.signal, giveUpAfterMs: 60_000, onReach: () => {} };
   const lane = createSharedLane({
-    store: { book },
-    name: 'sms',
-    server: new ServerClock(),
-    limits: LIMITS,
-    clock,
-    random,
-    ...ends,
+    ...{ store: { book: asking }, name: 'sms', server: new ServerClock(), clock, random: () => 0.5 },
+    limits: { requestsPerSecond, messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 4 },
+    ...{ signal: stopping.signal, giveUpAfterMs: 60_000, onReach: (text: string) => said.push(text) },
   });
-  lane.run({ messages: 1, segments: 1 }, async () => {}).catch(() => {});
-  return { lane, timeline, asked, stop: () => stopping.abort() };
+  return { lane, timeline, clock, call, said, asked, stop: () => stopping.abort() };
 }
 
 test.each([
   ['a refusal', { slowed: true, pauseMs: 0 }],
   ['a pause', { slowed: false, pauseMs: 3000 }],
 ] as const)('%s that comes while the lane asks for turns is said by the next call, at once', async (_, said) => {
-  const { lane, timeline, asked, stop } = aLaneThatWaits();
+  const never = async () => ({ nowMs: 0, inMs: [], slackMs: 100, againInMs: 10_000, share: 1 });
+  const { lane, timeline, asked, stop } = aLane({ callMs: 100, book: never });
+  lane.run({ messages: 1, segments: 1 }, async () => {}).catch(() => {});
   await timeline.runUntil(() => timeline.nowMs > 0 && asked.length === 2);
   if (said.slowed) lane.slowDown();
   else lane.pauseFor(said.pauseMs);
@@ -73,32 +68,6 @@ test.each([
   expect(asked[2]).toEqual({ atMs: expect.any(Number), ...said });
   expect(asked[2]!.atMs - asked[1]!.atMs).toBeLessThan(150);
 });
-
-/** A lane of a store that takes `callMs` to answer. */
-function aLane({ requestsPerSecond, callMs }: { requestsPerSecond: number; callMs: number }) {
-  const timeline = new Timeline(createRandom(1, 2));
-  const clock = clockOf(timeline);
-  const store = new MemoryCluster(clock).connect();
-  const said: string[] = [];
-  const call = async <T>(answer: () => Promise<T>): Promise<T> => {
-    await clock.sleep(callMs / 2);
-    const value = await answer();
-    await clock.sleep(callMs / 2);
-    return value;
-  };
-  const lane = createSharedLane({
-    store: { book: (...args) => call(() => store.book(...args)) },
-    name: 'sms',
-    server: new ServerClock(),
-    limits: { ...LIMITS, requestsPerSecond },
-    clock,
-    random: () => 0.5,
-    signal: new AbortController().signal,
-    giveUpAfterMs: 60_000,
-    onReach: (text: string) => said.push(text),
-  });
-  return { lane, timeline, clock, call, said };
-}
 
 test('a check before sending that asks a far database now and then costs no turn, however rare turns are', async () => {
   const { lane, timeline, clock, call } = aLane({ requestsPerSecond: 0.1, callMs: 120 });

@@ -12,7 +12,7 @@ test('jobs that name the account otherwise share one lane where their requests a
     workspace.writeJob(aJob(workspace, { cluster, sameText: 'send', service: { account, subAccountId: 'acme_hq' } }));
     expect(await run()).toBe(0);
   }
-  expect(cluster.lanes).toEqual([`sms ${workspace.sandbox.origin} acme_hq`]);
+  expect(cluster.laneNames).toEqual([`sms ${workspace.sandbox.origin} acme_hq`]);
 });
 
 test('a job that shares only its lane sends by itself, in turns that the database gives', async () => {

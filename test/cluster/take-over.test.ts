@@ -6,44 +6,14 @@ import { RunState } from '../../src/journal/replay.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aJob } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import {
-  AGAIN,
-  aPart,
-  aRun,
-  aWorker,
-  NEW_LEAD,
-  noteTaken,
-  PART,
-  readNews,
-  SETTLED,
-  SPLIT,
-} from './contract/cluster-under-test.js';
+import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, PART, readNews, SETTLED } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
 
 const AT = 1_800_000_000_000;
 const INTENT = { type: 'intent', ...PART, at: AT, line: [0, 100], rows: [2, 2] } as const;
 
-test('what a leader left out of its journal, since it died while it wrote, is in it again', async () => {
-  const { worker, resume } = await aLedRequest();
-  await worker.begin();
-  await worker.end(AGAIN);
-  const again = await resume([INTENT, { type: 'outcome', ...PART, at: AT, result: AGAIN }]);
-  expect(again.step(1).open.get('1/')).toMatchObject({ isInFlight: true });
-
-  const other = await aLedRequest();
-  await other.worker.begin();
-  await other.worker.end(SPLIT);
-  const half = { ...INTENT, part: '0', rows: [2, 1] } as const;
-  const split = await other.resume([INTENT, { type: 'outcome', ...PART, at: AT, result: SPLIT }, half]);
-  expect([...split.step(1).open.values()].map(({ part, isInFlight }) => [part, isInFlight])).toEqual([
-    ['0', true],
-    ['1', true],
-  ]);
-});
-
 test('a journal that lacks what the database knows is refused: it was put back from a backup', async () => {
   const { worker, resume, take } = await aLedRequest();
-  await worker.begin();
   await worker.end(SETTLED);
   await expect(resume([])).rejects.toThrow('its journal lacks what the database knows of 1 request');
   expect((await resume([INTENT])).step(1).open.get('1/')).toMatchObject({ isInFlight: true });
@@ -54,7 +24,7 @@ test('a journal that lacks what the database knows is refused: it was put back f
   });
 });
 
-/** One that a worker has claimed. `resume`: by a leader with this journal. */
+/** One that a worker has begun. `resume`: by a leader with this journal. */
 async function aLedRequest() {
   const workspace = await aWorkspace();
   workspace.writeJob(aJob(workspace));
@@ -64,6 +34,7 @@ async function aLedRequest() {
   const { store, lead } = await aRun(cluster, { parts: [aPart(1)] });
   const worker = await aWorker(cluster, 'w');
   await worker.claim(1);
+  await worker.begin();
   let { epoch } = lead;
   return {
     worker,

@@ -160,7 +160,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     file: 'src/cluster/postgres/schema/leader-functions.ts',
     find: 'and volley.has_lease(p.owner);',
     replace: 'and p.owner is null;',
-    tests: ['test/cluster/postgres-store.test.ts'],
+    tests: ['test/cluster/workers-at-once.test.ts'],
   },
   {
     name: 'a leader hands over all that there is, however slow the limit',

@@ -99,13 +99,13 @@ export class AttemptWatch {
   #listRecovered(): readonly LostRows[] {
     const found = this.#database.cluster
       .attempts()
-      .filter(({ byRecovery, isQueried, result }) => isQueried || (byRecovery && result?.kind === 'settled'));
+      .filter(({ isOfLostWorker, isInFlight, result }) => isInFlight || (isOfLostWorker && result?.kind === 'settled'));
     const fresh = found.filter(({ nonce }) => !this.#recovered.has(nonce));
-    for (const { nonce, step, request, isQueried } of fresh) {
+    for (const { nonce, step, request, isInFlight } of fresh) {
       this.#recovered.add(nonce);
       const begun = this.#begun.get(nonce);
       // One that leaves a run which stops leaves what the service could not be asked about, for the next run to ask.
-      if (begun === undefined || (isQueried && this.#left.has(begun.worker))) continue;
+      if (begun === undefined || (isInFlight && this.#left.has(begun.worker))) continue;
       const { process } = begun;
       const hasCause = !process.isAlive || process.wasStopped || this.#database.wasAway;
       if (!hasCause)

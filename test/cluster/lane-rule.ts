@@ -5,9 +5,9 @@ import {
   RECOVERY_PER_SECOND,
   SET_BACK_MS,
   SHRINKING,
-} from '../../../src/cluster/postgres/schema/lane-functions.js';
-import type { BookedTurns, TurnsAsked } from '../../../src/cluster/store.js';
-import { PERIOD_MS } from '../../../src/throttle/sliding-second.js';
+} from '../../src/cluster/postgres/schema/lane-functions.js';
+import type { BookedTurns, TurnsAsked } from '../../src/cluster/store.js';
+import { PERIOD_MS } from '../../src/throttle/sliding-second.js';
 
 /** `volley.lane` and `volley.book_turns` (lane-functions.ts) in TypeScript; a test compares the two in any history. */
 export interface LaneRow {

@@ -9,42 +9,11 @@ import type {
   Store,
   WorkerEntry,
   WorkerKey,
-} from '../../../src/cluster/store.js';
-import type { PartResult } from '../../../src/journal/entry-format.js';
+} from '../../src/cluster/store.js';
+import type { PartResult } from '../../src/journal/entry-format.js';
 
-/** A store with its server, as the contract needs it. Each test has one of its own. */
-export interface ClusterUnderTest {
+export interface Server {
   connect(): Promise<Store>;
-  /** Leases count by the server's clock. */
-  passTime(ms: number): Promise<void>;
-  /** Starts a new life of the server after `awayMs`; `losesCommits`: without the last call of each worker. */
-  restart(options?: { awayMs?: number; losesCommits?: boolean }): Promise<void>;
-}
-
-export type OpenCluster = () => Promise<ClusterUnderTest>;
-
-/** A cluster where the reply to every call is lost, and the call repeated: the answers must be the same. */
-export function losingReplies(open: OpenCluster): OpenCluster {
-  return async () => {
-    const cluster = await open();
-    return { ...cluster, connect: async () => repeatCalls(await cluster.connect()) };
-  };
-}
-
-/** What takes back parts says how many it took; a turn is wasted. */
-const NOT_REPEATED: readonly string[] = ['recover', 'book', 'close'];
-
-function repeatCalls(store: Store): Store {
-  return new Proxy(store, {
-    get: (target, name) => {
-      const method = Reflect.get(target, name);
-      if (typeof method !== 'function' || NOT_REPEATED.includes(String(name))) return method;
-      return async (...args: unknown[]) => {
-        await method(...args);
-        return method(...args);
-      };
-    },
-  });
 }
 
 export const LEASE_MS = 600_000;
@@ -75,7 +44,7 @@ export function aPart(request: number, over: Partial<HandedPart> = {}): HandedPa
 
 /** A run whose step 1 is open, with parts of two rows each. */
 export async function aRun(
-  cluster: Pick<ClusterUnderTest, 'connect'>,
+  cluster: Server,
   { run = 'run-a', parts = [aPart(1)], onLost = 'in-doubt' as OnLost } = {},
 ): Promise<{ store: Store; lead: LeadKey }> {
   const store = await cluster.connect();
@@ -115,7 +84,7 @@ export async function noteTaken(store: Store, lead: LeadKey, taken: readonly Att
 }
 
 /** A worker with a connection of its own. */
-export async function aWorker(cluster: Pick<ClusterUnderTest, 'connect'>, worker: string, run = 'run-a') {
+export async function aWorker(cluster: Server, worker: string, run = 'run-a') {
   const store = await cluster.connect();
   await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
   const key: WorkerKey = { worker, run, step: 1 };

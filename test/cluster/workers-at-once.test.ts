@@ -1,0 +1,108 @@
+import { beforeAll, expect, test } from 'vitest';
+import { askingFor } from './a-hand.js';
+import { AGAIN, aPart, aRun, aWorker, noteTaken, PART, readNews, SETTLED, SPLIT } from './a-run.js';
+import { connectTo, type Databases, openPostgres } from './postgres-server.js';
+
+let server: Databases;
+beforeAll(async () => {
+  server = await openPostgres();
+});
+
+async function aServer() {
+  const url = server.url(await server.createVolleyDatabase());
+  return { connect: () => connectTo(url) };
+}
+
+test('workers that claim at once get different parts, and all of them', async () => {
+  const cluster = await aServer();
+  const all = Array.from({ length: 60 }, (_, index) => index + 1);
+  await aRun(cluster, { parts: all.map((request) => aPart(request)) });
+  const workers = await Promise.all(Array.from({ length: 6 }, (_, index) => aWorker(cluster, `w${index}`)));
+  const claimed = await Promise.all(
+    workers.map(async ({ store, key }) => {
+      const mine: (typeof PART)[] = [];
+      for (;;) {
+        const { parts } = await store.claim(key, { count: 4, holding: mine });
+        if (parts.length === 0) return mine;
+        mine.push(...parts.map(({ request }) => ({ ...PART, request }) as typeof PART));
+      }
+    }),
+  );
+
+  const requests = claimed.flat().map(({ request }) => request);
+  expect(requests.toSorted((one, other) => one - other)).toEqual(all);
+});
+
+test('two begins of one attempt at once: one is refused', async () => {
+  const cluster = await aServer();
+  await aRun(cluster);
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(1);
+
+  const refused = await Promise.all(['one', 'other'].map((nonce) => worker.begin({}, nonce)));
+
+  expect(refused.map((one) => one.refused.length).toSorted()).toEqual([0, 1]);
+});
+
+test('a run is dropped when nothing of it is sent any more, and nothing more begins', async () => {
+  const { connect } = await aServer();
+  const { store, lead } = await aRun({ connect }, { parts: [aPart(1), aPart(2)] });
+  const worker = await aWorker({ connect }, 'w');
+  await worker.claim(2);
+  await worker.begin({ request: 1 });
+  let isDropped = false;
+  const dropping = store.drop(lead).then(() => {
+    isDropped = true;
+  });
+  while ((await store.findRun({})) !== undefined);
+  expect(await worker.begin({ request: 2 })).toMatchObject({ refused: [0] });
+  // More calls than a drop of nothing under way takes.
+  for (let repeat = 0; repeat < 20; repeat += 1) expect([isDropped, await store.hasRuns({})]).toEqual([false, true]);
+  await worker.end(SETTLED, { request: 1 });
+  await dropping;
+
+  expect(await store.hasRuns({})).toBe(false);
+});
+
+test('results come back as they were written, in order, at most as many as asked for, until they are taken', async () => {
+  const cluster = await aServer();
+  const { store, lead } = await aRun(cluster);
+  const worker = await aWorker(cluster, 'w');
+  await worker.claim(1);
+  await worker.begin();
+  await worker.end(AGAIN);
+  await worker.begin({ attempt: 2 });
+  await worker.end(SPLIT, { attempt: 2 });
+  for (const part of ['1', '0']) {
+    await worker.begin({ part });
+    await worker.end(SETTLED, { part });
+  }
+
+  const { ended } = await readNews(store, lead);
+  expect(ended.map(({ part, attempt, rows, result }) => [part, attempt, rows, result])).toEqual([
+    ['', 2, [2, 2], SPLIT],
+    ['1', 1, [3, 1], SETTLED],
+    ['0', 1, [2, 1], SETTLED],
+  ]);
+  expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
+  await noteTaken(store, lead, ended.slice(0, 2));
+  expect((await readNews(store, lead)).ended).toEqual(ended.slice(2));
+});
+
+test('processes of one lane never get the same turn, and all learn of a slowdown and of a pause', async () => {
+  const { connect } = await aServer();
+  const stores = await Promise.all(Array.from({ length: 4 }, connect));
+  const ask = askingFor([40, 40]);
+  const booked = await Promise.all(stores.map((store) => store.book('lane', ask)));
+  const turns = booked
+    .flatMap(({ nowMs, inMs }) => inMs.map((turn) => nowMs + turn))
+    .toSorted((one, other) => one - other);
+  for (const [index, turn] of turns.slice(1).entries()) expect(turn - turns[index]!).toBeGreaterThan(39.999);
+  await stores[0]!.book('lane', { ...ask, costsMs: [], slowed: true, pauseMs: 600_000 });
+
+  expect(turns).toHaveLength(8);
+  const after = await stores[1]!.book('lane', { ...ask, isUrgent: false });
+  expect(after).toMatchObject({ inMs: [], share: 0.5 });
+  expect(after.againInMs).toBeGreaterThan(500_000);
+  expect(Math.max(...(await stores[1]!.book('another lane', ask)).inMs)).toBeLessThan(5_000);
+});
