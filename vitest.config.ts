@@ -12,7 +12,6 @@ const WAITING = [
   'cluster/service-away',
   'cluster/soak/soak',
   'e2e/campaign-window',
-  'e2e/opt-outs-hold',
   'hostile/regexes',
   'jobs/run-examples',
   'kill/kill',

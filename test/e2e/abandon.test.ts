@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import { removeMemory } from '../registry/memory-on-disk.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, numbersOf, people } from './a-job.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -89,47 +90,43 @@ describe('abandon', () => {
     expect(await nobodyTwice(workspace)).toHaveLength(20);
   });
 
-  test('a run that finished has nothing left to let go: refused, exit 2', async () => {
+  test('a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(3));
     workspace.writeJob(aJob(workspace));
+    const { plan } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+
+    const { stdout } = await workspace.volley('abandon', `out/sale/${plan}`);
+
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'abandoned', filesAreFree: true, balance: { unprocessed: 3 } });
+    const retry = await workspace.volley('retry', `out/sale/${plan}`, '--only', 'unprocessed');
+    expect(readFailure(retry).error.message).toMatch(/was never applied$/);
     const { summary } = await workspace.run();
-    const ended = await workspace.volley('abandon', summary.directory);
-    expect(readFailure(ended)).toMatchObject({
-      exitCode: 2,
-      error: { message: expect.stringContaining('is finished') },
-    });
+    expect(summary.plan).not.toBe(plan);
+    const applied = readFailure(await workspace.volley('apply', `out/sale/${plan}`));
+    expect(applied).toMatchObject({ exitCode: 2, error: { message: expect.stringContaining('was abandoned on') } });
+    expect(await workspace.destinations()).toEqual(numbersOf(3));
   });
 
-  test('a run that a process works on is refused, exit 75, and goes on', async () => {
-    const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
-    const running = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-    const [run = ''] = workspace.runs();
+  test('rows of an abandoned retry are retried no more once the run that they come from is gone, and what its receipts showed', async () => {
+    const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
+    workspace.write('people.csv', people(3));
+    workspace.writeJob(aJob(workspace));
+    const { summary } = await workspace.run();
+    const run = workspace.runOf(summary.plan);
+    const inDoubt = String(summary.balance.inDoubt);
+    expect((await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', inDoubt)).code).toBe(0);
+    const retried = JSON.parse((await workspace.volley('retry', run, '--only', 'not-sent')).stdout);
+    expect((await workspace.volley('abandon', retried.directory)).code).toBe(0);
+    const sent = await workspace.destinations();
+    rmSync(workspace.path(run), { recursive: true });
 
-    const ended = await workspace.volley('abandon', `out/sale/${run}`);
+    const again = readFailure(await workspace.volley('retry', retried.directory, '--only', 'unprocessed'));
 
-    expect(readFailure(ended)).toMatchObject({ exitCode: 75, error: { code: 'lock-held' } });
-    expect(workspace.read(`out/sale/${run}/run.json`)).not.toContain('abandoned');
-    running.signal('SIGKILL');
-    await running.ended;
-  });
-
-  test('an abandoned run is pruned once nothing of it is in doubt', async () => {
-    const { workspace, run } = await aRunThatEndedEarly();
-    await abandon(workspace, run);
-    const prune = async () => {
-      return JSON.parse((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).stdout);
-    };
-    expect(await prune()).toMatchObject({
-      pruned: [],
-      skipped: [{ run: readRunName(run), reason: expect.stringContaining('in doubt') }],
+    expect(again.error).toMatchObject({
+      code: 'plan-mismatch',
+      message: expect.stringContaining(`run ${summary.plan} is gone, and with it what delivery receipts show`),
     });
-    await workspace.volley('settle', `out/sale/${run}`, '--assume', 'sent', '--confirm', '10');
-    expect(await prune()).toMatchObject({ pruned: [{ run: readRunName(run) }], skipped: [] });
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
-    expect(await nobodyTwice(workspace)).toHaveLength(10);
+    expect(await workspace.destinations()).toEqual(sent);
   });
 });

@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 
@@ -54,69 +54,5 @@ describe.concurrent('what a run leaves behind', () => {
     expect(code).toBe(2);
     expect(summary).toMatchObject({ state: 'refused', earlier: [{ state: 'finished', balance: { accepted: 30 } }] });
     expect(stderr).toContain('Nothing was sent');
-  });
-
-  test('one signal to a run that is stopping by itself waits for what is in flight, and keeps the reason', async () => {
-    const workspace = await aWorkspace(
-      // The first goes alone.
-      { kind: 'latency', delayMs: 3000, area: 'sms', nth: 2 },
-      { kind: 'status-401', area: 'sms', nth: 3 },
-    );
-    workspace.write('people.csv', people(40));
-    const limits = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 2 };
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits })] }));
-    const running = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(3);
-    running.signal('SIGTERM');
-
-    const { code, summary } = await workspace.finish(running);
-
-    expect([4, 75]).toContain(code);
-    expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 0, unprocessed: 20 });
-  });
-
-  test('status names no runner once its process is gone', async () => {
-    const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 1 });
-    workspace.write('people.csv', people(10));
-    workspace.writeJob(aJob(workspace));
-    const running = workspace.start(['run', 'job.yaml']);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(1);
-    const [run] = workspace.runs();
-    const status = async () => JSON.parse((await workspace.volley('status', `out/sale/${run}`)).stdout).runner;
-    expect(await status()).toMatchObject({ pid: expect.any(Number) });
-    running.signal('SIGKILL');
-    await running.ended;
-    expect(await status()).toBeNull();
-  });
-
-  test('a link to a run directory is the run itself; a copy of one is refused', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(5));
-    workspace.writeJob(aJob(workspace));
-    await workspace.volley('plan', 'job.yaml');
-    const [run] = workspace.runs();
-    symlinkSync(workspace.path(`out/sale/${run}`), workspace.path('latest'));
-
-    expect((await workspace.volley('apply', 'latest')).code).toBe(0);
-    expect(readdirSync(workspace.directory).filter((name) => name.startsWith('lock'))).toEqual([]);
-    mkdirSync(workspace.path('copy'));
-    renameSync(workspace.path(`out/sale/${run}`), workspace.path(`copy/${run}`));
-    const copied = await workspace.volley('apply', `copy/${run}`);
-
-    expect(copied.code).toBe(2);
-    expect(copied.stderr).toContain('a copy of it would send everything again');
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
-
-  test('a repeated job whose old runs were deleted is still repeated', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(2));
-    workspace.writeJob(aJob(workspace, { repeat: 'always' }));
-    const { summary } = await workspace.run();
-    await workspace.run();
-    rmSync(summary.directory, { recursive: true });
-
-    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2 });
-    expect(await workspace.destinations()).toHaveLength(6);
   });
 });

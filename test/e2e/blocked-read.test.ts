@@ -59,16 +59,6 @@ test.concurrent('a signal ends a single call while a secret is read from a disk 
   await expectEndsBySignal(workspace, ['chat', 'post', 'Hi', '--job', 'job.yaml'], 'secret');
 });
 
-test.concurrent('a signal ends apply while the plan of another run is read from a disk that does not answer', async () => {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  mkdirSync(workspace.path('out/sale/k3v9q2m8x4aa'), { recursive: true });
-  execFileSync('mkfifo', [workspace.path(PLAN)]);
-  await expectEndsBySignal(workspace, ['apply', directory]);
-});
-
 test.concurrent('the lock is given back, where the disk still takes it: the same command can be given at once', async () => {
   const workspace = await aJobThatHangs();
   const running = workspace.start(['plan', 'job.yaml']);

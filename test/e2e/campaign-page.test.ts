@@ -81,23 +81,6 @@ test('corrected rejections that come back, and what a filter had left out, count
   expect(page).toMatch(/again: what a filter had left out .{20,60} 1 1 /);
 });
 
-test('a retry of a retry, and what is taken from it once more, loses no row and counts none twice', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-before', nth: 1 });
-  workspace.write('people.csv', people(10));
-  workspace.writeJob(aJob(workspace));
-  let { directory } = (await workspace.run()).summary;
-  for (let turn = 1; turn <= 3; turn += 1) {
-    await workspace.volley('settle', directory, '--assume', 'not-sent', '--confirm', '10');
-    ({ directory } = JSON.parse((await workspace.volley('retry', directory, '--only', 'not-sent')).stdout));
-    workspace.setFaults(...(turn < 3 ? [{ kind: 'reset-before', nth: 1 } as const] : []));
-    await workspace.volley('apply', directory);
-    const { printed } = await reportCampaign(workspace);
-    expect(printed.runs).toHaveLength(turn + 1);
-    expect(printed.balance).toMatchObject({ read: 10, accepted: turn < 3 ? 0 : 10, inDoubt: turn < 3 ? 10 : 0 });
-  }
-  expect(await workspace.destinations()).toEqual(numbersOf(10));
-});
-
 test('who opted out since stands in the summary and on the page: once it was sent, by the latest line of the list', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(10));

@@ -5,7 +5,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import { cancel } from '../../src/verbs/cancel.js';
 import { aTerminal } from '../command/a-terminal.js';
-import { aJob, anSmsStep, numbersOf, ONE_BY_ONE, people } from './a-job.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
@@ -119,35 +119,6 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
 });
 
-test('each scheduled step is taken back under its own limits', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(4));
-  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
-  const limits = [1700, 1500].map((requestsPerSecond) => ({ ...ONE_BY_ONE, requestsPerSecond }));
-  const steps = limits.map((each) => anSmsStep({ template, limits: each }));
-  workspace.writeJob(aJob(workspace, { steps, sameText: 'send' }));
-  const { summary } = await workspace.run();
-  const lanes: unknown[] = [];
-  const loadLane = async () => {
-    const create = await nodeEnv.loadLane();
-    return (options: Parameters<typeof create>[0]) => {
-      lanes.push(options.limits);
-      return create(options);
-    };
-  };
-  const { terminal, said } = aTerminal({ env: workspace.env, isStderrTerminal: false });
-
-  const code = await runVerb(
-    'cancel',
-    cancel,
-    { run: summary.directory, adopt: false, json: true },
-    { ...terminal, runtime: { ...nodeEnv, loadLane } },
-  );
-
-  expect([code, JSON.parse(said.stdout)]).toMatchObject([0, { batches: 2, cancelled: 8 }]);
-  expect(lanes).toMatchObject(limits);
-});
-
 test.each([
   ['as it begins', 0, 0],
   ['while the second call waits for its turn', 1, 10],
@@ -235,40 +206,6 @@ test('a plan that was never applied is refused, exit 2, and stays one', async ()
   expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringMatching(/was never applied$/)]);
   const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
   expect(runs).toMatchObject([{ run: plan, state: 'planned' }]);
-});
-
-test('what a retry sent and a second cancel took back is said to be taken back, with the retry of that run', async () => {
-  const { workspace, summary } = await aScheduledRun();
-  await workspace.volley('cancel', 'job.yaml');
-  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
-  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
-  await workspace.volley('apply', plan.directory);
-  await workspace.volley('cancel', 'job.yaml');
-
-  const idle = await workspace.volley('run', 'job.yaml', '--no-json');
-
-  expect(idle.stdout).toMatch(
-    new RegExp(`was sent by run ${plan.plan}, and 30 messages of it were taken back on \\d+ \\w+`),
-  );
-  expect(idle.stdout).toContain(`retry out/sale/${basename(plan.directory)} --only not-sent --job job.yaml\n`);
-  expect(idle.stdout).not.toContain('--again');
-});
-
-test('what was taken back and sent again with --again is not retried too: a person gets one message', async () => {
-  const { workspace, summary } = await aScheduledRun();
-  await workspace.volley('cancel', 'job.yaml');
-  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
-  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
-
-  const again = await workspace.run('--again');
-
-  const said = `run ${again.summary.plan} has sent people.csv again since`;
-  const made = readFailure(await workspace.volley('apply', plan.directory));
-  expect([made.exitCode, made.error.message]).toEqual([2, expect.stringContaining(said)]);
-  const refused = readFailure(await workspace.volley(...retry));
-  expect([refused.exitCode, refused.error.message]).toEqual([2, expect.stringContaining(said)]);
-  const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
-  expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
 });
 
 test('a plan of what was taken back is refused once its file was sent again with --again, saved anew with a byte order mark', async () => {

@@ -55,27 +55,6 @@ test.concurrent('killed in the middle of a post, the next run does not post agai
   expect(await workspace.destinations()).toEqual(numbersOf(10));
 });
 
-test.concurrent.each<[string, FaultInput, string]>([
-  ['refuses', { kind: 'status-400', area: 'chat' }, 'rejected'],
-  ['fails', { kind: 'status-500', area: 'chat' }, 'in-doubt'],
-  ['takes no post', { kind: 'status-429', area: 'chat' }, 'rejected'],
-  ['is not reached', { kind: 'status-503', area: 'chat' }, 'in-doubt'],
-  ['refuses the key', { kind: 'status-401', area: 'chat' }, 'rejected'],
-])('a chat that %s stops nothing: the steps behind it have their turn', async (_, fault, status) => {
-  const workspace = await aWorkspace(fault);
-  workspace.write('people.csv', people(10));
-  const service = { giveUpAfterSeconds: 1 };
-  workspace.writeJob(aJobOfAreas(workspace, [aChat(), anSmsStep()], { failOn: 'nothing', service }));
-
-  const { code, summary, stderr } = await workspace.run();
-
-  expect(code).toBe(0);
-  expect(summary).toMatchObject({ state: 'finished', balance: { accepted: 10 } });
-  expect(summary.steps[0]?.action).toMatchObject({ status });
-  expect(stderr).toContain('Not done: step 1 (chat)');
-  expect(await textsOf(workspace)).toEqual([]);
-});
-
 async function aPosting(count: number, chats: readonly object[], ...faults: FaultInput[]): Promise<Workspace> {
   const workspace = await aWorkspace(...faults);
   workspace.write('people.csv', people(count));

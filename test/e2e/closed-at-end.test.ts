@@ -4,7 +4,6 @@ import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
-import { readFailure } from './failure.js';
 
 /** What keeps a process alive when a command has ended. */
 const openServers = () => process.getActiveResourcesInfo().filter((name) => /Server|Worker/.test(name)).length;
@@ -17,33 +16,6 @@ function aSandboxJob(workspace: Workspace, changes: object = {}): object {
   const service = { sandbox: true, bases: undefined, credentials: undefined, giveUpAfterSeconds: 1 };
   return aJob(workspace, { service, steps: [anSmsStep({ template })], ...changes });
 }
-
-const DATABASES = {
-  'is not named': { database: { env: 'VOLLEY_DATABASE_URL' }, exitCode: 2, code: 'bad-credentials' },
-  'is down': { database: { file: 'database.txt' }, exitCode: 75, code: 'unavailable' },
-};
-
-test.each(Object.entries(DATABASES))(
-  'a job on the sandbox whose database %s ends, with run, apply and test',
-  async (_, { database, exitCode, code }) => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.write('database.txt', 'postgres://127.0.0.1:1/volley');
-    workspace.writeJob(aSandboxJob(workspace, { cluster: { database } }));
-    const before = openServers();
-    const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-
-    for (const args of [
-      ['run', 'job.yaml'],
-      ['apply', directory],
-      ['test', 'job.yaml', '--to', '+6598000001'],
-    ]) {
-      const failure = readFailure(await workspace.volley(...args));
-      expect(failure, args[0]).toMatchObject({ exitCode, error: { code } });
-      expect(openServers(), args[0]).toBe(before);
-    }
-  },
-);
 
 const FAILING = ['loadReader', 'loadLane', 'loadTransport', 'loadStore'] as const;
 const COMMANDS = [

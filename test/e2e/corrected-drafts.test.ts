@@ -1,6 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { PlannedStep } from '../../src/plan/format/plan-file.js';
@@ -46,24 +45,6 @@ describe.concurrent('rows that are corrected before anything is sent', () => {
       ['in/m.csv', 'It came back in in/z.csv, and counts there'],
     ]);
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(5), numberOf(19)]);
-  });
-
-  test.each(['packed', 'ndjson', 'another encoding'])('count once, whatever they stand in: %s', async (what) => {
-    const workspace = await aWorkspace();
-    const isJson = what === 'ndjson';
-    workspace.write('in/m.csv', `${people(3)}Zo\u00eb,n/a\n`);
-    const output = isJson ? { output: { format: 'ndjson' } } : {};
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)], ...output }));
-    const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-    await workspace.volley('report', directory);
-    const name = `1-sms.rejections.${isJson ? 'ndjson' : 'csv'}`;
-    const text = readFileSync(join(directory, name), 'utf8').replaceAll('n/a', numberOf(9));
-    if (what === 'packed') writeFileSync(workspace.path('in/b.csv.gz'), gzipSync(text));
-    else if (isJson) workspace.write('in/b.ndjson', text);
-    else writeFileSync(workspace.path('in/b.csv'), Buffer.from(`\ufeff${text}`, 'utf16le'));
-    const { summary } = await workspace.run();
-    expect(summary.balance).toMatchObject({ read: 5, accepted: 4, skipped: 1, rejected: 0 });
-    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
   });
 
   test('count once over any number of corrections, right and wrong, in files of any order', async () => {

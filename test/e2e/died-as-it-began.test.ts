@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, utimesSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
@@ -79,32 +79,5 @@ test.each(['with', 'before'])(
     expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual(numbersOf(4));
-  },
-);
-
-test.each(['planned', 'with a journal'])(
-  'a test that died as it began is pruned by its age (%s), and the same test can be sent afterwards',
-  async (what) => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    writeJob(workspace, 'Hi {{ name }}');
-    const test = ['test', 'job.yaml', '--to', '+6598000001'];
-    const run = await dieAsItBegins(workspace, '', test);
-    const directory = workspace.path(workspace.runOf(run));
-    if (what === 'planned') rmSync(`${directory}/journal.ndjson`);
-    const prune = async () =>
-      JSON.parse((await workspace.volley('prune', 'job.yaml', '--older-than', '30d')).stdout).pruned;
-    expect(await prune()).toEqual([]);
-    const at = new Date(Date.now() - 31 * 86_400_000);
-    utimesSync(`${directory}/plan.json`, at, at);
-
-    expect(await prune()).toMatchObject([{ run, endedAt: null }]);
-
-    expect(readdirSync(directory)).toEqual(['run.json']);
-    expect(workspace.requests()).toEqual([]);
-    const sent = await workspace.volley(...(test as [string]));
-    expect([sent.code, sent.summary.balance.accepted]).toEqual([0, 1]);
-    expect((await workspace.volley(...(test as [string]))).code).toBe(0);
-    expect((await workspace.run()).summary.balance).toMatchObject({ read: 3, accepted: 3 });
   },
 );

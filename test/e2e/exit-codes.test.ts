@@ -4,9 +4,6 @@ import { aWorkspace, aWorkspaceInProcess, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { readFailure } from './failure.js';
 
-const REJECTS = { kind: 'reject-rows', nth: 1, rows: 0.1 } as const;
-const LOSES = { kind: 'reset-after', nth: 2 } as const;
-
 test('--json=true and --json=false say how a command that is refused is printed', async () => {
   const workspace = await aWorkspace();
   const { stdout, code } = await workspace.volley('run', 'nowhere.yaml', '--json=false');
@@ -17,25 +14,6 @@ test('--json=true and --json=false say how a command that is refused is printed'
 
 /** 0, 2, 4 and 75 are shown where what leads to them is tested. */
 describe.concurrent('exit code', () => {
-  test.each([
-    ['rejections', [REJECTS], 1],
-    ['rejections', [LOSES], 3],
-    ['rejections', [REJECTS, LOSES], 3],
-    ['in-doubt', [REJECTS], 0],
-    ['in-doubt', [REJECTS, LOSES], 3],
-    ['nothing', [REJECTS, LOSES], 0],
-  ] as const)('with failOn %s after %j is %i', async (failOn, faults, expected) => {
-    const workspace = await aWorkspaceInProcess(...faults);
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace, { failOn }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(expected);
-    expect(summary.exitCode).toBe(expected);
-    expectEveryRowOnce(summary);
-  });
-
   test('2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
     const workspace = await aWorkspaceInProcess();
     workspace.write('people.csv', people(3));
@@ -115,16 +93,5 @@ describe.concurrent('a guard', () => {
       plan: summary.plan,
       balance: { accepted: 150, rejected: 150, unprocessed: 0 },
     });
-  });
-
-  test('maxFailedPercent counts refused rows, not rows in doubt: one lost answer does not stop a run', async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'reset-after', nth: 1 });
-    workspace.write('people.csv', people(300));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 100 })] }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(3);
-    expect(summary.balance).toMatchObject({ accepted: 290, inDoubt: 10, unprocessed: 0 });
   });
 });

@@ -60,43 +60,6 @@ describe('retry --only filtered', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(3)]);
   });
 
-  test('finds nothing under the job of the run, and under one that lets no one else in', async () => {
-    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
-    const { code, stdout } = await workspace.volley('retry', run, '--only', 'filtered');
-    expect([code, JSON.parse(stdout).state, JSON.parse(stdout).left.filtered]).toEqual([0, 'nothing-to-retry', 2]);
-    writeJob(workspace, { spend: { atLeast: 900 } });
-    expect(await retryFiltered(workspace, run)).toBeUndefined();
-  });
-
-  test('of a plan that was never sent is refused: its files are not taken', async () => {
-    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
-    workspace.write('people.csv', `mobile,name,spend\n${numberOf(50)},New,5\n`);
-    await workspace.volley('plan', 'job.yaml');
-    const draft = workspace.runs().find((name) => !run.endsWith(name));
-    const { error } = readFailure(await workspace.volley('retry', `out/sale/${draft}`, '--only', 'filtered'));
-    expect(error.message).toMatch(/was never applied$/);
-  });
-
-  test('names the line of the job where its `where` has a column that is not there', async () => {
-    const { workspace, run } = await aRunWhere(SPENT, { spend: { atLeast: 100 } });
-    writeJob(workspace, { spent: 'present' });
-    const ended = await workspace.volley('retry', run, '--only', 'filtered', '--job', 'job.yaml');
-    expect(readFailure(ended).error.problems[0]).toMatchObject({ file: 'job.yaml', line: expect.any(Number) });
-  });
-
-  test('skips a number that got its message by another row of the run', async () => {
-    const people = [
-      { number: 1, spend: 200 },
-      { number: 1, spend: 10 },
-      { number: 2, spend: 10 },
-    ];
-    const { workspace, run } = await aRunWhere(people, { spend: { atLeast: 100 } });
-    writeJob(workspace, { spend: { atLeast: 5 } });
-    const directory = await retryFiltered(workspace, run);
-    await workspace.volley('apply', directory ?? '');
-    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
-  });
-
   describe.each(['the re-import', 'the retry'] as const)(
     'with a twin that was rejected, and is fixed and re-imported: %s first',
     (first) => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { oneIn } from '../one-in.js';
@@ -34,18 +34,6 @@ describe.concurrent('a file that may not grow beyond a limit', () => {
       await expectFinishes(workspace);
     },
   );
-
-  test('too small for the outputs: all is sent, and the same command writes them', async () => {
-    const workspace = await aJobOf({ batchSize: 10 });
-
-    const ended = await runUnder(workspace, underLimit('-f 16'));
-
-    expectDiskError(ended, 'EFBIG');
-    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
-    expect(existsSync(workspace.path(`out/sale/${workspace.runs()[0]}/summary.json`))).toBe(false);
-    const { requests } = await expectFinishes(workspace);
-    expect(requests).toBe(0);
-  });
 });
 
 describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
@@ -61,22 +49,6 @@ describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
     await expectOnlyIntended(workspace);
     expect((await workspace.sms()).length).toBeGreaterThan(0);
     mounted.again('remount,size=8m');
-    await expectFinishes(workspace);
-  });
-
-  test.concurrent('that has become read-only: 75, nothing sent, and once it can be written to the same command finishes', async ({
-    onTestFinished,
-  }) => {
-    const workspace = await aJobOf({ batchSize: 10 });
-    const mounted = aMountedDisk(workspace, { options: 'size=8m', onTestFinished });
-    await workspace.volley('plan', 'job.yaml');
-    mounted.again('remount,ro');
-
-    const ended = await workspace.run();
-
-    expectDiskError(ended, 'EROFS');
-    expect(workspace.requests()).toEqual([]);
-    mounted.again('remount,rw');
     await expectFinishes(workspace);
   });
 });

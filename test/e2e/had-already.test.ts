@@ -39,15 +39,6 @@ test('a grown export sends to whom is new; the others are held, with exit code 1
   expect(JSON.parse(again.stdout).state).toBe('nothing-to-retry');
 });
 
-test('another job name and a sorted file make no difference', async () => {
-  const workspace = await aGrownExport();
-  const [head, ...rows] = people(12).trimEnd().split('\n');
-  workspace.write('people.csv', `${[head, ...rows.reverse()].join('\n')}\n`);
-  workspace.writeJob(aJob(workspace, { name: 'herbst' }));
-  expect((await workspace.run()).code).toBe(1);
-  expect(await workspace.destinations()).toEqual(numbersOf(12));
-});
-
 test.each([
   ['another text', { steps: [anSmsStep({ template: { source: 'ACME', text: 'Hello {{ name }}' } })] }, 12],
   ['another sender', { steps: [anSmsStep({ template: { source: 'LADEN', text: 'Hi {{ name }}' } })] }, 12],
@@ -74,14 +65,6 @@ test('who was corrected after the message had gone gets it again: the plan says 
   workspace.writeJob(aJob(workspace, { name: 'herbst', sameText: 'skip' }));
   workspace.write('people.csv', people(1, 2).replace('P2', 'Pola'));
   expect((await workspace.run()).summary.steps[0]?.had).toBeUndefined();
-});
-
-test('a text without variables is the same text as one whose variables say it', async () => {
-  const workspace = await aGrownExport();
-  workspace.write('people.csv', people(1, 3));
-  const template = { source: 'ACME', text: 'Hi P3' };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
-  expect((await workspace.run()).summary.balance.skipped).toBe(1);
 });
 
 test('sameText: skip is no failure; sameText: send says how many had it', async () => {
@@ -176,16 +159,6 @@ test('frequency counts the rows of one plan, in their order and across steps; of
   const late = await workspace.volley('apply', directory);
   expect(codesOf(readOutput(late.summary, 1, 'unprocessed'))).toEqual(['too-often', 'too-often']);
   expect([await countOf(numberOf(3)), await countOf(numberOf(4))]).toEqual([1, 2]);
-});
-
-test('a run that is not finished counts with all that it has yet to send', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
-  await workspace.run();
-  workspace.writeJob(aJob(workspace, { name: 'other' }));
-  const { summary, code } = await workspace.run();
-  expect([code, summary.balance.skipped]).toEqual([1, 30]);
 });
 
 test('a run whose process was killed counts with all that it has yet to send', async () => {
@@ -286,14 +259,4 @@ test('a run that was let go counts with what it sent, and not with what it never
   workspace.writeJob(aJob(workspace, { name: 'other' }));
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 20, skipped: 10 });
   expect(await workspace.destinations()).toEqual(numbersOf(30));
-});
-
-test('a plan that is let go before it began holds no one', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(4));
-  workspace.writeJob(aJob(workspace));
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  expect((await workspace.volley('abandon', directory)).code).toBe(0);
-  workspace.writeJob(aJob(workspace, { name: 'other' }));
-  expect((await workspace.run()).summary.balance.accepted).toBe(4);
 });

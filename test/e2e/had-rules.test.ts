@@ -4,8 +4,6 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
-const words = (text: string) => text.replace(/\s+/g, ' ');
-
 test('two steps with one text write to a person once; twice in one step is what duplicates says', async () => {
   for (const sameText of [undefined, 'skip', 'send']) {
     const workspace = await aWorkspace();
@@ -68,24 +66,6 @@ test('a row whose number may have had the text, as it is in doubt, says so', asy
   workspace.writeJob(aJob(workspace, { name: 'other' }));
   const { summary } = await workspace.run();
   expect(readOutput(summary, 1, 'skipped')[0]?._reason).toMatch(/^The number may have had exactly this text from run/);
-});
-
-test('a plan from which others have taken rows says how these can be sent', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(12));
-  workspace.writeJob(aJob(workspace));
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  workspace.writeJob(aJob(workspace, { name: 'urgent' }), 'urgent.yaml');
-  workspace.write('people.csv', people(3));
-  await workspace.volley('run', 'urgent.yaml');
-  workspace.write('people.csv', people(12));
-  const applied = words((await workspace.volley('apply', directory, '--no-json')).stdout);
-  expect(applied).toContain('3 rows were not sent, as other runs wrote to their numbers since the plan was made');
-  expect(applied).toContain('--only unprocessed');
-  workspace.writeJob(aJob(workspace, { sameText: 'send' }));
-  const retry = await workspace.volley('retry', directory, '--only', 'unprocessed', '--job', 'job.yaml');
-  const sent = await workspace.volley('apply', JSON.parse(retry.stdout).directory);
-  expect(sent.summary.balance).toMatchObject({ read: 3, accepted: 3 });
 });
 
 test('blanks and line ends behind a text make no other text of it', async () => {
@@ -161,28 +141,4 @@ test('a row that is held as no time zone of its number is known gives a later st
     ).toMatchObject([{ skipped: 1 }, { accepted: 1 }]);
   }
   expect(await workspace.destinations()).toEqual([kosovo, kosovo]);
-});
-
-test('rows that are held without a time zone end the run with 1 and what to do', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', 'name,mobile,zone\nP1,+6591000001,Asia/Singapore\nP2,+6591000002,\n');
-  const window = { from: '00:00', to: '24:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] };
-  const steps = [anSmsStep({ window: { ...window, timeZone: { column: 'zone' }, unknown: 'hold' } })];
-  workspace.writeJob(aJob(workspace, { steps }));
-  const { code, stdout } = await workspace.volley('run', 'job.yaml', '--no-json');
-  expect([code, await workspace.destinations()]).toEqual([1, numbersOf(1)]);
-  expect(words(stdout)).toContain('1 row is held, as no time zone is known');
-  expect(words(stdout)).toContain('--only no-time-zone --job job.yaml');
-});
-
-test('check says that a window does not hold one-time codes', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(2));
-  const codes = { kind: 'verification.start', input: { files: 'people.csv' }, destination: 'mobile', brand: 'ACME' };
-  const job = aJob(workspace, { window: { from: '09:00', to: '20:00' }, steps: [anSmsStep(), codes] });
-  workspace.writeJob({ ...job, service: { sandbox: true } });
-  const { stdout, stderr } = await workspace.volley('check', 'job.yaml', '--no-json');
-  expect(words(stdout), stderr).toContain(
-    'step 2 (verification.start): a window holds messages of kind sms only; one-time codes leave at any hour',
-  );
 });

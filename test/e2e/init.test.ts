@@ -16,8 +16,9 @@ beforeAll(async () => {
 const volley = (...args: string[]) => workspace.volley(...args);
 const errorOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).error;
 
-test('init writes a job that can be checked, planned and run as it is', async () => {
-  workspace.write('a/people.csv', PEOPLE);
+test('init writes a job that can be checked, planned and run as it is, the same for the same file, and without a cell of it', async () => {
+  for (const name of ['a', 'b']) workspace.write(`${name}/people.csv`, PEOPLE);
+  await volley('init', 'b/people.csv');
 
   const init = await volley('init', 'a/people.csv');
 
@@ -39,32 +40,23 @@ test('init writes a job that can be checked, planned and run as it is', async ()
     { kind: 'sms', counts: { read: 30, planned: 30, rejected: 0 } },
   ]);
   expect((await volley('run', 'a/people.yaml')).summary.balance).toMatchObject({ accepted: 30 });
+  expect(workspace.read('a/people.yaml')).toBe(workspace.read('b/people.yaml'));
+  expect(workspace.read('a/people.yaml')).not.toMatch(/Person|9100|Singapur/);
 });
 
-test('the hours that init writes hold once they are no comment', async () => {
-  workspace.write('hours/people.csv', PEOPLE);
-  await volley('init', 'hours/people.csv');
-  workspace.write('hours/people.yaml', workspace.read('hours/people.yaml').replace('# window: ', 'window: '));
+test('what its comments name is taken in from them: consent, hours, test numbers, a price list and a time', async () => {
+  workspace.write('comments/people.csv', PEOPLE);
+  workspace.write('comments/prices.csv', 'country,sms\nSG,0.05\n');
+  await volley('init', 'comments/people.csv');
+  const job = workspace.read('comments/people.yaml').replace(/# (?=(window|where|testNumbers|prices|scheduled):)/g, '');
+  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  workspace.write('comments/people.yaml', job.replace('2026-12-01', at));
 
-  expect((await volley('check', 'hours/people.yaml')).code).toBe(0);
-  const [step] = JSON.parse((await volley('plan', 'hours/people.yaml')).stdout).steps;
-  expect(step.hours.groups).toMatchObject({ SG: expect.any(Number) });
-});
-
-test('no cell of the file stands in the job', async () => {
-  workspace.write('b/people.csv', PEOPLE);
-  await volley('init', 'b/people.csv');
-
-  expect(workspace.read('b/people.yaml')).not.toMatch(/Person|9100|Singapur/);
-});
-
-test('the same file gives the same job, byte for byte', async () => {
-  for (const name of ['c', 'd']) {
-    workspace.write(`${name}/people.csv`, PEOPLE);
-    await volley('init', `${name}/people.csv`);
-  }
-
-  expect(workspace.read('c/people.yaml')).toBe(workspace.read('d/people.yaml'));
+  expect((await volley('check', 'comments/people.yaml')).code).toBe(0);
+  expect(job.match(/^ *(window|where|testNumbers|prices|scheduled):/gm)).toHaveLength(5);
+  expect(JSON.parse((await volley('plan', 'comments/people.yaml')).stdout).steps).toMatchObject([
+    { counts: { planned: 20, skipped: 10 }, hours: { groups: { SG: expect.any(Number) } } },
+  ]);
 });
 
 test('a job that exists is not overwritten', async () => {
@@ -110,28 +102,6 @@ test('an opt-out list beside the file is suppressed, and is not written to when 
   ]);
 });
 
-test('with where taken in from its comment, those who did not agree are filtered', async () => {
-  workspace.write('h/people.csv', PEOPLE);
-  await volley('init', 'h/people.csv');
-  workspace.write('h/people.yaml', workspace.read('h/people.yaml').replace('# where:', 'where:'));
-
-  expect(JSON.parse((await volley('plan', 'h/people.yaml')).stdout).steps).toMatchObject([
-    { counts: { planned: 20, skipped: 10 } },
-  ]);
-});
-
-test('what its comments name besides is taken in from them: test numbers, a price list and a time', async () => {
-  workspace.write('comments/people.csv', PEOPLE);
-  workspace.write('comments/prices.csv', 'country,sms\nSG,0.05\n');
-  await volley('init', 'comments/people.csv');
-  const job = workspace.read('comments/people.yaml').replace(/# (?=testNumbers|prices|scheduled)/g, '');
-  const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-  workspace.write('comments/people.yaml', job.replace('2026-12-01', at));
-
-  expect((await volley('check', 'comments/people.yaml')).code).toBe(0);
-  expect(job.match(/^ *(testNumbers|prices|scheduled):/gm)).toHaveLength(3);
-});
-
 test('volley run on a data file offers volley init', async () => {
   workspace.write('people.csv', PEOPLE);
   workspace.write('my people.csv', PEOPLE);
@@ -162,12 +132,6 @@ test.each([
   expect(() => statSync(workspace.path('hostile/no.yaml'))).toThrow('ENOENT');
 });
 
-test('a directory is refused', async () => {
-  workspace.write('folder/people.csv', PEOPLE);
-
-  expect(errorOf(await volley('init', 'folder')).message).toContain('it is a directory');
-});
-
 test('two files are one job, in the columns that both have', async () => {
   workspace.write('two/a.csv', 'Name,Mobile,Town\nAnn,+6591001000,Ulm\n');
   workspace.write('two/b.csv', 'mobile;name\n+6591001001;Ben\n');
@@ -185,13 +149,6 @@ test('two files without a common column of numbers are refused', async () => {
 
   expect(init.code).toBe(2);
   expect(errorOf(init)).toMatchObject({ code: 'which-column', message: expect.stringContaining('no column') });
-});
-
-test('two files of different encodings are refused', async () => {
-  workspace.write('codes/a.csv', 'Name,Mobile\nJürgen,+6591001000\n');
-  workspace.write('codes/b.csv', Buffer.from('Name,Mobile\nSören,+6591001001\n', 'latin1'));
-
-  expect(errorOf(await volley('init', 'codes/a.csv', 'codes/b.csv')).message).toContain('it is not UTF-8');
 });
 
 test('--encoding says what is not found, and stands in the job', async () => {
@@ -258,4 +215,65 @@ test.each([
 
   expect(init.code).toBe(2);
   expect(errorOf(init).message).toContain(reason);
+});
+
+const people = (numbers: readonly string[]) => `name,mobile\n${numbers.map((each) => `Ann,${each}\n`).join('')}`;
+const GERMAN = Array.from({ length: 12 }, (_, index) => `0151 123456${String(index).padStart(2, '0')}`);
+const WITH_PLUS = GERMAN.map((each) => `+49${each.replaceAll(' ', '').slice(1)}`);
+
+test.each([
+  ['windows-1252', 'utf-8'],
+  ['utf-8', 'windows-1252'],
+])('an export in %s and an opt-out list in %s are read each in its own', async (ofExport, ofList) => {
+  const at = `own/${ofExport}-${ofList}`;
+  const encode = (text: string, encoding: string) => Buffer.from(text, encoding === 'utf-8' ? 'utf8' : 'latin1');
+  workspace.write(`${at}/people.csv`, encode(`name,mobile\nJürgen,+6591001003\nSören,+6591001004\n`, ofExport));
+  workspace.write(`${at}/opt-outs.csv`, encode('name;mobile\nJürgen;+6591001003\n', ofList));
+
+  expect((await volley('init', `${at}/people.csv`)).code).toBe(0);
+
+  const job = workspace.read(`${at}/people.yaml`);
+  expect(job.includes('\n      encoding: windows-1252')).toBe(ofExport === 'windows-1252');
+  expect(job.includes('[opt-outs.csv], encoding: windows-1252 }')).toBe(ofList === 'windows-1252');
+  expect((await volley('check', `${at}/people.yaml`)).code).toBe(0);
+  expect(JSON.parse((await volley('plan', `${at}/people.yaml`)).stdout).steps).toMatchObject([
+    { counts: { planned: 1, skipped: 1 } },
+  ]);
+});
+
+test('numbers without + of an opt-out list are read in its country, also where the export needs none', async () => {
+  workspace.write('land/people.csv', people(WITH_PLUS));
+  workspace.write('land/opt-outs.csv', people(GERMAN.slice(0, 3)));
+
+  expect((await volley('init', 'land/people.csv')).code).toBe(0);
+
+  expect(workspace.read('land/people.yaml')).toContain('suppress: { files: [opt-outs.csv], country: DE }');
+  expect(JSON.parse((await volley('plan', 'land/people.yaml')).stdout).steps).toMatchObject([
+    { counts: { planned: 9, skipped: 3 } },
+  ]);
+});
+
+test('its examples are of the country of most recipients', async () => {
+  workspace.write('examples/people.csv', people(WITH_PLUS));
+  workspace.write('examples/us.csv', people(['+12025550123', '+12125552368', '+13105550100', '+6591001000']));
+
+  await volley('init', 'examples/people.csv');
+  await volley('init', 'examples/us.csv');
+
+  expect(workspace.read('examples/people.yaml')).toMatch(
+    /# region: europe\n.*testNumbers: \["\+4915\d+"\].*timeZone: Europe\/Berlin/s,
+  );
+  expect(workspace.read('examples/us.yaml')).toMatch(
+    /# region: north-america\n.*testNumbers: \["\+1\d+"\].*timeZone: America\/New_York/s,
+  );
+});
+
+test('the mark of a workbook that is open in Excel is no file of the job', async () => {
+  const book = aWorkbook({ sheets: [{ name: 'S', rows: rowsOf(['name', 'mobile'], ['Ann', '+6591001000']) }] });
+  workspace.write('open/people.xlsx', book);
+  workspace.write('open/~$people.xlsx', Buffer.from('\x03Ann'));
+
+  const init = await volley('init', 'open/~$people.xlsx', 'open/people.xlsx', '--no-json');
+  expect(init.code).toBe(0);
+  expect(init.stdout).toMatch(/not used open\/~\$people\.xlsx: open in Excel/);
 });

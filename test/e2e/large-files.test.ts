@@ -16,16 +16,3 @@ test.concurrent('a large suppression list without a header is refused, and the c
   expect(code).toBe(2);
   expect(stderr).toContain('stop.csv:1: the first line is a number, expected a header');
 });
-
-test.concurrent('a large file that is no message export is refused, and the command ends', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.write('export.csv', `number\n${NUMBERS}`);
-  workspace.writeJob(aJob(workspace));
-  const { directory } = JSON.parse((await workspace.volley('run', 'job.yaml')).stdout);
-
-  const { code, stderr } = await workspace.volley('settle', directory, '--export', 'export.csv');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('it has no column');
-});

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,7 @@ test('300 messages, the listener of their run killed four times: each receipt is
   const applying = workspace.volley('apply', directory);
   for (const events of [100, 350]) {
     expect((await listener.killAfter(events)).length).toBeLessThan(600);
+    appendFileSync(listener.file, '{"format":1,"receivedAt":"2026-11-21T12:0');
     await listener.start();
   }
   const { code, summary } = await applying;
@@ -60,6 +61,8 @@ test('300 messages, the listener of their run killed four times: each receipt is
     numbersOf(300).map((mobile) => ({ mobile, _umid: umidOf.get(mobile), _state: 'delivered' })),
   );
   expect(sent).toHaveLength(300);
+  expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+  expect(workspace.requests()).toHaveLength(30);
   const settled: Summary = JSON.parse(readFileSync(join(directory, 'summary.json'), 'utf8'));
   expect(settled).toMatchObject({ exitCode: 0, balance: { accepted: 300, inDoubt: 0 } });
   expectEveryRowOnce(settled);

@@ -3,8 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
-import { until } from './command.js';
-import { readFailure } from './failure.js';
 import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
@@ -94,52 +92,6 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
     for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
     for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
-  });
-
-  test('a signal, and a second one', async () => {
-    const workspace = await aNight([{ kind: 'latency', delayMs: 120_000, nth: 2 }]);
-    const running = workspace.start(['run', 'job.yaml']);
-    await until(() => workspace.requests().length === 2);
-    running.signal('SIGHUP');
-    await running.says('nothing new is sent');
-    running.signal('SIGTERM');
-    const ended = await running.ended;
-
-    const lines = linesOf(ended.stderr);
-    expect([ended.code, eventsOf(lines)]).toEqual([75, ['start', 'end']]);
-    expect(readFailure(ended)).toMatchObject({
-      state: 'stopped',
-      error: { code: 'interrupted', message: expect.stringContaining('SIGTERM came a second time') },
-    });
-    expect(lines.at(-1)).toMatchObject({ level: LEVELS.error, exitCode: 75, job: 'sale', run: expect.any(String) });
-
-    workspace.setFaults();
-    expectSaid(await workspace.run(), { code: 3, level: 'warn', reason: /10 rows in doubt/, events: ['in-doubt'] });
-    expectSaid(await workspace.run(), {
-      code: 3,
-      level: 'warn',
-      reason: /nothing new; 10 rows of other runs still in doubt/,
-    });
-  });
-
-  test('a lock that another process holds', async () => {
-    const workspace = await aNight([{ kind: 'latency', delayMs: 120_000, nth: 2 }]);
-    workspace.start(['run', 'job.yaml']);
-    await until(() => workspace.requests().length === 2);
-
-    expectSaid(await workspace.run(), { code: 75, level: 'error', reason: /process \d+ on .* is running it/ });
-  });
-
-  test('a signal, where what is in flight is answered', async () => {
-    const workspace = await aNight([{ kind: 'latency', delayMs: 100 }]);
-    const running = workspace.start(['run', 'job.yaml']);
-    await until(() => workspace.requests().length === 2);
-    running.signal('SIGTERM');
-    const ended = await running.ended;
-
-    expectSaid(ended, { code: 75, level: 'error', reason: /interrupted.*SIGTERM/ });
-    const error = { code: 'interrupted', message: 'it was stopped for now (SIGTERM)' };
-    expect(readFailure(ended)).toMatchObject({ state: 'stopped', error });
   });
 
   test.each([

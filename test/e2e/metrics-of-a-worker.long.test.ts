@@ -1,11 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 
 const AT = /metrics are at (http:\S+?)\/metrics/;
-const FILE = 'worker.prom';
 const STEPS = [anSmsStep({ limits: { requestsPerSecond: 1000, messagesPerSecond: 25_000, concurrency: 3 } })];
 const CLUSTER = { database: { env: 'VOLLEY_DATABASE_URL' } };
 
@@ -64,23 +63,4 @@ test('a worker shows at a port what it sends while it sends', async () => {
     each.signal('SIGTERM');
     expect((await each.ended).code).toBe(75);
   }
-});
-
-test('the file of a worker that has ended says what it sent, and that nothing is under way', async () => {
-  const { workspace, start } = await aCluster();
-  workspace.writeJob(aJob(workspace, { cluster: CLUSTER, steps: STEPS }));
-  const worker = start('work', 'job.yaml', '--until-done', '--metrics-file', FILE);
-  const leader = start('run', 'job.yaml', '--metrics-file', 'leader.prom');
-
-  expect([(await leader.ended).code, (await worker.ended).code]).toEqual([0, 0]);
-
-  expect(await workspace.destinations()).toEqual(numbersOf(100));
-  const [own, led] = [FILE, 'leader.prom'].map((file) => readMetrics(workspace.read(file)));
-  const sent = (samples = new Map<string, number>()) => sumOf(samples, 'volley_requests_total', { status: '200' });
-  // Leader and worker together.
-  expect(sent(own) + sent(led)).toBe(sms(workspace).length);
-  expect(sumOf(led ?? new Map(), 'volley_rows_total', { outcome: 'accepted' })).toBe(100);
-  expect(led?.get('volley_lane_share_ratio{area="sms",job_name="sale"}')).toBe(1);
-  const names = ['volley_worker_running', 'volley_worker_lease_held', 'volley_requests_in_flight'];
-  expect(names.map((name) => sumOf(own ?? new Map(), name))).toEqual([0, 0, 0]);
 });

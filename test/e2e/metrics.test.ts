@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Summary } from '../../src/report/summary.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
-import { COMMAND, until } from './command.js';
+import { until } from './command.js';
+import { needPromtool } from './of-the-machine.js';
 
 const FILE = 'sale.prom';
-const DIST = dirname(COMMAND);
-/** Chunks that load the library, each loaded on demand. */
-const LOADS_IT = /^(metrics-outlets|run-metrics|send-metrics|work-metrics|listen-metrics)\d*$/;
+const METRICS_AT = /metrics are at (http:\S+?)\/metrics/;
 const read = (workspace: Workspace) => readMetrics(workspace.read(FILE));
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
@@ -124,7 +124,7 @@ test('a port shows a run while it lives; another process on the job is refused, 
   workspace.write('people.csv', people(30));
   workspace.writeJob(aJob(workspace));
   const running = workspace.start(['run', 'job.yaml', '--metrics-port', '0', '--metrics-file', FILE]);
-  const origin = await running.finds(/metrics are at (http:\S+?)\/metrics/);
+  const origin = await running.finds(METRICS_AT);
   await until(() => workspace.requests().length === 2);
   const scrape = async () => readMetrics(await (await fetch(`${origin}/metrics`)).text());
 
@@ -191,28 +191,34 @@ test.each([
   expect(readdirSync(workspace.directory).filter((name) => name.includes('.part'))).toEqual([]);
 });
 
-test('without a flag the library is not loaded, nor anything that loads it', () => {
-  const names = readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
-  const textOf = (name: string) => readFileSync(join(DIST, name), 'utf8');
-  // Of this build alone: chunks of earlier ones stay for a day.
-  const [chunks = ''] = /chunks-[0-9a-f]{16}/.exec(textOf('cli.js')) ?? [];
-  const files = new Map(
-    names.filter((name) => name === 'cli.js' || name.startsWith(chunks)).map((name) => [name, textOf(name)]),
-  );
-  const library = [...files].flatMap(([name, text]) =>
-    text.includes('node_modules/prom-client/lib/registry.js') ? [name] : [],
-  );
-  expect(library).toHaveLength(1);
+const promtool = needPromtool();
 
-  // What a module imports at once, and not on demand.
-  const importsOf = (name: string) =>
-    [...(files.get(name) ?? '').matchAll(/^(?:import|export)\b[^;]*?["'](\.{1,2}\/[^"']+)["'];/gm)].map(
-      ([, path = '']) => join(dirname(name), path),
-    );
-  const loading = new Set(library);
-  for (let size = 0; size < loading.size; ) {
-    size = loading.size;
-    for (const name of files.keys()) if (importsOf(name).some((path) => loading.has(path))) loading.add(name);
-  }
-  expect([...loading].map((name) => basename(name, '.js')).filter((name) => !LOADS_IT.test(name))).toEqual([]);
-});
+function expectGood(text: string): void {
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' });
+  expect(`${stdout}${stderr}`).toBe('');
+  expect(status).toBe(0);
+}
+
+test.skipIf(promtool.isMissing)(
+  promtool.title('promtool finds nothing to say about the metrics of a run, of a worker and of the listener'),
+  async () => {
+    const workspace = await aWorkspaceInProcess({ kind: 'reset-after', area: 'sms', nth: 2 });
+    workspace.write('people.csv', people(30));
+    workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
+    expect((await workspace.run('--metrics-file', 'sale.prom')).code).toBe(3);
+    expectGood(workspace.read('sale.prom'));
+
+    const meter = new WorkMetrics();
+    meter.watch({ type: 'step', job: 'sale', step: 1, kind: 'sms' });
+    const answer = { kind: 'failure', mayHaveBeenProcessed: true, reason: 'ECONNRESET' } as const;
+    meter.watch({ type: 'request', area: 'sms', answered: Promise.resolve({ answer, seconds: 0.2 }) });
+    await new Promise(setImmediate);
+    expectGood(await meter.metrics());
+
+    const listener = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson', '--metrics-port', '0']);
+    const origin = await listener.finds(METRICS_AT);
+    const { origin: hook } = JSON.parse(await listener.firstLine());
+    expect((await fetch(hook, { method: 'POST', body: '{"a":1}' })).status).toBe(200);
+    expectGood(await (await fetch(`${origin}/metrics`)).text());
+  },
+);

@@ -109,25 +109,6 @@ test('a run that ends at any operation on the disk loses no file: the next one m
   }
 });
 
-test.each(['EXDEV', 'EACCES'])(
-  'a disk that refuses to move a file with %s keeps it, and no empty name is left',
-  async (code) => {
-    const directory = aDirectory();
-    const service = aScriptedService();
-    const rename: Files['rename'] = async (from, to) => {
-      if (from.includes('/inbox/')) throw Object.assign(new Error(code), { code });
-      await nodeFiles.rename(from, to);
-    };
-    expect(await aRun(directory, service, { files: { ...nodeFiles, rename }, life: 1 })).toBe(0);
-    expect(readdirSync(join(directory, 'inbox'))).toEqual(['monday.csv', 'tuesday.csv']);
-    expect(readdirSync(join(directory, 'sent'))).toEqual(['monday.csv']);
-
-    expect(await aRun(directory, service, { files: nodeFiles, life: 2 })).toBe(0);
-    expect(readdirSync(join(directory, 'sent'))).toEqual(['monday-2.csv', 'monday.csv', 'tuesday.csv']);
-    expect(service.accepted).toHaveLength(4);
-  },
-);
-
 test('a file that was moved although the disk reports an error is not lost', async () => {
   const directory = aDirectory();
   const rename: Files['rename'] = async (from, to) => {

@@ -59,18 +59,6 @@ test('nothing is moved before every run is finished; then the file that two step
   expect([listed(workspace, 'inbox'), listed(workspace, 'sent')]).toEqual([[], ['monday.csv']]);
 });
 
-test('a file that an unfinished run needs stays, though another run of it is finished', async () => {
-  const workspace = await anInboxJob();
-  workspace.write('inbox/monday.csv', people(2));
-  workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
-  expect((await workspace.run()).code).toBe(4);
-  workspace.setFaults();
-  workspace.writeJob(aJob(workspace, { steps: [aContactsStep({ input: INPUT })] }), 'contacts.yaml');
-  const { directory } = JSON.parse((await workspace.volley('plan', 'contacts.yaml')).stdout);
-  expect((await workspace.volley('apply', directory)).code).toBe(0);
-  expect(listed(workspace, 'inbox')).toEqual(['monday.csv']);
-});
-
 test('a file whose content is not what was sent any more stays, and is sent by the next run', async () => {
   const workspace = await anInboxJob();
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] }));

@@ -1,4 +1,4 @@
-import { renameSync, rmSync, utimesSync } from 'node:fs';
+import { rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -83,23 +83,6 @@ describe.concurrent('what a verb on a run cannot use', () => {
     const { exitCode, error } = readFailure(await workspace.volley('status', 'job.yaml'));
     expect([exitCode, error.code]).toEqual([2, 'bad-plan']);
     expect(error.message).toContain('there is no run in');
-  });
-
-  test('a run whose plan.json, rows or requests are gone: 4, with the name of the file', async () => {
-    for (const gone of ['plan.json', '1-sms.rows.ndjson', '1-sms.requests.ndjson']) {
-      const workspace = await aWorkspace({ kind: 'reset-before', nth: 2 });
-      workspace.write('people.csv', people(20));
-      workspace.writeJob(aJob(workspace, { service: { giveUpAfterSeconds: 1 } }));
-      await workspace.volley('plan', 'job.yaml');
-      const run = `out/sale/${workspace.runs()[0]}`;
-      renameSync(workspace.path(`${run}/${gone}`), workspace.path('away'));
-      for (const verb of gone.includes('requests') ? ['apply'] : ['report', 'apply']) {
-        const ended = await workspace.volley(verb, run);
-        expect([gone, verb, readFailure(ended).exitCode], ended.stderr).toEqual([gone, verb, 4]);
-        expect(ended.stderr).toContain(gone);
-      }
-      expect(workspace.requests()).toEqual([]);
-    }
   });
 });
 

@@ -43,14 +43,6 @@ test('status and report say the same next step: none where every row was accepte
   expect(pageOf(directory)).toContain('the service accepted 30 messages, and all of them were taken back.');
 });
 
-test('where the job file is not named, the command can be copied, and the words say what it lacks', async () => {
-  const { workspace, directory } = await aScheduledRun();
-  await workspace.volley('cancel', 'job.yaml');
-  const next = nextIn(await read(workspace, 'report', directory));
-  expect(next).toMatch(/--only not-sent\n$/);
-  expect(next.replace(/\s+/g, ' ')).toContain('with --job and the job file added');
-});
-
 test('after a 401 status says what the account says, and account and page name the rows that were not reached', async () => {
   const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 1 });
   const others = people(2, 30).replace('name,mobile\n', '').replaceAll('+6591', '+4915112');
@@ -85,17 +77,4 @@ test('a plan with nothing in it says to correct its rows, and names no ledger th
   );
   expect(account).not.toMatch(/apply|ledger/);
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(nextIn(account));
-});
-
-test('abandon of a job file says to give a directory, and a second cancel that nothing was to cancel', async () => {
-  const { workspace } = await aScheduledRun();
-  const refused = JSON.parse((await workspace.volley('abandon', 'job.yaml')).stdout);
-  expect(refused.error.hint).toBe(
-    'Give the directory that volley plan or volley run printed; volley runs lists those of a job.',
-  );
-  await workspace.volley('cancel', 'job.yaml');
-  expect(JSON.parse((await workspace.volley('cancel', 'job.yaml')).stdout)).toMatchObject({
-    state: 'nothing-to-cancel',
-    exitCode: 0,
-  });
 });

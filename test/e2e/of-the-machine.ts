@@ -31,13 +31,9 @@ export function needPidNamespace(): Need {
 
 export const IN_PID_NAMESPACE = ['--map-root-user', '--pid', '--fork', '--mount-proc'] as const;
 
-/** Of Debian's package `prometheus`, as is `prometheus` itself. */
+/** Of Debian's package `prometheus`. */
 export function needPromtool(): Need {
   return need(() => spawnSync('promtool', ['--version']).status === 0, 'there is no promtool here');
-}
-
-export function needPrometheus(): Need {
-  return need(() => spawnSync('prometheus', ['--version']).status === 0, 'there is no prometheus here');
 }
 
 /** Of util-linux: gives a command a terminal. */

@@ -11,10 +11,10 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { memoryIn, readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
+import { readMemoryIn } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
@@ -77,21 +77,6 @@ describe('a directory that is not as volley left it', () => {
     expect((await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected')).code).toBe(0);
   });
 
-  test('is refused where an old backup was copied over it', async () => {
-    const { workspace } = await aStoppedRun();
-    cpSync(workspace.path('out'), workspace.path('bak'), { recursive: true, preserveTimestamps: true });
-    expect((await workspace.run()).code).toBe(3);
-    for (const name of workspace.runs().map((run) => `${run}/journal.ndjson`)) {
-      // As `cp -a` does: the file stays, its content is the old one.
-      writeFileSync(workspace.path(`out/sale/${name}`), readFileSync(workspace.path(`bak/sale/${name}`)));
-    }
-    removeMemory(workspace.path('out/sale'));
-    const older = memoryIn(workspace.path('bak/sale'));
-    cpSync(older, join(workspace.path('out/sale'), basename(older)), { preserveTimestamps: true });
-    await expectRefused(workspace, RUN, 'an older copy was put in its place');
-    await expectEachOnce(workspace);
-  });
-
   const CUTS: readonly (readonly [string, (text: string) => number | undefined, string])[] = [
     ['deleted', () => undefined, 'is gone'],
     ['emptied', () => 0, 'its end is cut off'],
@@ -112,17 +97,6 @@ describe('a directory that is not as volley left it', () => {
       expect(await workspace.destinations()).toEqual(sent);
     },
   );
-
-  test('is refused where zeros took the place of the last lines of such a journal', async () => {
-    const { workspace, run } = await aStoppedRun();
-    const path = workspace.path(`out/sale/${run}/journal.ndjson`);
-    const text = readFileSync(path, 'utf8');
-    const kept = text.indexOf('\n') + 1;
-    writeFileSync(path, text.slice(0, kept).padEnd(text.length, '\0'));
-    const sent = await workspace.destinations();
-    await expectRefused(workspace, RUN, 'something else than volley changed it since');
-    expect(await workspace.destinations()).toEqual(sent);
-  });
 
   const RESTORES: readonly (readonly [string, (from: string, to: string) => void])[] = [
     ['copied over it', (from: string, to: string) => cpSync(from, to, { recursive: true })],

@@ -74,17 +74,6 @@ describe.concurrent('two rows of a file that have one number get one message', (
     expect(await workspace.destinations()).toEqual(numbersOf(3));
   });
 
-  test('where both were rejected, and are fixed one after the other, the second through two runs', async () => {
-    const { workspace, rejections } = await aRunWithRejections();
-    workspace.write('in/b.csv', pick(rejections, 'Other').replace(',none,', `,${numberOf(9)},`));
-    await workspace.run();
-    workspace.write('in/c.csv', pick(rejections, 'Twin').replace(',n/a,', ',typo,'));
-    const { summary } = await workspace.run();
-    workspace.write('in/d.csv', readRejections(workspace, summary).replace(',typo,', `,${numberOf(9)},`));
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ duplicate: 1 });
-    expect(await workspace.destinations()).toEqual([...numbersOf(2), numberOf(9)]);
-  });
-
   test('but numbers may be exchanged among the rejected rows, and are then sent all', async () => {
     const { workspace, rejections } = await aRunWithRejections();
     const fixed = rejections.replace(numberOf(3), numberOf(9)).replace(',n/a,', `,${numberOf(3)},`);
@@ -92,19 +81,5 @@ describe.concurrent('two rows of a file that have one number get one message', (
     workspace.write('in/b.csv', [header, twin, p3, ''].join('\n'));
     expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 2 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
-  });
-
-  test('but a row of another file, which shared a run with it, gets its own', async () => {
-    const { workspace, rejections } = await aRunWithRejections();
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)], sameText: 'send' }));
-    workspace.write('in/b.csv', pick(rejections, 'P3'));
-    workspace.write('in/c.csv', `${people(1)}Late,n/a\n`);
-    const { summary } = await workspace.run();
-    expect(summary.balance).toMatchObject({ accepted: 2, rejected: 1 });
-    // P2 has a message for the first file.
-    workspace.write('in/d.csv', readRejections(workspace, summary).replace(',n/a,', `,${numberOf(2)},`));
-    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1 });
-    const sent = [1, 1, 2, 2, 3].map(numberOf);
-    expect(await workspace.destinations()).toEqual(sent);
   });
 });

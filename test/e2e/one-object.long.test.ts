@@ -1,8 +1,8 @@
 import { cpSync, promises } from 'node:fs';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -20,7 +20,6 @@ const VERBS: Readonly<Record<string, (run: string) => string[]>> = {
   settle: (run) => ['settle', run, '--assume', 'not-sent', '--confirm', '10'],
   retry: (run) => ['retry', run, '--only', 'rejected'],
 };
-const NAMES = Object.keys(VERBS);
 
 /** A world whose disk fails so; or opens nothing. */
 function failing(change: Partial<RawFiles>): Env {
@@ -54,36 +53,22 @@ async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
   return { workspace, run: `out/sale/${workspace.runs()[0]}` };
 }
 
-// One after the other: only one process at a time works on a job.
-describe.each(NAMES)('%s writes one JSON object', (name) => {
-  let workspace: Workspace;
-  let args: string[];
-  beforeAll(async () => {
-    const ended = await anEndedRun();
-    workspace = ended.workspace;
-    args = VERBS[name]?.(ended.run) ?? [];
-  });
-  const give = (runtime: Env, ...more: string[]) => volleyIn(workspace, { runtime }, ...args, ...more);
+test('every verb on a job or a run writes one JSON object where the disk is full (75) and where it fails unexpectedly (4); a person reads it on stderr', async () => {
+  const { workspace, run } = await anEndedRun();
+  for (const [verb, argsOf] of Object.entries(VERBS)) {
+    const give = (runtime: Env, ...more: string[]) => volleyIn(workspace, { runtime }, ...argsOf(run), ...more);
+    const full = readFailure(await give(FULL_DISK));
+    expect([verb, full]).toMatchObject([verb, { state: 'stopped', exitCode: 75, error: { code: 'ENOSPC' } }]);
+    expect(full.error.message).toContain(workspace.path('out/sale/'));
+    expect(full.error.hint).toContain('run the same command');
+    const read = await give(FULL_DISK, '--no-json');
+    expect([verb, read.code, read.stdout, read.stderr.includes('ENOSPC')]).toEqual([verb, 75, '', true]);
 
-  test('where the disk is full (75), and the path is named', async () => {
-    const failure = readFailure(await give(FULL_DISK));
-    expect(failure).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'ENOSPC' } });
-    expect(failure.error.message).toContain(workspace.path('out/sale/'));
-    expect(failure.error.hint).toContain('run the same command');
-  });
-
-  test('where it fails unexpectedly (4), without what the error says', async () => {
-    const ended = await give(UNFORESEEN);
-    expect(readFailure(ended)).toMatchObject({ state: 'failed', exitCode: 4, error: { code: 'unexpected' } });
-    expect(ended.stdout).not.toContain(PERSON.slice(3));
-    expect(ended.stdout).not.toContain(SECRET);
-  });
-
-  test('and none for a person, who reads why on stderr', async () => {
-    const { code, stdout, stderr } = await give(FULL_DISK, '--no-json');
-    expect([code, stdout]).toEqual([75, '']);
-    expect(stderr).toContain('ENOSPC');
-  });
+    const failed = await give(UNFORESEEN);
+    expect(readFailure(failed)).toMatchObject({ state: 'failed', exitCode: 4, error: { code: 'unexpected' } });
+    expect(failed.stdout).not.toContain(PERSON.slice(3));
+    expect(failed.stdout).not.toContain(SECRET);
+  }
 });
 
 describe.concurrent('one JSON object on stdout', () => {
@@ -106,31 +91,6 @@ describe.concurrent('one JSON object on stdout', () => {
     expect(JSON.parse(ended.stdout)).toMatchObject({ job: 'sale', plan: workspace.plans()[0], steps: [{ number: 1 }] });
     const applied = readFailure(await workspace.volley('apply', `out/sale/${workspace.runs()[0]}`));
     expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
-  });
-
-  test('problems have file, line and key, apart', async () => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.writeJob(aJob(workspace, { colour: 'red' }));
-    const { error } = readFailure(await workspace.run());
-    expect(error).toMatchObject({ code: 'bad-job', problems: [{ file: 'job.yaml', line: 1, key: 'colour' }] });
-  });
-
-  test('run that finished an older run first, and then fails, says both', async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'reset-before', nth: 2 });
-    workspace.write('people.csv', people(20));
-    const steps = [anSmsStep()];
-    workspace.writeJob(aJob(workspace, { steps, service: { giveUpAfterSeconds: 1 } }));
-    const stopped = await workspace.run();
-    expect(stopped.code).not.toBe(0);
-    workspace.setFaults();
-    workspace.write('more.csv', 'name\nNobody\n');
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people.csv', 'more.csv'] } })] }));
-
-    const ended = await workspace.run();
-
-    expect(readFailure(ended)).toMatchObject({ state: 'refused', exitCode: 2, error: { code: 'bad-input' } });
-    const { earlier } = JSON.parse(ended.stdout);
-    if (stopped.code === 75) expect(earlier).toMatchObject([{ plan: stopped.summary.plan, state: 'finished' }]);
   });
 
   test('a run that a 401 stops says so in `error`', async () => {

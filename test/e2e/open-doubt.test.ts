@@ -54,22 +54,6 @@ describe.concurrent('rows in doubt of earlier runs', () => {
     expect(await ask(workspace, 'status', directory)).toMatchObject(none);
   });
 
-  test('are said on a terminal, with the command that settles them', async () => {
-    const { workspace, monday } = await aNightInDoubt();
-    workspace.write('in/tuesday.csv', people(5, 101));
-    const line = new RegExp(`10 rows of run ${monday.plan}: .* settle .*${monday.plan}`);
-
-    const own = await workspace.volley('status', monday.directory, '--no-json');
-    const tuesday = await workspace.run('--no-json');
-    const idle = await workspace.run('--no-json');
-    const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
-
-    // Of the run itself its own account tells.
-    expect(own.stdout).not.toMatch(line);
-    for (const { stdout } of [tuesday, idle, plan]) expect(stdout).toMatch(line);
-    expect([tuesday.code, idle.code]).toEqual([3, 3]);
-  });
-
   test('end nothing new, and a run that accepts all, as failOn and --ignore-open-doubt say', async () => {
     const { workspace, writeJob } = await aNightInDoubt();
     for (const [at, [failOn, flags, expected]] of (
@@ -90,28 +74,6 @@ describe.concurrent('rows in doubt of earlier runs', () => {
       expect([failOn, idle.code, idle.exitCode, idle.openDoubt.rows]).toEqual(said);
       expect([failOn, all.code, all.exitCode, all.openDoubt.rows]).toEqual(said);
     }
-  });
-
-  test('are not ignored where the run itself put them there', async () => {
-    const { workspace } = await aNightInDoubt();
-    workspace.write('in/tuesday.csv', people(20, 101));
-    workspace.setFaults({ kind: 'reset-after', nth: 1 });
-
-    const { code, openDoubt } = await ask(workspace, 'run', 'job.yaml', '--ignore-open-doubt');
-
-    expect([code, openDoubt.rows, openDoubt.runs.length]).toEqual([3, 20, 2]);
-  });
-
-  test('of the sandbox are no concern of the job once it sends to the service, nor the other way round', async () => {
-    const { workspace, monday } = await aNightInDoubt();
-    const jobDirectory = workspace.path('out/sale');
-
-    const [real, sandbox] = await Promise.all(
-      [false, true].map((isSandbox) => readOpenDoubt(nodeFiles, jobDirectory, { isSandbox })),
-    );
-
-    expect(real?.runs.map(({ run }) => run)).toEqual([monday.plan]);
-    expect(sandbox).toEqual({ rows: 0, runs: [] });
   });
 });
 
@@ -158,20 +120,5 @@ describe.concurrent('the figure of rows in doubt', () => {
     workspace.write(path, workspace.read(path).slice(0, 100));
 
     expect(await read(workspace)).toMatchObject({ rows: 0, runs: [{ run: monday.plan, inDoubt: null }] });
-  });
-
-  test('costs no look into the journal of a run that is finished', async () => {
-    const { workspace } = await aNightInDoubt();
-    const opened: string[] = [];
-    const files = {
-      ...nodeFiles,
-      openRead: (path: string) => {
-        opened.push(path);
-        return nodeFiles.openRead(path);
-      },
-    };
-
-    expect((await readOpenDoubt(files, workspace.path('out/sale'), { isSandbox: false })).rows).toBe(10);
-    expect(opened).toEqual([]);
   });
 });

@@ -43,21 +43,6 @@ describe.concurrent('opt-outs of a job', () => {
     ]);
   });
 
-  test('that were sorted with the newest first: who opted out later stays out', async () => {
-    const workspace = await aJobWith({
-      'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}${line(1, 'in').replace('-26T', '-20T')}${line(2, 'in')}${line(2)}`,
-    });
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual(without(30, 1, 2));
-  });
-
-  test('name a line in Argentina by its form for calls, and the message would go to its mobile', async () => {
-    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}+541123456789,out,,,\n` });
-    workspace.write('people.csv', `name,mobile\nAna,+5491123456789\nEva,+5491123456780\n`);
-    await workspace.run();
-    expect(await workspace.destinations()).toEqual(['+5491123456780']);
-  });
-
   test('name a line in Argentina by one form, and its person opts in by the other', async () => {
     const [mobile, calls] = ['+5491123456789', '+541123456789'];
     const said = (number: string, what: string, day: number) =>
@@ -73,12 +58,6 @@ describe.concurrent('opt-outs of a job', () => {
     expect(await countSince()).toBe(1);
     workspace.append('opt-outs.csv', said(mobile, 'in', 3));
     expect(await countSince()).toBe(0);
-  });
-
-  test('may have no line yet', async () => {
-    const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toHaveLength(30);
   });
 
   test('that others wrote, all of a directory: each number in them is out', async () => {
@@ -167,39 +146,6 @@ test('lines that are appended in mid-run take out what has not left; what was ta
   expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
 });
 
-test('a line that is written in front of the others in mid-run takes its row out, as one at the end does', async () => {
-  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
-    kind: 'latency',
-    delayMs: 1500,
-    area: 'sms',
-    nth: 2,
-  });
-  const running = workspace.volley('apply', await planned(workspace));
-  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(29)}${line(30)}`);
-  expect((await running).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(without(30, 29, 30));
-});
-
-test('who opted out in mid-run gets nothing, also where an older copy of the list is saved over it before their turn', async () => {
-  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
-    kind: 'latency',
-    delayMs: 1000,
-    area: 'sms',
-    nth: [2, 3, 4],
-  });
-  workspace.writeJob(aJob(workspace, { optOuts: 'opt-outs.csv', steps: [anSmsStep({ batchSize: 5, limits: SLOW })] }));
-  const running = workspace.volley('apply', await planned(workspace));
-  const sent = (count: number) => expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(count);
-  await sent(2);
-  workspace.append('opt-outs.csv', line(29));
-  await sent(4);
-  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${line(30)}`);
-  const { code, summary } = await running;
-  expect([code, summary.steps[0]?.withheld]).toEqual([0, { 'opted-out': 1 }]);
-  expect(await workspace.destinations()).toEqual(without(30, 29, 30));
-});
-
 test('a STOP that comes after another program saved the list is on it, for the next run', async () => {
   const workspace = await aJobWith({});
   const listener = workspace.start(['listen', '--opt-outs', 'opt-outs.csv', '--port', '0']);
@@ -229,23 +175,6 @@ test('a list that the plan was made with, and that is gone from its directory, e
   const failure = await workspace.volley('apply', run);
   expect([readFailure(failure).exitCode, failure.stdout]).toEqual([2, expect.stringContaining('b.csv')]);
   expect(await workspace.destinations()).toEqual([]);
-});
-
-test('a list that is taken out of the job once its run has begun still counts', async () => {
-  const workspace = await aJobWith({ 'opt-outs.csv': OPT_OUT_HEADER });
-  await workspace.volley('run', 'job.yaml', '--first', '3');
-  const sent = await workspace.destinations();
-  workspace.append('opt-outs.csv', Array.from({ length: 30 }, (_, index) => line(index + 1)).join(''));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: SLOW })] }));
-  await workspace.volley('run', 'job.yaml', '--rest');
-  expect([sent.length, await workspace.destinations()]).toEqual([3, sent]);
-});
-
-test('the list of the memory, named by the job as well, is read once', async () => {
-  const workspace = await aJobWith({ 'mem/opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` });
-  workspace.writeJob(aJob(workspace, { optOuts: 'mem/opt-outs.csv', memory: 'mem' }));
-  const { summary } = await workspace.run();
-  expect(summary.steps[0]?.suppression).toHaveLength(1);
 });
 
 test('who opted out since is counted by the latest line of each list, however late a line was delivered', async () => {

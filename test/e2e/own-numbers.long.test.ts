@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aJobOf, MINE, planJobOf, YOURS } from './a-job-to-test.js';
@@ -60,14 +60,6 @@ describe('volley test', () => {
     );
   });
 
-  test('the same test again sends again', async () => {
-    const workspace = await aJobOf();
-    const runs = new Set<string>();
-    for (let time = 0; time < 3; time += 1)
-      runs.add((await workspace.volley('test', 'job.yaml', '--to', MINE)).summary.plan);
-    expect([runs.size, await workspace.destinations()]).toEqual([3, [MINE, MINE, MINE]]);
-  });
-
   test('a test that stopped is resumed by the same command, and sends nothing twice; the job does not wait for it', async () => {
     const workspace = await aJobOf();
     workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 }, { kind: 'status-401', area: 'sms', nth: 2 });
@@ -87,18 +79,6 @@ describe('volley test', () => {
     const idle = JSON.parse((await workspace.run()).stdout);
     expect([idle.state, idle.exitCode, idle.openDoubt.rows]).toEqual(['nothing-new', 0, 0]);
     expect((await workspace.volley(...args)).summary.balance.accepted).toBe(20);
-  });
-
-  test('a test that was cut short and deleted does not block the job', async () => {
-    const workspace = await aJobOf();
-    workspace.setFaults({ kind: 'status-401', nth: 1 });
-    const { code, summary } = await workspace.volley('test', 'job.yaml', '--to', MINE);
-    expect([code, summary.state]).toEqual([4, 'stopped']);
-    workspace.setFaults();
-    rmSync(summary.directory, { recursive: true });
-
-    expect((await workspace.run()).code).toBe(0);
-    expect((await workspace.volley('test', 'job.yaml', '--to', MINE)).code).toBe(0);
   });
 
   test('status and settle of the job mean its run, retry refuses a test, runs lists it as one, prune deletes it', async () => {
@@ -187,12 +167,5 @@ describe('volley test', () => {
     const { summary } = await workspace.volley('test', 'job.yaml', '--to', MINE);
     expect(await of(summary.directory)).toContain('it is a test itself');
     expect([await workspace.contacts(), await workspace.destinations()]).toEqual([[], [MINE]]);
-  });
-
-  test('the guards of the job hold for a test as well', async () => {
-    const workspace = await aJobOf({ guards: { maxMessages: 3 } });
-    const { error, exitCode } = readFailure(await workspace.volley('test', 'job.yaml', ...TO, '--count', '2'));
-    expect([exitCode, error.code]).toEqual([4, 'guard']);
-    expect(workspace.requests()).toEqual([]);
   });
 });

@@ -88,37 +88,7 @@ test('commands print and write of a packed run what they do of a plain one', asy
   expect(listPlanFiles(run)).toEqual(PACKED);
 });
 
-/** They change what they are given, so each has a run of its own; ids are those of the plan. */
-const CHANGES: readonly (readonly [string, (run: Run) => Promise<unknown>])[] = [
-  [
-    'settle',
-    ({ workspace, directory }) => workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10'),
-  ],
-  ['retry', ({ workspace, directory }) => workspace.volley('retry', directory, '--only', 'rejected')],
-  ['test', ({ workspace, directory }) => workspace.volley('test', directory, '--to', '+6592345678', '--count', '3')],
-  [
-    're-import',
-    async ({ workspace, directory }) => {
-      const rejections = workspace.read(`${directory}/2-sms.rejections.csv`);
-      workspace.write('people.csv', rejections.replace('n/a', numberOf(99)));
-      return workspace.run();
-    },
-  ],
-];
-
 describe('a command', () => {
-  test.each(oneIn(4, CHANGES))('that changes something does so of a packed run: %s', async (_, give) => {
-    const seen: unknown[] = [];
-    for (const make of [aRun, aPackedRun]) {
-      const run = await make();
-      await give(run);
-      const { runs } = JSON.parse((await run.workspace.volley('runs', 'job.yaml')).stdout);
-      const about = runs.map(({ state, balance, exitCode }: Record<string, unknown>) => ({ state, balance, exitCode }));
-      seen.push({ about, sent: await run.workspace.destinations() });
-    }
-    expect(seen[1]).toEqual(seen[0]);
-  });
-
   test.each(oneIn(2, PACKED))('refuses %s if it is damaged, with its name and what to do', async (name) => {
     const run = await aPackedRun();
     const { workspace, directory } = run;
@@ -137,13 +107,5 @@ describe('a command', () => {
     rmSync(path);
     workspace.write(`${directory}/${name.slice(0, -3)}`, gunzipSync(whole));
     expect((await workspace.volley(...args)).code).toBe(0);
-  });
-
-  test('that prunes deletes packed files, too', async () => {
-    const run = await aPackedRun();
-    const { workspace, directory } = run;
-    await workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10');
-    expect((await workspace.volley('prune', 'job.yaml', '--older-than', '0h')).code).toBe(0);
-    expect(readdirSync(workspace.path(directory)).sort()).toEqual(['run.json', 'summary.json']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
@@ -93,36 +93,6 @@ test.concurrent('input that changed under an unfinished run is refused; --ignore
   const ignored = await workspace.volley('apply', summary.directory, '--ignore-changed-inputs');
   expect(ignored.code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
-});
-
-test.concurrent('status tells how far a run is without writing; report makes its outputs again', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
-  const { summary } = await workspace.run();
-  const results = `${workspace.runOf(summary.plan)}/1-sms.results.csv`;
-  const before = workspace.read(results);
-  workspace.write(results, 'spoilt');
-
-  const status = await workspace.volley('status', summary.directory);
-
-  expect(status.code).toBe(0);
-  expect(JSON.parse(status.stdout)).toMatchObject({
-    plan: summary.plan,
-    state: expect.stringContaining('stopped (unauthorized'),
-    runner: null,
-    steps: [
-      { planned: 30, balance: { read: 30, accepted: 10, rejected: 0, inDoubt: 0, unprocessed: 20 }, inFlight: 0 },
-    ],
-  });
-  expect(workspace.read(results)).toBe('spoilt');
-
-  const report = await workspace.volley('report', summary.directory);
-
-  expect(report.code).toBe(0);
-  const { error, ...reported } = JSON.parse(report.stdout);
-  expect([error.code, reported]).toEqual(['unauthorized', summary]);
-  expect(workspace.read(results)).toBe(before);
 });
 
 function plannedBodies(file: string): unknown[] {

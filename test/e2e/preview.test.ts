@@ -78,17 +78,6 @@ describe.concurrent('preview of a job', () => {
     expect(refused?.code).toMatch(/^[a-z-]+$/);
   });
 
-  test('draws the same rows by the same word', async () => {
-    const workspace = await anSms();
-    const draw = async (word: string) =>
-      (await show(workspace, 'job.yaml', '--random', word, '--count', '3')).map(({ row }) => row);
-    expect(await draw('tuesday')).toEqual(await draw('tuesday'));
-    const draws = new Set(
-      await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(async (word) => String(await draw(word)))),
-    );
-    expect(draws.size).toBeGreaterThan(1);
-  });
-
   test('shows field and value of a contact', async () => {
     const workspace = await aJobOf(
       aContactsStep({ input: { files: 'people.csv' }, fields: { msisdn: 'mobile', firstName: 'name' } }),
@@ -139,18 +128,6 @@ describe.concurrent('preview of a job', () => {
     expect(shown?.cells).toMatchObject({ german: cells.german, iso: cells.iso, dashed: cells.dashed });
     expect(shown?.cells.number).not.toContain('1234');
     expect(shown?.cells.called).toBe('tel:91****67');
-  });
-
-  test('refuses standard input, which it would use up', async () => {
-    const workspace = await aJobOf(anSmsStep({ input: { files: '-' } }));
-    const { error } = readFailure(await workspace.volley('preview', 'job.yaml'));
-    expect(error.message).toBe('Cannot preview the job: it reads standard input, expected files');
-  });
-
-  test('names what is wrong with the job or its files, as plan does', async () => {
-    const workspace = await aJobOf(anSmsStep({ input: { files: 'people.csv', where: { reff: 'present' } } }));
-    const { error } = readFailure(await workspace.volley('preview', 'job.yaml'));
-    expect(error.problems).toEqual([expect.objectContaining({ file: 'job.yaml', hint: 'Did you mean "ref"?' })]);
   });
 });
 

@@ -1,9 +1,7 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
-import { expectEveryRowOnce, expectLedgerAgrees, readOutput } from './account.js';
+import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
 
 describe.concurrent('a run that finishes', () => {
   test('has every row in exactly one output, and its results join the ledger by clientMessageId', async () => {
@@ -26,38 +24,5 @@ describe.concurrent('a run that finishes', () => {
       rejections: { REJECTED: 4, empty: 1, 'too-few-fields': 1, 'missing-value': 1 },
       skips: { duplicate: 1, suppressed: 1 },
     });
-  });
-
-  test('leaves the key in none of its files, and none of them to others', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace));
-
-    const { summary, stdout, stderr } = await workspace.run();
-
-    const { apiKey } = workspace.sandbox.credentials;
-    const files = readdirSync(summary.directory);
-    expect(files).toContain('journal.ndjson');
-    for (const file of files) {
-      expect(workspace.read(`${workspace.runOf(summary.plan)}/${file}`)).not.toContain(apiKey);
-      expect(statSync(join(summary.directory, file)).mode & 0o777).toBe(0o600);
-    }
-    expect(statSync(summary.directory).mode & 0o777).toBe(0o700);
-    expect(stdout + stderr).not.toContain(apiKey);
-  });
-
-  test('gives each contact its id, and a contact that was there already is merged into', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', `${people(3)}Ann again,+6591000001\n`);
-    workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
-
-    const { code, summary } = await workspace.run();
-
-    expectEveryRowOnce(summary);
-    expect(code).toBe(0);
-    const ledger = await workspace.contacts();
-    const results = readOutput(summary, 1, 'results').map((row) => [row._status, row._contactId]);
-    expect(results).toEqual(ledger.map((entry) => [entry.outcome.toUpperCase(), String(entry.contactId)]));
-    expect(results[3]).toEqual(['MERGED', results[0]?.[1]]);
   });
 });

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -99,8 +99,8 @@ describe.concurrent('the proof of a run', () => {
     expect((await verifyProof(workspace.path('audit'))).code).toBe(0);
   });
 
-  test('it says who planned and who approved, and the signature of an approval holds without Volley', async () => {
-    const { printed, verify, verifyForged } = await anApprovedRun();
+  test('it says who planned and who approved: the signature of an approval, and what it says of the plan.json that was approved, hold without Volley', async () => {
+    const { directory, printed, verify, verifyForged } = await anApprovedRun();
 
     const text = readFileSync(printed.proof, 'utf8');
     expect(readEntries(text).slice(0, 2)).toMatchObject([
@@ -113,10 +113,7 @@ describe.concurrent('the proof of a run', () => {
     expect(readFileSync(printed.page, 'utf8')).toMatch(/planned<.*ann.*approved<.*Bob/s);
     const forged = await verifyForged('approval', { name: 'Eve' });
     expect([forged.code, forged.stderr]).toEqual([1, expect.stringContaining('signature is not of the key of Eve')]);
-  });
 
-  test('what it says of the plan is that of the plan.json which was approved, where that is given', async () => {
-    const { directory, verify, verifyForged } = await anApprovedRun();
     const held = await verify('proof.json', '--plan', 'plan.json');
     expect([held.code, held.stderr, held.stdout]).toEqual([
       0,
@@ -153,28 +150,10 @@ describe.concurrent('the proof of a run', () => {
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('it is another plan, or was changed')]);
   });
 
-  test('with plan.json an approval counts only under the key of an approver of the plan, and none may lack', async () => {
-    const { planSha256, run, verifyForged } = await anApprovedRun();
-    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-    const approval = { approval: 1, plan: run, planSha256, name: 'Bob', at: new Date(0).toISOString() };
-    const signature = sign(null, Buffer.from(JSON.stringify(approval)), privateKey).toString('base64');
-    const pem = publicKey.export({ format: 'pem', type: 'spki' });
-    const forgeries: [object, string][] = [
-      [{ at: 0, publicKey: pem, signature }, 'not signed with the key that it has for that name'],
-      [{ signature: undefined, publicKey: undefined }, 'not signed with the key that it has for that name'],
-      [{ type: undefined }, 'it asks for 1 approvals, the proof has 0'],
-    ];
-    for (const [change, said] of forgeries) {
-      expect((await verifyForged('approval', change)).code).toBe(0);
-      const { code, stderr } = await verifyForged('approval', change, '--plan', 'plan.json');
-      expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
-    }
-  });
-
-  test('one person can be looked up, and the results are those of the proof: a row more, less or elsewhere is named', async () => {
+  test('one person can be looked up, with the salt of this run alone', async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace, { output: { directory: 'out', csv: { delimiter: ';', bom: true } } }));
+    workspace.writeJob(aJob(workspace));
     const { summary } = await workspace.run();
     const { directory } = await prove(workspace, summary.directory);
     const salted = ['proof.json', '--salt', 'proof.salt'];
@@ -184,20 +163,6 @@ describe.concurrent('the proof of a run', () => {
     const missed = await verifyProof(directory, ...salted, '--number', '+6591000021');
     expect(missed.stdout).toContain('+6591000021: not planned');
 
-    const [header = '', ...rows] = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.results.csv`).split('\n');
-    const [third = '', fourth = ''] = rows.slice(2);
-    const forged = {
-      less: [rows.toSpliced(2, 1), 'it lacks a row, entry 10 (row 3 of step 1)'],
-      more: [rows.toSpliced(2, 0, third.replace('91000003', '91000099')), 'row 3 of it, or its header, was changed'],
-      changed: [rows.with(2, third.replaceAll('91000003', '91000099')), 'row 3 of it, or its header, was changed'],
-      swapped: [rows.toSpliced(2, 2, fourth, third), 'entry 10 (row 3 of step 1)'],
-      cut: [[...rows.slice(0, -2), ''], 'it lacks a row, entry 27 (row 20 of step 1)'],
-    } as const;
-    for (const [name, [forgery, said]] of Object.entries(forged)) {
-      writeFileSync(join(directory, `${name}.csv`), [header, ...forgery].join('\n'));
-      const { code, stderr } = await verifyProof(directory, ...salted, `${name}.csv`);
-      expect([name, code, stderr]).toEqual([name, 1, expect.stringContaining(said)]);
-    }
     writeFileSync(join(directory, 'other.salt'), `${'0'.repeat(64)}\n`);
     const other = await verifyProof(directory, 'proof.json', '--salt', 'other.salt', '1-sms.results.csv');
     expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('salt of another run')]);

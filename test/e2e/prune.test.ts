@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { lockDepsOf, nodeEnv } from '../../src/command/env.js';
-import { readPlan } from '../../src/plan/format/plan-file.js';
 import { openRegistry } from '../../src/registry/open-registry.js';
-import { joinReceipts } from '../../src/settle/settle-receipts.js';
 import { acquireLock } from '../../src/storage/lock.js';
-import { anEventLine, aReceipt } from '../listen/events.js';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -109,32 +106,6 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   expect(await prune(workspace, '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
   expect((await prune(workspace)).pruned).toMatchObject([{ run: retry }, { run }]);
-});
-
-test('an age that is none is refused', async () => {
-  const workspace = await aWorkspace();
-  workspace.writeJob(aJob(workspace));
-  const { error } = readFailure(await workspace.volley('prune', 'job.yaml', '--older-than', 'soon'));
-  expect([error.code, error.message]).toEqual(['bad-flag', expect.stringContaining('such as 90d')]);
-});
-
-test('a pruned run is listed with its figures as they stood at last, also those that receipts settled', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
-  const { summary } = await workspace.run();
-  expect(summary.balance.inDoubt).toBe(10);
-  const events = (await workspace.sms()).map(({ clientMessageId, destination, umid }) =>
-    anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
-  );
-  workspace.write(`${workspace.runOf(summary.plan)}/receipts.ndjson`, events.join(''));
-  const plan = await readPlan(nodeEnv.files, summary.directory);
-  await joinReceipts({ directory: summary.directory, plan }, nodeEnv);
-
-  await prune(workspace);
-
-  const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
-  expect(runs).toMatchObject([{ state: 'pruned', exitCode: 0, balance: { accepted: 30, inDoubt: 0 } }]);
 });
 
 test('a directory that is no job is refused, and a job named sandbox keeps its memory', async () => {

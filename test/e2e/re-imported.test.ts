@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
-import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
@@ -49,26 +49,6 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(readOutput(again, 1, 'skipped')[0]?._reason).toContain(fed.summary.plan);
   });
 
-  test('as German Excel opens it (semicolons, byte order mark) is read again, also beside files with a stated encoding', async () => {
-    const output = { directory: 'out', csv: { delimiter: ';', bom: true } };
-    const workspace = await aWorkspace(REFUSE_P3);
-    const input = { files: 'in/*', encoding: 'windows-1252', delimiter: ',' };
-    workspace.write('in/a.csv', Buffer.from(`${people(5)}Zoë,n/a\n`, 'latin1'));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input })], output }));
-    const first = await workspace.run();
-    workspace.setFaults();
-    const results = read(first.summary, 'results.csv');
-    expect(results.split('\n', 1)[0]).toMatch(/^\ufeff_step;_file;_line;_row;/);
-    const rejections = read(first.summary, 'rejections.csv');
-    expect(rejections).toMatch(/^\ufeff.*\n(.*\n)*Zoë;n\/a;1;/);
-
-    workspace.write('in/b.csv', rejections.replace(';n/a;', `;${numberOf(9)};`));
-    const fed = await workspace.run();
-
-    expect(fed.summary.balance).toMatchObject({ read: 2, accepted: 2 });
-    expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
-  });
-
   test('as a workbook is whole, and read again: numbers keep their plus, and no cell is a formula', async () => {
     const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'xlsx' } });
     expect(readdirSync(first.directory).filter((name) => name.endsWith('.part'))).toEqual([]);
@@ -107,20 +87,6 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
   });
 
-  test('and rejected once more is known again in the rejections of the second run', async () => {
-    const { workspace, first } = await aRunWithRejections();
-    workspace.write('in/b.csv', read(first, 'rejections.csv').replace(numberOf(3), 'typo'));
-    const second = await workspace.run();
-    expect(readOutput(second.summary, 1, 'rejections').map((row) => row._rowId)).toEqual(
-      readOutput(first, 1, 'rejections').map((row) => row._rowId),
-    );
-    expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
-
-    workspace.write('in/c.csv', read(second.summary, 'rejections.csv').replace('typo', numberOf(3)));
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
-
   test('with an id that no one gave, or a row whose fields do not fit, is rejected: it may have been sent', async () => {
     const { workspace, first } = await aRunWithRejections();
     const [header = '', row = ''] = read(first, 'rejections.csv').split('\n');
@@ -137,35 +103,6 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 3 });
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(4), numberOf(5)]);
   });
-
-  test('in NDJSON is known as well', async () => {
-    const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'ndjson' } });
-    const file = read(first, 'rejections.ndjson');
-    workspace.write('in/b.ndjson', file);
-    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, rejected: 1 });
-    workspace.write('in/c.ndjson', file.replace('Nobody', 'Somebody').replace(numberOf(3), numberOf(13)));
-    expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 0, rejected: 1, skipped: 1 });
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
-
-  test('of another step is skipped by a step that had the rows itself', async () => {
-    const workspace = await aWorkspace({ kind: 'reject-rows', area: 'contacts', endingWith: '003' });
-    workspace.write('in/a.csv', people(5));
-    workspace.writeJob(aJob(workspace, { steps: [aContactsStep(INBOX), anSmsStep(INBOX)] }));
-    const { summary } = await workspace.run();
-    const [refused] = readOutput(summary, 1, 'rejections');
-    expect(refused?.name).toBe('P3');
-    workspace.setFaults();
-
-    workspace.write('in/b.csv', readFileSync(join(summary.directory, '1-contacts.rejections.csv')));
-    const fed = await workspace.run();
-
-    expect(fed.summary.steps.map(({ balance: { accepted, skipped } }) => [accepted, skipped])).toEqual([
-      [1, 0],
-      [0, 1],
-    ]);
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
 });
 
 describe.concurrent('a plan of rows that were re-imported', () => {
@@ -180,14 +117,6 @@ describe.concurrent('a plan of rows that were re-imported', () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
     expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
     expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
-
-  test('says in plan.json which runs they are from', async () => {
-    const { workspace, first } = await aRunWithRejections();
-    workspace.write('in/b.csv', read(first, 'rejections.csv'));
-    const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-    const plan = JSON.parse(readFileSync(join(directory, 'plan.json'), 'utf8'));
-    expect([plan.format, plan.steps[0].inputs[0].fedFrom]).toEqual([1, [first.plan]]);
   });
 });
 
@@ -253,51 +182,4 @@ describe.concurrent('a row that a draft refused, of a file that a run read in an
     expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ duplicate: 1 });
     expect(await workspace.destinations()).toEqual(numbersOf(3));
   });
-});
-
-describe.concurrent('an output that is no rejections file refuses the plan', () => {
-  test('results, skipped, in-doubt, unprocessed', async () => {
-    const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'status-401', nth: 3 });
-    workspace.write('in/a.csv', `${people(30)}Twin,${numberOf(1)}\n`);
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INBOX)] }));
-    const { summary } = await workspace.run();
-    const texts = new Map<string, string>();
-    for (const output of ['results', 'skipped', 'in-doubt', 'unprocessed'] as const) {
-      expect(readOutput(summary, 1, output).length, output).toBeGreaterThan(0);
-      texts.set(output, read(summary, `${output}.csv`));
-    }
-    workspace.setFaults();
-    await workspace.volley('apply', summary.directory);
-    const sent = await workspace.destinations();
-
-    for (const [output, text] of texts) {
-      workspace.write('in/b.csv', text);
-      const { code, stderr } = await workspace.run();
-      expect([output, code, stderr]).toEqual([output, 2, expect.stringContaining('in/b.csv: it holds')]);
-    }
-    expect(await workspace.destinations()).toEqual(sent);
-  });
-
-  test('rejections without their ids, and rows of several outputs in one NDJSON file', async () => {
-    const { workspace, first } = await aRunWithRejections({ output: { directory: 'out', format: 'ndjson' } });
-    const rejections = read(first, 'rejections.ndjson');
-    workspace.write('in/b.ndjson', rejections.replaceAll(/,"_rowId":"[^"]*"/g, ''));
-    workspace.write('in/c.ndjson', rejections + read(first, 'results.ndjson'));
-    const { code, stderr } = await workspace.run();
-    expect([code, stderr]).toEqual([
-      2,
-      expect.stringMatching(/b\.ndjson: .*without the column _rowId.*c\.ndjson: it holds results/s),
-    ]);
-  });
-});
-
-test('results of one kind of step are input of another', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { steps: [aContactsStep()] }));
-  const { summary } = await workspace.run();
-  writeFileSync(workspace.path('made.csv'), readFileSync(join(summary.directory, '1-contacts.results.csv')));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'made.csv' } })] }));
-  expect((await workspace.run()).summary.balance.accepted).toBe(3);
-  expect(await workspace.destinations()).toEqual(numbersOf(3));
 });

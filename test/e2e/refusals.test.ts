@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -48,26 +48,6 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
   expect(workspace.requests()).toEqual([]);
 });
 
-test('files and lists that are not there refuse the plan: exit 2, all at once', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(5));
-  const steps = [
-    anSmsStep({ input: { files: ['people.csv', 'none/*.csv'] } }),
-    anSmsStep({ suppress: { files: 'gone.csv' } }),
-    aContactsStep({ input: { files: 'lost.csv' } }),
-  ];
-  workspace.writeJob(aJob(workspace, { steps }));
-
-  const { code, stderr } = await workspace.run();
-
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/none: there is no such file/);
-  expect(stderr).toMatch(/gone\.csv/);
-  expect(stderr).toMatch(/lost\.csv/);
-  expect(workspace.directories()).toEqual([]);
-  expect(workspace.requests()).toEqual([]);
-});
-
 test('a pattern that matches no file in a directory that is there is nothing new: exit 0, and said', async () => {
   const workspace = await aWorkspace();
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['inbox-*.csv'] } })] }));
@@ -80,22 +60,4 @@ test('a pattern that matches no file in a directory that is there is nothing new
     leftOut: [{ file: 'inbox-*.csv', reason: 'matches no file' }],
   });
   expect(workspace.requests()).toEqual([]);
-});
-
-test('an empty suppression list refuses the plan; once fixed, the same command sends', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(5));
-  workspace.write('gone.csv', 'mobile\n');
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress: { files: 'gone.csv' } })] }));
-
-  const { code, stderr } = await workspace.run();
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('gone.csv');
-  expect(workspace.directories()).toEqual([]);
-  expect(workspace.requests()).toEqual([]);
-
-  workspace.write('gone.csv', `mobile\n${numbersOf(1, 5)[0]}\n`);
-  expect((await workspace.run()).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(4));
 });

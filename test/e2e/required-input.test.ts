@@ -71,15 +71,6 @@ describe.concurrent('an export that did not come', () => {
   });
 });
 
-test('an age that is none is refused with its line', async () => {
-  const workspace = await aNightlyJob({ newerThan: 'yesterday' });
-  const { error } = readFailure(await workspace.run());
-  expect([error.code, JSON.stringify(error.problems)]).toEqual([
-    'bad-job',
-    expect.stringContaining('expected minutes, hours, days or weeks, such as 30m, 26h or 7d'),
-  ]);
-});
-
 test('an inbox of many files that were sent costs one line', async () => {
   const workspace = await aNightlyJob({});
   for (let day = 0; day < 40; day++) workspace.write(`inbox/day-${day}.csv`, people(1, 100 + day));

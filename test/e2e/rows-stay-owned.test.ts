@@ -52,16 +52,6 @@ describe.each(Object.entries(CLAIMS))('a single run deleted that was %s', (_what
     expect(JSON.parse(retry.stdout)).toMatchObject({ state: 'nothing-to-retry', left: { retriedBefore: 1 } });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(14)]);
   });
-
-  test('keeps its rows where the run that they are from is deleted too', async () => {
-    const of = await aRunWithRejections();
-    const { workspace, first, file } = of;
-    rmSync(await claim(of), { recursive: true });
-    rmSync(first, { recursive: true });
-    workspace.write('in/c.csv', file.replace(numberOf(2), numberOf(12)).replace(',n/a,', `,${numberOf(14)},`));
-    expect((await workspace.run()).summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
-    expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(14)]);
-  });
 });
 
 test('rows of a plan that was never begun are free; those of a run that refused them once more are free under their new ids', async () => {
@@ -90,27 +80,6 @@ test('a row that a deleted run sent from its own file is not sent from the rejec
   rmSync(summary.directory, { recursive: true });
   workspace.write('in/fixed.csv', file.replace('91000003', numberOf(13)));
   expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, rejected: 1 });
-  expect(await workspace.destinations()).toEqual(numbersOf(3));
-});
-
-test('a row that two plans refused is sent once, whichever rejections it comes back from', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('in/people.csv', `${people(2)}P3,91000003\n`);
-  const step = { input: { files: 'in/*' } };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(step)] }));
-  const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  await workspace.volley('report', draft.directory);
-  const ofDraft = workspace.read(`${workspace.runOf(draft.plan)}/1-sms.rejections.csv`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, batchSize: 5 })] }));
-  const { summary } = await workspace.run();
-  const ofRun = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
-  expect(ofRun).not.toBe(ofDraft);
-
-  workspace.write('in/fixed.csv', ofRun.replace('91000003', numberOf(3)));
-  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
-  workspace.write('in/fixed-too.csv', ofDraft.replace('91000003', numberOf(13)));
-  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 0 });
-
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
 

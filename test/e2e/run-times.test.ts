@@ -31,28 +31,6 @@ test('before notBefore, run and apply send nothing, name the time and end with 7
   expect(workspace.requests()).toEqual([]);
 });
 
-test('with --wait the job is planned at once, and sent at its time', async () => {
-  const notBefore = inMs(2500);
-  const workspace = await aWorkspaceWith({ notBefore });
-
-  const { code } = await workspace.run('--wait');
-
-  expect(code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(15));
-  const sent = (await workspace.sms()).map(({ at }) => at);
-  expect(Math.min(...sent.map((each) => new Date(each).getTime()))).toBeGreaterThanOrEqual(Date.parse(notBefore));
-});
-
-test('notAfter that has passed refuses the plan with the line of the job: exit 2', async () => {
-  const workspace = await aWorkspaceWith({ notAfter: '2020-01-01T00:00:00Z' });
-
-  const { code, stderr } = await workspace.run();
-
-  expect(code).toBe(2);
-  expect(stderr).toMatch(/job\.yaml:\d+(:\d+)?: notAfter, 1 January 2020 at 00:00 UTC, is in the past/);
-  expect(workspace.directories()).toEqual([]);
-});
-
 test('what a run has not sent by notAfter is too late: exit 4, and a retry under a later one sends each once', async () => {
   const slow = anSmsStep({ batchSize: 1, limits: { requestsPerSecond: 4, concurrency: 1 } });
   const workspace = await aWorkspaceWith({ notAfter: inMs(2500), steps: [slow] });
@@ -75,15 +53,4 @@ test('what a run has not sent by notAfter is too late: exit 4, and a retry under
     accepted: late,
   });
   expect(await workspace.destinations()).toEqual(numbersOf(15));
-});
-
-test('a local time of a zone is sent to the service as an instant with its offset', async () => {
-  const tomorrow = new Date(Date.now() + DAY_MS + 8 * 3_600_000).toISOString().slice(0, 16).replace('T', ' ');
-  const template = { source: 'ACME', text: 'Hi', scheduled: { at: tomorrow, timeZone: 'Asia/Singapore' } };
-  const workspace = await aWorkspaceWith({ steps: [anSmsStep({ template })] });
-
-  expect((await workspace.run()).code).toBe(0);
-
-  const wanted = `${tomorrow.replace(' ', 'T')}:00+08:00`;
-  expect(workspace.read(`out/sale/${workspace.runs()[0]}/1-sms.requests.ndjson`)).toContain(`"scheduled":"${wanted}"`);
 });

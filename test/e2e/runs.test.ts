@@ -1,15 +1,7 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { basename } from 'node:path';
+import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
-import { runVerb } from '../../src/command/runner.js';
-import { runs } from '../../src/verbs/runs.js';
-import { aTerminal } from '../command/a-terminal.js';
-import { memoryIn } from '../registry/memory-on-disk.js';
-import { aMemoryDisk } from '../storage/a-memory-disk.js';
 import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
 
 /** A finished run, one with rows in doubt, and a plan. */
 async function aHistory() {
@@ -69,28 +61,4 @@ test('the table fits 80 columns, and names each run and its files', async () => 
   expect(stdout).toMatch(/^Job sale: 3 runs\n/);
   expect(lines.filter((line) => line.includes(first))).toEqual([expect.stringMatching(/people\.csv$/)]);
   expect(lines[lines.findIndex((line) => line.includes(second)) - 1]).toMatch(/ finished +3 +10 +– +10 +– /);
-});
-
-test('a directory in which no job has run is refused', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('elsewhere/people.csv', people(1));
-
-  const { error, exitCode } = readFailure(await workspace.volley('runs', 'elsewhere'));
-
-  expect([exitCode, error.code]).toEqual([2, 'bad-plan']);
-  expect(error.message).toContain('no job has run in it');
-});
-
-test('runs of jobs whose output is the root of the disk have the names of their jobs', async () => {
-  const { workspace } = await aHistory();
-  const disk = aMemoryDisk();
-  const memory = memoryIn(workspace.path('out/sale'));
-  disk.write('/memory', readFileSync(memory, 'utf8'));
-  await disk.files.makeDirectory('/sale');
-  await disk.files.rename('/memory', `/sale/${basename(memory)}`);
-  const { terminal, said } = aTerminal();
-
-  await runVerb('runs', runs, { job: '/', json: true }, { ...terminal, runtime: { ...nodeEnv, files: disk.files } });
-
-  expect(JSON.parse(said.stdout).runs).toMatchObject([{ job: 'sale' }, { job: 'sale' }]);
 });

@@ -66,14 +66,6 @@ test.each([
   }
 });
 
-test('the id of the plan answers, too', async () => {
-  const { workspace, at } = await aLiveJob(30);
-  await workspace.volley('plan', 'job.yaml');
-  const [id = ''] = workspace.plans();
-
-  expect((await at([], 'apply', workspace.runOf(id), '--confirm', id)).code).toBe(0);
-});
-
 test('nothing is asked without a terminal, for a program that reads JSON, and of the embedded sandbox', async () => {
   const live = await aLiveJob(3);
   expect((await live.workspace.run()).code).toBe(0);

@@ -1,7 +1,6 @@
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT } from './a-workspace.js';
+import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {
@@ -18,24 +17,6 @@ describe.concurrent('a file is sent once per job', () => {
     expect(stdout).toContain(`people.csv`);
     expect(stdout).toContain(summary.plan);
     expect(workspace.requests()).toHaveLength(2);
-  });
-
-  test('by another account it is sent as well, as another run; the run of the first one is not touched', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(5));
-    workspace.writeJob(aJob(workspace));
-    const first = await workspace.run();
-    workspace.writeJob(aJob(workspace, { service: { account: OTHER_ACCOUNT.account } }));
-
-    const other = await workspace.run();
-
-    expect([first.code, other.code]).toEqual([0, 0]);
-    expect(other.summary.plan).not.toBe(first.summary.plan);
-    expect((await workspace.sms()).map(({ subAccountId }) => subAccountId).sort()).toEqual([
-      ...Array(5).fill('acme_hq'),
-      ...Array(5).fill('umbrella_hq'),
-    ]);
-    expect(JSON.parse((await workspace.run()).stdout)).toMatchObject({ state: 'nothing-new' });
   });
 
   test('a new file beside the old ones sends that one only, a copy of an old one nothing, fixed text nothing', async () => {
@@ -59,21 +40,6 @@ describe.concurrent('a file is sent once per job', () => {
 
     expect(JSON.parse(fixed.stdout)).toMatchObject({ state: 'nothing-new' });
     expect(workspace.requests()).toHaveLength(2);
-  });
-
-  test('a file that was packed after it was sent is the same file, and so is one that was unpacked', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people-1.csv', people(3));
-    workspace.write('people-2.csv.gz', gzipSync(people(3, 101)));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people-*' } })] }));
-    await workspace.run();
-
-    workspace.write('people-3.csv.gz', gzipSync(people(3)));
-    workspace.write('people-4.csv', people(3, 101));
-    const { stdout } = await workspace.run();
-
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'nothing-new' });
-    expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(3, 101)]);
   });
 
   test('--again and `repeat: always` send the same file once more, with other ids', async () => {
@@ -104,5 +70,48 @@ describe.concurrent('a file is sent once per job', () => {
 
     expect(code).toBe(0);
     expect((await workspace.sms()).length).toBe(days[0] === days[1] ? 3 : 6);
+  });
+});
+
+const PEOPLE = 3;
+const HQ = 'acme_hq';
+type Service = Readonly<Record<string, unknown>>;
+
+async function aRun(service: Service, steps = [anSmsStep()]): Promise<Workspace> {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(PEOPLE));
+  workspace.writeJob(aJob(workspace, { service, steps }));
+  expect((await workspace.run()).code).toBe(0);
+  return workspace;
+}
+
+async function runAs(workspace: Workspace, service: Service, steps = [anSmsStep()]): Promise<number | null> {
+  workspace.writeJob(aJob(workspace, { service, steps }));
+  return (await workspace.run()).code;
+}
+
+describe.concurrent('who has had a message is known by what is sent', () => {
+  test('a corrected name of the account, which no address of a message holds, sends nothing again', async () => {
+    const workspace = await aRun({ account: 'acme', subAccountId: HQ });
+    expect(await runAs(workspace, { account: 'acmee', subAccountId: HQ })).toBe(0);
+    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+  });
+
+  test('of two steps, only the one whose address changed has its rows sent', async () => {
+    const steps = [aContactsStep(), anSmsStep()];
+    const workspace = await aRun({ account: 'acme', subAccountId: HQ }, steps);
+    expect(await runAs(workspace, { account: OTHER_ACCOUNT.account, subAccountId: HQ }, steps)).toBe(0);
+    expect(await workspace.contacts()).toHaveLength(2 * PEOPLE);
+    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+  });
+
+  test.each<[string, Service, Service]>([
+    ['subaccount is another sender', { subAccountId: HQ }, { subAccountId: OTHER_ACCOUNT.subAccountIds[0] }],
+    ['address is another service', {}, { bases: { sms: 'http://localhost:PORT' } }],
+  ])('another %s: it sends', async (_what, first, second) => {
+    const workspace = await aRun(first);
+    const { port } = new URL(workspace.sandbox.origin);
+    expect(await runAs(workspace, JSON.parse(JSON.stringify(second).replace('PORT', port)))).toBe(0);
+    expect(await workspace.destinations()).toEqual([...numbersOf(PEOPLE), ...numbersOf(PEOPLE)].sort());
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
@@ -68,6 +69,33 @@ describe('rows in doubt, from the message export to the last message', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(40));
   });
 
+  test('receipts on disk come before a person’s word, and what they tell of is sent to no one again; run names the retry until it is applied', async () => {
+    const { workspace, summary } = await aRunInDoubt();
+    // What a listener leaves that was killed in the pause before it would have joined them.
+    const lines = (await workspace.sms())
+      .filter(({ destination }) => numbersOf(10, 11).includes(destination))
+      .map(({ clientMessageId, destination, umid }) =>
+        anEventLine(aReceipt({ payload: { clientMessageId, destination, umid } })),
+      );
+    workspace.write(`${workspace.runOf(summary.plan)}/receipts.ndjson`, lines.join(''));
+    const assume = (count: string) =>
+      workspace.volley('settle', summary.directory, '--assume', 'not-sent', '--confirm', count);
+
+    const all = await assume('20');
+    expect([all.code, all.stderr]).toEqual([2, expect.stringMatching(/expected 10[\s\S]*settled 10 rows by now/)]);
+    expect(JSON.parse((await assume('10')).stdout).settled).toEqual({ accepted: 0, rejected: 0, notSent: 10 });
+    const retried = await workspace.volley('retry', summary.directory, '--only', 'not-sent');
+    const { plan, directory } = JSON.parse(retried.stdout);
+
+    const forgotten = await workspace.run();
+    expect(JSON.parse(forgotten.stdout).state).toBe('nothing-new');
+    expect(forgotten.stderr).toContain(`plan ${plan} has claimed 10 rows of run ${summary.plan} and was never applied`);
+    expect(forgotten.stderr).toContain(`volley apply ${directory}`);
+    expect((await workspace.volley('apply', directory)).code).toBe(0);
+    expect((await workspace.run()).stderr).not.toContain(plan);
+    expect(await workspace.destinations()).toEqual(numbersOf(40));
+  });
+
   test('an export says why rows are left, and with which command a person decides: exit 3', async () => {
     const { workspace, summary } = await aRunInDoubt();
     await exportMessages(workspace);
@@ -107,35 +135,4 @@ test('rows that the service refused are retried by their code, and those that th
   const applied = await workspace.volley('apply', `out/sale/${child}`);
   expect(applied.summary.balance).toMatchObject({ read: codes.REJECTED, accepted: codes.REJECTED });
   expect(await workspace.destinations()).toEqual(numbersOf(12));
-});
-
-test('a retry under a job with a time that has passed names the line of that time, and makes no plan: exit 2', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(4));
-  workspace.writeJob(aJob(workspace));
-  workspace.setFaults({ kind: 'reject-rows', nth: 1 });
-  const { summary } = await workspace.run();
-  const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: '2020-01-01T10:00:00Z' };
-  const written = JSON.stringify(aJob(workspace, { steps: [anSmsStep({ template })] }), null, 2);
-  workspace.write('later.yaml', written);
-  const line = written.split('\n').findIndex((each) => each.includes('"scheduled"')) + 1;
-
-  const retry = ['retry', summary.directory, '--only', 'rejected', '--job', 'later.yaml'];
-  const { code, stderr } = await workspace.volley(...retry);
-
-  expect(code).toBe(2);
-  expect(stderr).toMatch(new RegExp(`later\\.yaml:${line}(:\\d+)?: .*scheduled`));
-  expect(workspace.plans()).toEqual([summary.plan]);
-});
-
-test('batches that were passed on before a proxy said 408, 460 or 499 are in doubt, and sent once', async () => {
-  const faults = [408, 460, 499].map((status, index) => ({ kind: 'status-after', status, nth: index + 2 }) as const);
-  const workspace = await aWorkspace(...faults);
-  workspace.write('people.csv', people(50));
-  workspace.writeJob(aJob(workspace));
-
-  const { code, summary } = await workspace.run();
-
-  expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 30, rejected: 0 }]);
-  expect(await workspace.destinations()).toEqual(numbersOf(50));
 });

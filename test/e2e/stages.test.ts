@@ -48,17 +48,6 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect((await workspace.destinations()).length).toBe(447);
 });
 
-test('a stage that asks leaves the rest to a person, however well it went', async () => {
-  const ramp = [{ share: '5%', ask: true, stopAbove: { rejectedPercent: 100 } }];
-  const workspace = await aJobOf(447, { steps: [anSmsStep({ batchSize: 100, ramp })] });
-  const first = await workspace.volley('run', 'job.yaml');
-  expect([first.code, first.summary.stop?.reason]).toEqual([0, 'sampled']);
-  expect((await workspace.volley('run', 'job.yaml')).code).toBe(4);
-  expect((await workspace.destinations()).length).toBe(23);
-  expect((await workspace.volley('run', 'job.yaml', '--rest')).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(447));
-});
-
 test('--first with a number sends to just so many, the same ones whatever the order of the file', async () => {
   const samples = [];
   for (const order of [1, -1]) {
@@ -76,12 +65,6 @@ test('--first with a number sends to just so many, the same ones whatever the or
   expect(samples[0]).toEqual(samples[1]);
 });
 
-test('a sample that is all there is leaves nothing to decide', async () => {
-  const workspace = await aJobOf(3);
-  const { code, summary } = await workspace.volley('run', 'job.yaml', '--first', '10');
-  expect([code, summary.state]).toEqual([0, 'finished']);
-});
-
 test('apply lets the stage pass of just the plan that was looked at, also where the process that did so has sent nothing', async () => {
   const workspace = await aJobOf(40);
   const { summary } = await workspace.volley(...FIRST);
@@ -95,17 +78,6 @@ test('apply lets the stage pass of just the plan that was looked at, also where 
   expect((await apply('--pass-stage', '1', '--confirm', summary.plan)).code).toBe(4);
   expect((await workspace.destinations()).length).toBe(2);
   expect((await apply('--pass-stage', '1', '--confirm', summary.plan)).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(40));
-});
-
-test('the rest of an abandoned run can be retried, without another sample', async () => {
-  const workspace = await aJobOf(40);
-  const { summary } = await workspace.volley(...FIRST);
-  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
-  const retry = await workspace.volley('retry', summary.directory, '--only', 'unprocessed');
-  const { directory, steps } = JSON.parse(retry.stdout);
-  expect([steps[0].counts.planned, steps[0].stages]).toEqual([38, undefined]);
-  expect((await workspace.volley('apply', directory)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(40));
 });
 
@@ -223,12 +195,3 @@ test.each(['in its sample', 'in the pause of its ramp'])(
     expect([sent.length < 6, all.length]).toEqual([true, new Set(all).size]);
   },
 );
-
-test('the plan says which stages there are, and a job with a ramp takes no other sample', async () => {
-  const ramp = [{ share: '10%', pause: '2h' }];
-  const workspace = await aJobOf(50, { steps: [anSmsStep({ ramp })] });
-  const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
-  expect(words(plan.stdout)).toContain('in 2 stages: 5, then a pause of 2 h; 45');
-  expect(readFailure(await workspace.run('--first', '5')).error.message).toContain('it has a ramp');
-  expect(await workspace.destinations()).toEqual([]);
-});

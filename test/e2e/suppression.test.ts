@@ -66,12 +66,6 @@ describe.concurrent('opt-outs on standard input', () => {
     expect([code, stdout]).toEqual([2, expect.stringContaining('came by standard input')]);
   });
 
-  test('are said not to be looked at by check', async () => {
-    const workspace = await aJobOf({ files: '-' }, TEN);
-    const { stdout } = await workspace.volley('check', 'job.yaml');
-    expect(JSON.parse(stdout).notices[0]).toBe('step 1 reads standard input, which was not looked at');
-  });
-
   test.each([
     ['the recipients too', { steps: [anSmsStep({ input: { files: '-' }, suppress: { files: ['-'] } })] }],
     ['a price list', { prices: { file: '-', currency: 'EUR' } }],
@@ -134,27 +128,6 @@ describe.concurrent('lists of several kinds', () => {
       },
     ]);
   });
-
-  test('have their own encoding', async () => {
-    const list = Buffer.from(`mobile,name\n${numberOf(1)},J\xfcrgen\n`, 'latin1');
-    const wrong = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list });
-    expect((await refused(wrong))[0]?.hint).toContain('`encoding: windows-1252` under suppress in the job');
-    const workspace = await aJobOf({ files: 'stop.csv', encoding: 'windows-1252' }, { ...TEN, 'stop.csv': list });
-    await workspace.run();
-    expect(await workspace.destinations()).toEqual(numbersOf(9, 2));
-  });
-
-  test.each([{ column: 'phone' }, { countryColumn: 'phone' }])('name columns that are there: %o', async (named) => {
-    const workspace = await aJobOf({ files: 'stop.csv', ...named }, { ...TEN, 'stop.csv': `mobile\n${numberOf(1)}\n` });
-    expect((await refused(workspace))[0]?.message).toContain("no column matches 'phone'");
-  });
-
-  test('read the country of each row of NDJSON', async () => {
-    const line = `{"mobile":"9100 0001","land":"Singapore"}\n`;
-    const workspace = await aJobOf({ files: 'stop.ndjson', countryColumn: 'land' }, { ...TEN, 'stop.ndjson': line });
-    await workspace.run();
-    expect(await workspace.destinations()).toEqual(numbersOf(9, 2));
-  });
 });
 
 describe.concurrent('what a list did', () => {
@@ -192,14 +165,6 @@ describe.concurrent('what a list did', () => {
     expect(page).toContain(`Warning: ${WARNING}`);
   });
 
-  test('names the columns that counted, and column as a remedy where they are several', async () => {
-    const list = 'kundennr;mobil\n0151 12345670;+4915112345678\n0151 76543210;+436649999999\n';
-    const workspace = await aJobOf({ files: 'stop.csv' }, { 'people.csv': abroad, 'stop.csv': list }, input);
-    const account = (await workspace.volley('plan', 'job.yaml', '--no-json')).stdout.replace(/\s+/g, ' ');
-    expect(account).toContain('stop.csv: 4 read in columns kundennr, mobil · 1 found');
-    expect(account).toContain('under suppress a list may also state column, country or countryColumn');
-  });
-
   test('counts a number once for each list that has it, however often it stands there', async () => {
     const again = `mobile\n${numberOf(1)}\n9100 0001\n${numberOf(99)}\n`;
     const workspace = await aJobOf(
@@ -211,14 +176,6 @@ describe.concurrent('what a list did', () => {
       { file: 'a.csv', ...figures },
       { file: 'b.csv', ...figures },
     ]);
-  });
-
-  test('names no country without need: recipients of one country, or a list with a country of its own', async () => {
-    const list = { 'people.csv': abroad, 'stop.csv': 'mobile\n0151 12345678\n' };
-    const stated = await aJobOf({ files: 'stop.csv', country: 'DE' }, list, input);
-    expect(await planLists(stated)).toMatchObject([{ withoutPlus: 1, ambiguous: 0 }]);
-    const german = { ...list, 'people.csv': 'mobile,name\n+4915112345679,Ann\n' };
-    expect(await planLists(await aJobOf({ files: 'stop.csv' }, german, input))).toMatchObject([{ ambiguous: 0 }]);
   });
 });
 
@@ -237,11 +194,6 @@ describe.concurrent('a list that cannot be trusted is refused', () => {
         message: `column "mobil" holds ${date}, which is not a number (a date), expected one`,
       },
     ]);
-  });
-
-  test('with nothing but dates', async () => {
-    const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': 'am\n24.11.2026\n' }, input);
-    expect((await refused(workspace))[0]?.message).toContain('column "am" holds dates, such as 24.11.2026');
   });
 });
 

@@ -41,23 +41,6 @@ test.concurrent('a session is made once for each number, and the results say all
   expect(sent.map(({ destination }) => `+${destination}`)).toEqual([1, 2, 3].map(numberOf));
 });
 
-test.concurrent('a right code is accepted, a wrong one rejected with the attempts that were used', async () => {
-  const { workspace, sessions } = await someSessions(2);
-  workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!, WRONG]));
-  workspace.writeJob(aJobOfAreas(workspace, [aCheck()]));
-
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(1);
-  expectEveryRowOnce(summary);
-  expect(readOutput(summary, 1, 'results')).toMatchObject([
-    { _status: 'VERIFIED', _sessionId: sessions[0]!.sessionId },
-  ]);
-  expect(readOutput(summary, 1, 'rejections')).toMatchObject([
-    { _code: 'WAITING', _reason: 'The code is wrong, 1 wrong attempt; the person can try another' },
-  ]);
-});
-
 test.concurrent('killed between a check and its answer, the next run asks for the status and checks no code twice', async () => {
   const { workspace, sessions } = await someSessions(2);
   workspace.write('codes.csv', codes([sessions[0]!], [sessions[1]!]));
@@ -77,8 +60,6 @@ test.concurrent('killed between a check and its answer, the next run asks for th
   expect(readsOf(workspace)).toHaveLength(5);
   expect(await countChecks(workspace)).toBe(2);
 });
-
-const WRONG = 'ABCD';
 
 interface Sent {
   readonly sessionId: string;

@@ -92,33 +92,6 @@ describe.concurrent('where', () => {
     ]);
   });
 
-  test.each([
-    ['without a format', { atLeast: 500 }],
-    ['in another format', { atLeast: 500, format: '1,234.56' }],
-  ])('rejects numbers that it cannot read %s, and says so: no plan or run of them ends well', async (_how, spend) => {
-    const workspace = await aWorkspace();
-    workspace.write(
-      'people.csv',
-      `mobile;name;spend\n${[0, 1, 2].map((row) => `${numberOf(row)};P;1.234,5${row}\n`).join('')}`,
-    );
-    writeJob(workspace, { spend });
-    const { notices } = JSON.parse((await workspace.volley('check', 'job.yaml')).stdout);
-    expect(notices).toContainEqual(
-      expect.stringMatching(
-        /^people.csv: 3 of the first 3 rows would be rejected \(bad-filter-value\): Cannot compare spend/,
-      ),
-    );
-    for (const verb of ['plan', 'run']) {
-      const { code, stdout } = await workspace.volley(verb, 'job.yaml');
-      expect([code, JSON.parse(stdout).exitCode]).toEqual([1, 1]);
-    }
-    expect(await workspace.destinations()).toEqual([]);
-    const [run] = workspace.runs();
-    expect(workspace.read(`out/sale/${run}/1-sms.rejections.csv`)).toMatch(/bad-filter-value,.*Cannot compare spend/);
-    writeJob(workspace, { spend: { atLeast: 500, format: '1.234,56' } });
-    expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
-  });
-
   test('a cell that a filter cannot compare is shown with what was expected, and a country at the column that names it', async () => {
     const workspace = await aWorkspace();
     const rows = [

@@ -46,14 +46,6 @@ describe('a workbook as input', () => {
     ]);
   });
 
-  test('a number that is one in the sheet has all of its digits in the rejections', async () => {
-    const workspace = await aWorkspaceOf({ rows: rowsOf(['name', 'mobile'], ['Ann', 6591000001]) });
-
-    const { summary } = await workspace.run();
-
-    expect(readOutput(summary, 1, 'rejections')).toMatchObject([{ mobile: '6591000001', _code: 'no-country' }]);
-  });
-
   test('is sent once: not again under another name, nor saved as CSV', async () => {
     const workspace = await aWorkspaceOf({ rows: sheet(5) }, anSmsStep({ input: { files: 'people*' } }));
     await workspace.run();
@@ -87,32 +79,5 @@ describe('a workbook as input', () => {
       ['P2', 'filtered'],
       ['P3', 'suppressed'],
     ]);
-  });
-
-  test('is previewed, and a job is written from it', async () => {
-    const workspace = await aWorkspaceOf({ rows: sheet(10) });
-    const preview = await workspace.volley('preview', 'job.yaml', '--count', '1');
-    expect(JSON.parse(preview.stdout).rows).toMatchObject([{ line: 2, row: 1, sms: { text: 'Hi P1' } }]);
-    workspace.write('new/people.xlsx', aWorkbook({ rows: sheet(10) }));
-
-    expect((await workspace.volley('init', 'new/people.xlsx')).code).toBe(0);
-
-    const { stdout } = await workspace.volley('plan', 'new/people.yaml');
-    expect(JSON.parse(stdout).steps).toMatchObject([{ counts: { read: 10, planned: 10 } }]);
-  });
-
-  test('rejections that were saved as a workbook are re-imported', async () => {
-    const workspace = await aWorkspaceOf({ rows: rowsOf(['name', 'mobile'], ['P1', numberOf(1)], ['P2', '12']) });
-    const { summary } = await workspace.run();
-    const [row] = readOutput(summary, 1, 'rejections');
-    const names = Object.keys(row ?? {});
-    const fixed = names.map((name) => (name === 'mobile' ? numberOf(2) : (row?.[name] ?? '')));
-    workspace.write('fixed.xlsx', aWorkbook({ rows: rowsOf(names, fixed) }));
-
-    const { code, summary: second } = await workspace.run();
-
-    expect(code).toBe(0);
-    expect(second.steps[0]?.inputs.map(({ file }) => file)).toEqual(['fixed.xlsx']);
-    expect(await workspace.destinations()).toEqual(numbersOf(2));
   });
 });

@@ -46,7 +46,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/plan/format/account-of.ts',
     find: '    sms: subAccountId,',
     replace: '    sms: account + subAccountId,',
-    tests: ['test/e2e/account-on-the-wire.test.ts'],
+    tests: ['test/e2e/sent-once.test.ts'],
     title:
       'who has had a message is known by what is sent a corrected name of the account, which no address of a message holds, sends nothing again',
   },
@@ -180,14 +180,14 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/registry-state.ts',
     find: '  if (abandoned === undefined) return;',
     replace: '  if (abandoned !== null) return;',
-    tests: ['test/e2e/abandon.test.ts', 'test/e2e/abandon-plan.test.ts'],
+    tests: ['test/e2e/abandon.test.ts'],
   },
   {
     name: 'the job is stuck at a plan that was abandoned',
     file: 'src/kinds/ids.ts',
     find: '  return isAbandoned(id) ?',
     replace: '  return isAbandoned(id) && id === undefined ?',
-    tests: ['test/e2e/abandon-plan.test.ts'],
+    tests: ['test/e2e/abandon.test.ts'],
     title: 'a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once',
   },
   {

@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
+import type { Ended } from './command.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
 
 /** A job on which every verb has something to do, three of whose rows are in doubt, and a session that waits for its code. */
@@ -22,9 +23,10 @@ async function anEvening(): Promise<Workspace> {
   return workspace;
 }
 
-/** What a verb says of itself, where nothing goes wrong; `args` come behind its name. */
-interface Said extends Omit<SaidEnd, 'code' | 'level'> {
+/** What a verb says of itself, where nothing goes wrong; `args` come behind its name. One that only reads, or that is refused, has no reason. */
+interface Said extends Omit<SaidEnd, 'code' | 'level' | 'reason'> {
   readonly args: readonly string[];
+  readonly reason?: RegExp;
   readonly code?: number;
   readonly level?: SaidEnd['level'];
 }
@@ -34,9 +36,15 @@ const JOB = ['--job', 'job.yaml'];
 
 /** In this order, in one workspace: later ones find what earlier ones made. */
 const SAID: Readonly<Record<string, Said>> = {
+  init: { args: ['people.csv'] },
+  check: { args: ['job.yaml'] },
+  preview: { args: ['job.yaml'] },
   plan: { args: ['job.yaml'], reason: /planned 3 rows/ },
   run: { args: ['job.yaml'], code: 3, level: 'warn', reason: /3 rows in doubt/, events: ['in-doubt'] },
-  report: { args: ['job.yaml'], reason: /outputs were written again; the run is finished; 3 rows in doubt/ },
+  status: { args: ['job.yaml'] },
+  runs: { args: ['job.yaml'] },
+  'people show': { args: ['job.yaml', NUMBER] },
+
   settle: {
     args: ['job.yaml', '--assume', 'not-sent', '--confirm', '3'],
     reason: /settled 3 rows/,
@@ -44,6 +52,7 @@ const SAID: Readonly<Record<string, Said>> = {
   },
   retry: { args: ['job.yaml', '--only', 'not-sent', '--job', 'tomorrow.yaml'], reason: /planned 3 rows/ },
   apply: { args: ['PLAN'], reason: /every row accepted/ },
+  report: { args: ['PLAN'], reason: /outputs were written again; the run is finished/ },
   cancel: { args: ['PLAN'], reason: /3 messages of 1 batch taken back/, fields: { cancelled: 3, kept: 0, inDoubt: 0 } },
   test: { args: ['job.yaml', '--to', NUMBER], reason: /every row accepted/, fields: { accepted: 1 } },
   'verify start': { args: [NUMBER, ...JOB], reason: /a code was sent, the session is WAITING/ },
@@ -64,28 +73,17 @@ const SAID: Readonly<Record<string, Said>> = {
   abandon: { args: ['PLAN'], code: 2, level: 'error', reason: /it is finished/ },
   proof: { args: ['PLAN'], reason: /./ },
   prune: { args: ['job.yaml', '--older-than', '0d'], reason: /pruned/ },
+  approve: { args: ['PLAN', '--confirm', 'none'], code: 2 },
+  // These go on until a signal, or need a database.
+  listen: { args: ['--port', '99999'], code: 2 },
+  console: { args: ['--port', '99999'], code: 2 },
+  sandbox: { args: ['--port', '99999'], code: 2 },
+  work: { args: ['job.yaml'], code: 2 },
+  'cluster status': { args: ['--database-env', 'NONE'], code: 2 },
 };
 
-/**
- * They read, or write a job file; listen, sandbox, console and work serve until a signal, and listen is below; work and cluster need a database, approve
- * and people opt-out a job of their own.
- */
-const OTHERS = [
-  'approve',
-  'people',
-  'status',
-  'runs',
-  'init',
-  'check',
-  'preview',
-  'schema',
-  'sandbox',
-  'console',
-  'listen',
-  'help',
-  'work',
-  'cluster',
-];
+/** They print a text, as it is. */
+const WITHOUT_OBJECT = ['help', 'schema'];
 
 /** What stands for an id or a code that is known once another verb has made it. */
 type Made = Record<string, string>;
@@ -110,58 +108,53 @@ async function openConversation({ sandbox }: Workspace, channelId: string): Prom
   return ((await answer.json()) as { conversationId: string }).conversationId;
 }
 
-describe('stderr alone tells why a command ended', () => {
-  test('every verb is held to it, or only reads or serves', () => {
-    const held = [...Object.keys(SAID), ...OTHERS].map((verb) => verb.split(' ')[0]);
-    expect([...new Set(held)].sort()).toEqual([...VERBS].sort());
+/** Whatever a command does, its stdout is one JSON object that says how it ended. */
+function expectObject({ code, stdout, stderr }: Ended, verb: string): void {
+  expect(stdout, `${verb}: ${stderr}`).toMatch(/^\{.*\}\n$/);
+  const { state, exitCode, error } = JSON.parse(stdout);
+  const isFailure = ![0, 1, 3].includes(Number(code));
+  expect({ state, exitCode, error }, verb).toEqual({
+    state: expect.any(String),
+    exitCode: code,
+    error: isFailure ? expect.objectContaining({ code: expect.any(String) }) : code === 0 ? null : error,
   });
+}
 
-  test('each verb that plans, sends, calls, changes or writes has a first and a last line', async () => {
-    const workspace = await anEvening();
-    const made: Made = {};
-    for (const [verb, { args, code = 0, level = 'info', ...said }] of Object.entries(SAID)) {
-      const given = args.map((arg) => made[arg] ?? arg);
-      const ended = await volleyIn(workspace, { env: KEYS }, ...verb.split(' '), ...given);
-      const fields = { command: verb, job: 'sale', ...said.fields };
-      const lines = expectSaid(ended, { code, level, ...said, fields });
-      for (const secret of [NUMBER, made.WRONG ?? NUMBER, 'Still there?']) {
-        expect(JSON.stringify(lines), verb).not.toContain(secret);
-      }
-      await noteMade(verb, ended.stdout, { workspace, made });
-    }
-  });
+test('every verb prints one JSON object, and where it plans, sends, calls, changes or writes, a first and a last line on stderr', async () => {
+  const held = [...Object.keys(SAID), ...WITHOUT_OBJECT].map((verb) => verb.split(' ')[0]);
+  expect([...new Set(held)].sort()).toEqual([...VERBS].sort());
+  const workspace = await anEvening();
+  const made: Made = {};
+  for (const [verb, { args, code = 0, level = 'info', reason, ...said }] of Object.entries(SAID)) {
+    const given = args.map((arg) => made[arg] ?? arg);
+    const ended = await volleyIn(workspace, { env: KEYS }, ...verb.split(' '), ...given);
+    expect(ended.code, `${verb}: ${ended.stderr}`).toBe(code);
+    expectObject(ended, verb);
+    const fields = { command: verb, job: 'sale', ...said.fields };
+    if (reason !== undefined) expectSaid(ended, { code, level, reason, ...said, fields });
+    for (const secret of [NUMBER, made.WRONG ?? NUMBER, 'Still there?'])
+      expect(ended.stderr, verb).not.toContain(secret);
+    await noteMade(verb, ended.stdout, { workspace, made });
+  }
+});
 
-  test.each(Object.entries(SAID))('%s that is refused', async (verb, { args }) => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.write('job.yaml', 'name: ');
+test('every verb that is refused says so on stderr and stdout', async () => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('job.yaml', 'name: ');
+  for (const [verb, { args }] of Object.entries(SAID).filter(([, { reason }]) => reason !== undefined)) {
     const given = args.map((arg) => (arg === 'WRONG' ? '123456' : arg));
-
     const ended = await workspace.volley(...verb.split(' '), ...given);
-
     expectSaid(ended, { code: 2, level: 'error', reason: /Cannot |problems? in /, fields: { command: verb } });
-    expect(JSON.parse(ended.stdout)).toMatchObject({ exitCode: 2, state: 'refused' });
-  });
+    expect(JSON.parse(ended.stdout), verb).toMatchObject({ exitCode: 2, state: 'refused' });
+  }
+});
 
-  test.each<[string, object, Omit<SaidEnd, 'level'>]>([
-    ['refuses it', { kind: 'status-400' }, { code: 1, reason: /HTTP 400|code/, fields: { code: 'refused' } }],
-    ['loses its answer', { kind: 'reset-after' }, { code: 3, reason: /./, fields: { code: 'in-doubt' } }],
-  ])('a call to a service that %s', async (_name, fault, said) => {
-    const workspace = await anEvening();
-    workspace.setFaults(fault as Parameters<Workspace['setFaults']>[0]);
-    const ended = await volleyIn(workspace, { env: KEYS }, 'verify', 'start', NUMBER, ...JOB);
-    expectSaid(ended, { level: 'warn', ...said });
-  });
-
-  test('listen that a signal ends', async () => {
-    const workspace = await aWorkspaceInProcess();
-    const running = workspace.start(['listen', '--port', '0', '--output', 'events.ndjson']);
-    await running.firstLine();
-    running.signal('SIGTERM');
-    expectSaid(await running.ended, {
-      code: 0,
-      level: 'info',
-      reason: /a signal came; 0 events received/,
-      fields: { command: 'listen', received: 0 },
-    });
-  });
+test.each<[string, object, Omit<SaidEnd, 'level'>]>([
+  ['refuses it', { kind: 'status-400' }, { code: 1, reason: /HTTP 400|code/, fields: { code: 'refused' } }],
+  ['loses its answer', { kind: 'reset-after' }, { code: 3, reason: /./, fields: { code: 'in-doubt' } }],
+])('a call to a service that %s is a warning, with its code', async (_name, fault, said) => {
+  const workspace = await anEvening();
+  workspace.setFaults(fault as Parameters<Workspace['setFaults']>[0]);
+  const ended = await volleyIn(workspace, { env: KEYS }, 'verify', 'start', NUMBER, ...JOB);
+  expectSaid(ended, { level: 'warn', ...said });
 });
