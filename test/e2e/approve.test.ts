@@ -265,6 +265,17 @@ test.each(oneIn(4, FORGERIES))(
   },
 );
 
+test('an approval in the name of who planned does not count, however it came into the memory', async () => {
+  const { workspace, directory, approve } = await aPlan();
+  await approve('bob');
+
+  forgeApproval(workspace, (approval) => ({ ...approval, name: 'ANN' }));
+
+  const refused = readFailure(await as(workspace, 'x', 'apply', directory, '--adopt'));
+  expect([refused.exitCode, refused.error.message]).toEqual([4, expect.stringContaining('given by who planned it')]);
+  expect(workspace.requests()).toEqual([]);
+});
+
 test('a plan that asks for no approval, a test, and what is finished have nothing to approve', async () => {
   const workspace = await aJobOf();
   const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann', 'plan', 'job.yaml')).stdout);

@@ -119,45 +119,39 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
 });
 
-test.each([
-  ['as it begins', 0, 0],
-  ['while the second call waits for its turn', 1, 10],
-])(
-  'a signal %s ends it with 75, what was not asked for stays accepted, and the same command takes back the rest',
-  async (_when, calls, cancelled) => {
-    const { workspace, summary } = await aScheduledRun();
-    const { terminal, said, signal } = aTerminal({ env: workspace.env, isStderrTerminal: false });
-    const loadLane = async () => {
-      const create = await nodeEnv.loadLane();
-      return (options: Parameters<typeof create>[0]) => {
-        const lane = create(options);
-        let asked = 0;
-        const run: typeof lane.run = (cost, task) => {
-          if (asked++ === calls) signal('SIGTERM');
-          return lane.run(cost, task);
-        };
-        return { ...lane, run };
+test('a signal while the second call waits for its turn ends it with 75, what was not asked for stays accepted, and the same command takes back the rest', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  const { terminal, said, signal } = aTerminal({ env: workspace.env, isStderrTerminal: false });
+  const loadLane = async () => {
+    const create = await nodeEnv.loadLane();
+    return (options: Parameters<typeof create>[0]) => {
+      const lane = create(options);
+      let asked = 0;
+      const run: typeof lane.run = (cost, task) => {
+        if (asked++ === 1) signal('SIGTERM');
+        return lane.run(cost, task);
       };
+      return { ...lane, run };
     };
+  };
 
-    const ended = runVerb(
-      'cancel',
-      cancel,
-      { run: summary.directory, adopt: false, json: true },
-      { ...terminal, runtime: { ...nodeEnv, loadLane } },
-    );
+  const ended = runVerb(
+    'cancel',
+    cancel,
+    { run: summary.directory, adopt: false, json: true },
+    { ...terminal, runtime: { ...nodeEnv, loadLane } },
+  );
 
-    await expect(ended).rejects.toMatchObject({ code: 'interrupted' });
-    const counts = { batches: calls, cancelled, kept: 30 - cancelled, refusals: {} };
-    expect(JSON.parse(said.stdout)).toMatchObject({ exitCode: 75, ...counts });
-    expect(JSON.parse(said.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-      job: 'sale',
-      run: summary.plan,
-    });
-    const again = await workspace.volley('cancel', summary.directory);
-    expect([again.code, JSON.parse(again.stdout).cancelled]).toEqual([0, 30 - cancelled]);
-  },
-);
+  await expect(ended).rejects.toMatchObject({ code: 'interrupted' });
+  const counts = { batches: 1, cancelled: 10, kept: 20, refusals: {} };
+  expect(JSON.parse(said.stdout)).toMatchObject({ exitCode: 75, ...counts });
+  expect(JSON.parse(said.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    job: 'sale',
+    run: summary.plan,
+  });
+  const again = await workspace.volley('cancel', summary.directory);
+  expect([again.code, JSON.parse(again.stdout).cancelled]).toEqual([0, 20]);
+});
 
 test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {
   const workspace = await aWorkspace();
@@ -206,6 +200,23 @@ test('a plan that was never applied is refused, exit 2, and stays one', async ()
   expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringMatching(/was never applied$/)]);
   const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
   expect(runs).toMatchObject([{ run: plan, state: 'planned' }]);
+});
+
+test('what was taken back and sent again with --again is not retried too: a person gets one message', async () => {
+  const { workspace, summary } = await aScheduledRun();
+  await workspace.volley('cancel', 'job.yaml');
+  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
+  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+
+  const again = await workspace.run('--again');
+
+  const said = `run ${again.summary.plan} has sent people.csv again since`;
+  const made = readFailure(await workspace.volley('apply', plan.directory));
+  expect([made.exitCode, made.error.message]).toEqual([2, expect.stringContaining(said)]);
+  const refused = readFailure(await workspace.volley(...retry));
+  expect([refused.exitCode, refused.error.message]).toEqual([2, expect.stringContaining(said)]);
+  const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
+  expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
 });
 
 test('a plan of what was taken back is refused once its file was sent again with --again, saved anew with a byte order mark', async () => {

@@ -60,6 +60,19 @@ describe('retry --only filtered', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(3)]);
   });
 
+  test('skips a number that got its message by another row of the run', async () => {
+    const people = [
+      { number: 1, spend: 200 },
+      { number: 1, spend: 10 },
+      { number: 2, spend: 10 },
+    ];
+    const { workspace, run } = await aRunWhere(people, { spend: { atLeast: 100 } });
+    writeJob(workspace, { spend: { atLeast: 5 } });
+    const directory = await retryFiltered(workspace, run);
+    await workspace.volley('apply', directory ?? '');
+    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2)]);
+  });
+
   describe.each(['the re-import', 'the retry'] as const)(
     'with a twin that was rejected, and is fixed and re-imported: %s first',
     (first) => {

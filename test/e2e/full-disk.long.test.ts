@@ -1,16 +1,18 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { numbersOf } from './a-job.js';
-import type { Workspace } from './a-workspace.js';
-import { expectEveryRowOnce } from './account.js';
-import { COMMAND } from './command.js';
-import { aJobOf, expectDiskError, expectFinishes, expectOnlyIntended, PEOPLE } from './disk-errors.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { expectEveryRowOnce, readOutput } from './account.js';
+import { COMMAND, type Ended } from './command.js';
+import { readFailure } from './failure.js';
 import { needMounts, needStrace } from './of-the-machine.js';
 import { runUnder, underLimit } from './run-under.js';
 
+const PEOPLE = 60;
 const strace = needStrace();
 const mounts = needMounts();
 
@@ -53,36 +55,24 @@ describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
   });
 });
 
-const CLOSED = [
-  ['the output directory', 'out', 'out/sale'],
-  ["the job's directory in it", 'out/sale', 'out/sale/lock-000001.json'],
-] as const;
-test.concurrent.each(oneIn(2, CLOSED))(
-  '%s that may not be written to: 2, its path, nothing sent, and with the right to the same command finishes',
-  async (_, closed, named) => {
-    const workspace = await aJobOf({ batchSize: 10 });
-    mkdirSync(workspace.path(closed), { recursive: true });
-    for (const path of [workspace.directory, workspace.path('out')]) chmodSync(path, 0o755);
-    // Whom jobs wrote to is kept beside them.
-    if (closed !== 'out') {
-      mkdirSync(workspace.path('out/_people'));
-      chmodSync(workspace.path('out/_people'), 0o777);
-    }
-    chmodSync(workspace.path(closed), 0o555);
-    const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], asNobody(workspace)));
+test.concurrent('an output directory that may not be written to: 2, its path, nothing sent, and with the right to the same command finishes', async () => {
+  const workspace = await aJobOf({ batchSize: 10 });
+  mkdirSync(workspace.path('out'));
+  chmodSync(workspace.directory, 0o755);
+  chmodSync(workspace.path('out'), 0o555);
+  const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], asNobody(workspace)));
 
-    const ended = await run();
+  const ended = await run();
 
-    expectDiskError(ended, 'EACCES', 2);
-    expect(ended.stderr).toContain(`${workspace.path(named)}: this user has no permission`);
-    expect(workspace.requests()).toEqual([]);
-    chmodSync(workspace.path(closed), 0o777);
-    const { code, summary } = await run();
-    expect(code).toBe(0);
-    expectEveryRowOnce(summary);
-    expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
-  },
-);
+  expectDiskError(ended, 'EACCES', 2);
+  expect(ended.stderr).toContain(`${workspace.path('out/sale')}: this user has no permission`);
+  expect(workspace.requests()).toEqual([]);
+  chmodSync(workspace.path('out'), 0o777);
+  const { code, summary } = await run();
+  expect(code).toBe(0);
+  expectEveryRowOnce(summary);
+  expect(await workspace.destinations()).toEqual(numbersOf(PEOPLE));
+});
 
 describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {
   const CALLS = [
@@ -140,4 +130,132 @@ function aMountedDisk(
     execFileSync('umount', ['--lazy', workspace.path('out')]);
   });
   return { again: mount };
+}
+
+/** The fewest with which node itself can start, and load one file. */
+const FLOOR = findFloor();
+/**
+ * From there on it is loading that fails: of the verbs, of a command, of a library; the highest leave room for all of
+ * it, or for nearly all.
+ */
+const LIMITS = [0, 1, 5, 11, 26, 33, 41, 56, 63, 71, 81, 99, 106, 113, 117, 131].map((more) => FLOOR + more);
+
+describe.concurrent('a process that may open few files', () => {
+  test.each(oneIn(8, LIMITS))(
+    '%i: 75, 4 or 0, in plain words, nothing sent twice, and without the limit the same command finishes',
+    async (limit) => {
+      const workspace = await aJobOf({ batchSize: 10 });
+
+      const ended = await runUnder(workspace, underLimit(`-n ${limit}`));
+      const { code, stderr } = ended;
+
+      expect([0, 4, 75], stderr).toContain(code);
+      if (code !== 0) {
+        readFailure(ended);
+        expect(stderr).toMatch(/EMFILE|ulimit -n/);
+        // No stack, and nothing of node's own.
+        expect(stderr).not.toMatch(/^ +at |node:internal|Node\.js v/m);
+      }
+      if (existsSync(workspace.path('out/sale'))) await expectOnlyIntended(workspace);
+      const sent = await workspace.destinations();
+      expect(sent).toEqual([...new Set(sent)]);
+      if (code !== 0) await expectFinishes(workspace);
+    },
+  );
+
+  test('so few that not even the verbs can be read: 75, and what to do', async () => {
+    const workspace = await aJobOf({ batchSize: 10 });
+
+    const ended = await runUnder(workspace, underLimit(`-n ${FLOOR}`));
+
+    expect(readFailure(ended)).toMatchObject({ state: 'stopped', exitCode: 75, error: { code: 'EMFILE' } });
+    expect(ended.stderr).toContain('Cannot continue: the system refused open (EMFILE)');
+    expect(ended.stderr).toContain('run the same command to resume');
+  });
+});
+
+const THROWN_LATER = [
+  ['an error that no one caught', "setImmediate(() => { throw new Error('late') })", 4, 'An error in volley itself'],
+  ['a rejection that no one handled', "Promise.reject(new Error('late'))", 4, 'An error in volley itself'],
+  [
+    'an error of the system that no one caught',
+    "setImmediate(() => { throw Object.assign(new Error('late'), { code: 'EMFILE', syscall: 'open' }) })",
+    75,
+    '(EMFILE, open)',
+  ],
+] as const;
+
+test.concurrent.each(oneIn(3, THROWN_LATER))(
+  '%s ends the command at once with a code of its own, never 1',
+  async (_, code, exitCode, told) => {
+    const workspace = await aJobOf({ batchSize: 10 });
+    workspace.setFaults({ kind: 'latency', delayMs: 60_000, area: 'sms' });
+    // On the first request: the command is in the middle of its work.
+    const onRequest = `data:text/javascript,${encodeURIComponent(
+      `import { subscribe } from 'node:diagnostics_channel';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
+    )}`;
+
+    const ended = await runUnder(workspace, ['env'], { nodeArguments: ['--import', onRequest] });
+
+    expect([ended.code, ended.signal]).toEqual([exitCode, null]);
+    expect(ended.stderr).toContain(told);
+    await expectOnlyIntended(workspace);
+  },
+);
+
+function findFloor(): number {
+  const empty = join(mkdtempSync(join(tmpdir(), 'volley-empty-')), 'empty.mjs');
+  writeFileSync(empty, '');
+  for (let limit = 16; limit < 100; limit++) {
+    const [program = '', ...args] = [...underLimit(`-n ${limit}`), process.execPath, empty];
+    if (spawnSync(program, args).status === 0) return limit;
+  }
+  throw new Error('Node does not start with 100 file descriptors');
+}
+
+/** A job that sends sixty messages, three requests at once. */
+async function aJobOf(step: object): Promise<Workspace> {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 5 });
+  workspace.write('people.csv', people(PEOPLE));
+  const limits = { requestsPerSecond: 1000, concurrency: 3 };
+  // Without a connection nothing is sent, and this long it is tried.
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits, ...step })], service: { giveUpAfterSeconds: 1 } }));
+  return workspace;
+}
+
+/** The path that it is about is named. */
+function expectDiskError(ended: Ended, error: string, exitCode = 75): void {
+  expect(readFailure(ended)).toMatchObject({ exitCode, error: { code: error } });
+  expect(ended.stderr).toMatch(new RegExp(`Cannot [a-z ]+ /.*\\(${error}, `, 'm'));
+}
+
+/** What the service took has an intent in the journal. */
+async function expectOnlyIntended(workspace: Workspace): Promise<void> {
+  const [run = ''] = workspace.runs();
+  const path = `out/sale/${run}/journal.ndjson`;
+  const lines = run !== '' && existsSync(workspace.path(path)) ? workspace.read(path).split('\n').slice(0, -1) : [];
+  const numbers = numbersOf(PEOPLE);
+  const intended = lines.flatMap((line) => {
+    const entry = JSON.parse(line);
+    return entry.type === 'intent' ? numbers.slice(entry.rows[0], entry.rows[0] + entry.rows[1]) : [];
+  });
+  const sent = await workspace.destinations();
+  expect(sent.filter((number) => !intended.includes(number))).toEqual([]);
+}
+
+/** Each person gets one message, no more and no fewer, save those whose outcome could not be written. */
+async function expectFinishes(workspace: Workspace): Promise<{ requests: number }> {
+  const before = workspace.requests().length;
+  const { code, summary } = await workspace.run();
+  expectEveryRowOnce(summary);
+  expect([summary.state, code]).toEqual(['finished', summary.balance.inDoubt > 0 ? 3 : 0]);
+  const sent = await workspace.destinations();
+  expect(sent).toEqual([...new Set(sent)]);
+  const accepted = readOutput(summary, 1, 'results').map((row) => row.mobile ?? '');
+  const inDoubt = readOutput(summary, 1, 'in-doubt').map((row) => row.mobile ?? '');
+  expect([...accepted, ...inDoubt].sort()).toEqual(numbersOf(PEOPLE));
+  expect(accepted.filter((number) => !sent.includes(number))).toEqual([]);
+  // Of three requests at once of two rows, or one.
+  expect(inDoubt.length).toBeLessThanOrEqual(6);
+  return { requests: workspace.requests().length - before };
 }

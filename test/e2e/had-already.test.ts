@@ -67,18 +67,6 @@ test('who was corrected after the message had gone gets it again: the plan says 
   expect((await workspace.run()).summary.steps[0]?.had).toBeUndefined();
 });
 
-test('sameText: skip is no failure; sameText: send says how many had it', async () => {
-  const workspace = await aGrownExport();
-  workspace.writeJob(aJob(workspace, { sameText: 'skip' }));
-  expect((await workspace.run()).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(13));
-  workspace.write('people.csv', people(14));
-  workspace.writeJob(aJob(workspace, { sameText: 'send' }));
-  const { code, summary } = await workspace.run();
-  expect([code, summary.balance.accepted]).toEqual([0, 14]);
-  expect(summary.steps[0]?.had).toMatchObject({ rule: 'send', runs: [{ rows: 12 }, { rows: 1 }] });
-});
-
 test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
   const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: numberOf(3).slice(-4) });
   const scheduled = new Date(Date.now() + 86_400_000).toISOString();
@@ -209,13 +197,6 @@ test('a run that resumes looks again: what another sent meanwhile, it does not',
   expect(summary.balance).toMatchObject({ read: 30, accepted: 28, unprocessed: 2 });
   expect(sent.length).toBeGreaterThan(0);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
-});
-
-test('a file whose only numbers are held is no file without numbers', async () => {
-  const workspace = await aGrownExport();
-  workspace.write('people.csv', `${people(12)}${Array.from({ length: 40 }, (_, row) => `N${row},n/a\n`).join('')}`);
-  const { code, summary } = await workspace.run();
-  expect([code, summary.balance]).toEqual([1, expect.objectContaining({ read: 52, skipped: 12, rejected: 40 })]);
 });
 
 test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {

@@ -44,22 +44,6 @@ test('a job that names a memory later takes its own runs along, and those only; 
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 1, skipped: 20 });
 });
 
-test('an unfinished run that another memory knew counts in the new one, as it is by then', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
-  const { summary } = await workspace.run();
-  workspace.setFaults();
-  workspace.write('more.csv', people(31));
-  const more = { memory: 'shared', steps: [anSmsStep({ input: { files: 'more.csv' } })] };
-  workspace.writeJob(aJob(workspace, more), 'more.yaml');
-  const planned = await workspace.volley('plan', 'more.yaml');
-  expect(planned.stderr).toContain('"planned":1,"rejected":0,"skipped":30');
-  expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
-  expect((await workspace.volley('run', 'more.yaml')).summary.balance).toMatchObject({ accepted: 21, skipped: 10 });
-  expect(await workspace.destinations()).toEqual(numbersOf(31));
-});
-
 test.each([
   ['its files', (workspace: Workspace) => removePeople(workspace, MEMORY)],
   ['all of it', (workspace: Workspace) => rmSync(workspace.path(MEMORY), { recursive: true })],

@@ -49,14 +49,6 @@ test.each(['hold', 'skip'])(
   },
 );
 
-test('what --again does not send for another reason is not counted as sent again', async () => {
-  const workspace = await aGrownExport();
-  workspace.writeJob(aJob(workspace, { frequency: { max: 1, per: '7d' } }));
-  const { summary } = await workspace.run('--again');
-  expect(summary.balance).toMatchObject({ accepted: 1, skipped: 12 });
-  expect(summary.steps[0]?.had).toBeUndefined();
-});
-
 test('a row whose number may have had the text, as it is in doubt, says so', async () => {
   const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
   workspace.write('people.csv', people(2));

@@ -22,29 +22,10 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
       { end: { code: 0, level: 'info', reason: /every row accepted/, fields: { accepted: 300 } } },
     ],
     [
-      'rows rejected',
-      {
-        faults: [{ kind: 'reject-rows', nth: 1, rows: 0.1 }],
-        end: {
-          code: 1,
-          level: 'warn',
-          reason: /1 of 300 rows could not be used \(/,
-          fields: { rejected: 1, accepted: 299 },
-        },
-      },
-    ],
-    [
       'lost answers',
       {
         faults: [{ kind: 'reset-after', nth: [3, 9] }],
         end: { code: 3, level: 'warn', reason: /20 rows in doubt/, events: ['in-doubt'], fields: { inDoubt: 20 } },
-      },
-    ],
-    [
-      'a guard before anything is sent',
-      {
-        changes: { guards: { maxMessages: 8 } },
-        end: { code: 4, level: 'error', reason: /maxMessages 8/, events: ['guard'], fields: { code: 'guard' } },
       },
     ],
     [
@@ -79,10 +60,6 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
         end: { code: 0, level: 'info', reason: /every row accepted/, events: ['throttled'] },
       },
     ],
-    [
-      'a job that asks for no key',
-      { env: { VOLLEY_API_KEY: '' }, end: { code: 2, level: 'error', reason: /VOLLEY_API_KEY/ } },
-    ],
   ])('%s', async (_name, { faults = [], changes = {}, env = {}, end }) => {
     const workspace = await aNight(faults, changes);
 
@@ -96,7 +73,6 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
 
   test.each([
     ['a quote that never closes', { 'people.csv': 'name,mobile\n"Ann,+6591234567\n' }, /people\.csv/],
-    ['a job file at fault', { 'job.yaml': '{"name":"sale","steps":[]}' }, /job\.yaml|steps|service/],
     ['a job file that is no YAML', { 'job.yaml': 'a: [' }, /job\.yaml/],
   ])('%s', async (_name, files, reason) => {
     const workspace = await aNight([]);

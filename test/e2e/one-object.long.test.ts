@@ -93,15 +93,6 @@ describe.concurrent('one JSON object on stdout', () => {
     expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
   });
 
-  test('a run that a 401 stops says so in `error`', async () => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace));
-    const refused = await volleyIn(workspace, { env: { VOLLEY_API_KEY: SECRET } }, 'run', 'job.yaml');
-    expect(readFailure(refused)).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'unauthorized' } });
-    expect(refused.stdout).not.toContain(SECRET);
-  });
-
   test('a copy of a run is refused with one', async () => {
     const { workspace, run } = await anEndedRun();
     cpSync(workspace.path(run), workspace.path('copy'), { recursive: true });

@@ -58,11 +58,9 @@ describe.concurrent('rows in doubt of earlier runs', () => {
     const { workspace, writeJob } = await aNightInDoubt();
     for (const [at, [failOn, flags, expected]] of (
       [
-        ['rejections', [], 3],
         ['in-doubt', [], 3],
         ['nothing', [], 0],
         ['rejections', ['--ignore-open-doubt'], 0],
-        ['in-doubt', ['--ignore-open-doubt'], 0],
       ] as const
     ).entries()) {
       writeJob({ failOn });

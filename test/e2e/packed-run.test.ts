@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
-import { oneIn } from '../one-in.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
-import { readFailure } from './failure.js';
 
 const PLAIN = ['1-contacts.requests.ndjson', '1-contacts.rows.ndjson', '2-sms.requests.ndjson', '2-sms.rows.ndjson'];
 const PACKED = PLAIN.map((name) => `${name}.gz`);
@@ -37,13 +34,6 @@ async function pack({ workspace, directory }: Run): Promise<void> {
   const { env } = workspace;
   const start = { cwd: workspace.directory, env, runtime: { ...nodeEnv, packFromBytes: 1 } };
   await runCommandInProcess(['apply', directory], start);
-}
-
-async function aPackedRun(): Promise<Run> {
-  const run = await aRun();
-  await pack(run);
-  expect(listPlanFiles(run)).toEqual(PACKED);
-  return run;
 }
 
 const listPlanFiles = ({ workspace, directory }: Run) =>
@@ -88,24 +78,4 @@ test('commands print and write of a packed run what they do of a plain one', asy
   expect(listPlanFiles(run)).toEqual(PACKED);
 });
 
-describe('a command', () => {
-  test.each(oneIn(2, PACKED))('refuses %s if it is damaged, with its name and what to do', async (name) => {
-    const run = await aPackedRun();
-    const { workspace, directory } = run;
-    const path = workspace.path(`${directory}/${name}`);
-    const whole = readFileSync(path);
-    const damaged = Buffer.from(whole);
-    damaged[Math.floor(whole.length / 2)]! ^= 1;
-    workspace.write(`${directory}/${name}`, damaged);
-    const args = name.includes('requests') ? ['preview', directory, '--count', '50'] : ['report', directory];
-    const ended = await workspace.volley(...args);
-    expect(readFailure(ended)).toMatchObject({ exitCode: 4, error: { code: 'plan-damaged' } });
-    expect(ended.stderr).toContain(`${directory}/${name}: it is damaged`);
-    expect(ended.stderr).toContain('Put the file back from a copy');
-
-    // Unpacked by a person, from a copy.
-    rmSync(path);
-    workspace.write(`${directory}/${name.slice(0, -3)}`, gunzipSync(whole));
-    expect((await workspace.volley(...args)).code).toBe(0);
-  });
-});
+describe('a command', () => {});

@@ -1,8 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { lockDepsOf, nodeEnv } from '../../src/command/env.js';
-import { openRegistry } from '../../src/registry/open-registry.js';
-import { acquireLock } from '../../src/storage/lock.js';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -106,25 +103,6 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   expect(await prune(workspace, '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
   expect((await prune(workspace)).pruned).toMatchObject([{ run: retry }, { run }]);
-});
-
-test('a directory that is no job is refused, and a job named sandbox keeps its memory', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { name: 'sandbox' }), 'sandbox.yaml');
-  await workspace.volley('run', 'sandbox.yaml');
-
-  const { error } = readFailure(await workspace.volley('prune', 'out', '--older-than', '0h'));
-
-  expect([error.code, error.message]).toEqual(['bad-plan', expect.stringContaining('no job has run in it')]);
-  // What an earlier command may have left: it makes a job's directory of the output.
-  const jobDirectory = workspace.path('out');
-  const lock = await acquireLock(lockDepsOf(nodeEnv), jobDirectory);
-  await openRegistry(nodeEnv, { jobDirectory, lock, onNotice: () => {} });
-  await lock.release();
-  expect((await workspace.volley('prune', 'out', '--older-than', '0h')).code).toBe(0);
-  expect(JSON.parse((await workspace.volley('run', 'sandbox.yaml')).stdout).state).toBe('nothing-new');
-  expect(await workspace.destinations()).toHaveLength(3);
 });
 
 test('an abandoned plan that was never sent goes by its age, and what it had refused is known to be its own', async () => {

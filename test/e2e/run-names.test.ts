@@ -27,27 +27,6 @@ describe('a run directory', () => {
     expect(workspace.runs()).toEqual([earlier]);
     expect(await workspace.destinations()).toEqual(numbersOf(3));
   });
-
-  test('is found by the plan id in place of its name', async () => {
-    const { workspace, run } = await aRunThatEndedEarly();
-    const plan = readRunName(run);
-    for (const [verb, ...flags] of [['status'], ['report'], ['preview', '--count', '1'], ['abandon', '--dry-run']]) {
-      const { code, stderr } = await workspace.volley(verb ?? '', `out/sale/${plan}`, ...flags);
-      expect(code, `${verb}: ${stderr}`).toBeLessThan(4);
-    }
-    expect((await workspace.volley('apply', `out/sale/${plan}`, '--confirm', plan)).summary.plan).toBe(plan);
-  });
-
-  test('that is gone, and is known to the memory, is named as it was', async () => {
-    const { workspace, run } = await aRunThatEndedEarly();
-    renameSync(workspace.path(`out/sale/${run}`), workspace.path('away'));
-    const { error } = readFailure(await workspace.run());
-    expect(error.problems[0]?.file).toContain(run);
-    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
-    expect(runs).toMatchObject([
-      { run: readRunName(run), directory: workspace.path(`out/sale/${run}`), state: 'gone' },
-    ]);
-  });
 });
 
 test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {

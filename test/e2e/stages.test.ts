@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
 
 const FIRST = ['run', 'job.yaml', '--first', '5%'] as const;
@@ -46,23 +45,6 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect([again.code, readFailure(again).error.code]).toEqual([2, 'bad-plan']);
   expect((await workspace.volley('run', 'job.yaml')).code).toBe(0);
   expect((await workspace.destinations()).length).toBe(447);
-});
-
-test('--first with a number sends to just so many, the same ones whatever the order of the file', async () => {
-  const samples = [];
-  for (const order of [1, -1]) {
-    const workspace = await aWorkspace();
-    const [head = '', ...rows] = people(300).trimEnd().split('\n');
-    const sorted = rows.toSorted((one, other) => (one < other ? -order : order));
-    workspace.write('people.csv', `${[head, ...sorted].join('\n')}\n`);
-    workspace.writeJob(aJob(workspace));
-    const { code, summary } = await workspace.volley('run', 'job.yaml', '--first', '100');
-    expect([code, summary.balance]).toMatchObject([0, { accepted: 100, unprocessed: 200 }]);
-    expect(summary.stop?.reason).toBe('sampled');
-    expect(readOutput(summary, 1, 'unprocessed').length).toBe(200);
-    samples.push(await workspace.destinations());
-  }
-  expect(samples[0]).toEqual(samples[1]);
 });
 
 test('apply lets the stage pass of just the plan that was looked at, also where the process that did so has sent nothing', async () => {

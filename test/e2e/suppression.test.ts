@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { PlannedStep } from '../../src/plan/format/plan-file.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -15,13 +14,6 @@ async function aJobOf(suppress: unknown, files: Files, step: object = {}): Promi
   for (const [name, content] of Object.entries(files)) workspace.write(name, content);
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress, ...step })] }));
   return workspace;
-}
-
-/** What each list did, as `plan` prints it. */
-async function planLists(workspace: Workspace): Promise<PlannedStep['suppression']> {
-  const { code, stdout } = await workspace.volley('plan', 'job.yaml');
-  expect(code).toBe(0);
-  return JSON.parse(stdout).steps[0].suppression;
 }
 
 async function refused(workspace: Workspace) {
@@ -64,16 +56,6 @@ describe.concurrent('opt-outs on standard input', () => {
       ...['retry', workspace.runOf(workspace.plans()[0] ?? ''), '--only', 'rejected'],
     );
     expect([code, stdout]).toEqual([2, expect.stringContaining('came by standard input')]);
-  });
-
-  test.each([
-    ['the recipients too', { steps: [anSmsStep({ input: { files: '-' }, suppress: { files: ['-'] } })] }],
-    ['a price list', { prices: { file: '-', currency: 'EUR' } }],
-  ])('cannot be %s', async (_what, changes) => {
-    const workspace = await aWorkspace();
-    workspace.writeJob(aJob(workspace, changes));
-    const { code, stdout } = await workspace.volley('check', 'job.yaml');
-    expect([code, stdout]).toEqual([2, expect.stringContaining('standard input')]);
   });
 });
 
@@ -163,19 +145,6 @@ describe.concurrent('what a list did', () => {
     const page = readFileSync(join(directory, 'report.html'), 'utf8');
     expect(page).toContain(LINE);
     expect(page).toContain(`Warning: ${WARNING}`);
-  });
-
-  test('counts a number once for each list that has it, however often it stands there', async () => {
-    const again = `mobile\n${numberOf(1)}\n9100 0001\n${numberOf(99)}\n`;
-    const workspace = await aJobOf(
-      { files: ['a.csv', 'b.csv'], country: 'SG' },
-      { ...TEN, 'a.csv': again, 'b.csv': again },
-    );
-    const figures = { read: 2, found: 1, notFound: 1, withoutPlus: 0, readAs: null, ambiguous: 0 };
-    expect(await planLists(workspace)).toMatchObject([
-      { file: 'a.csv', ...figures },
-      { file: 'b.csv', ...figures },
-    ]);
   });
 });
 

@@ -111,11 +111,8 @@ describe.concurrent('a file that was saved anew', () => {
     workspace.write(name, content);
     workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.*' } })] }));
     const { state, leftOut } = JSON.parse((await workspace.run()).stdout);
-    const first = run.split('-').at(-1);
-    expect([state, leftOut]).toEqual([
-      'nothing-new',
-      [{ file: name, run: first, reason: `was already sent by run ${first}, in another encoding or format` }],
-    ]);
+    const reason = `was already sent by run ${run.split('-').at(-1)}`;
+    expect([state, leftOut]).toMatchObject(['nothing-new', [{ file: name, reason: expect.stringContaining(reason) }]]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 

@@ -92,31 +92,6 @@ describe.concurrent('where', () => {
     ]);
   });
 
-  test('a cell that a filter cannot compare is shown with what was expected, and a country at the column that names it', async () => {
-    const workspace = await aWorkspace();
-    const rows = [
-      `${numberOf(0)};P;DE;DE`,
-      `${numberOf(1)};P;Deutschalnd;DE`,
-      `${numberOf(2)};P;+4915112345;DE`,
-      '0151 12345678;P;DE;Atlantis',
-    ];
-    workspace.write('people.csv', `mobile;name;Land;home\n${rows.join('\n')}\n`);
-    writeJob(workspace, { Land: { as: 'country', not: 'SG' } }, { countryColumn: 'home' });
-    const { stdout } = await workspace.volley('run', 'job.yaml', '--no-json');
-    const account = stdout.replace(/\s+/g, ' ');
-    expect(account).toContain(
-      '(bad-filter-value): expected a country by its name or code, or a number, or a blank cell',
-    );
-    expect(account).toContain('Land Deutschalnd');
-    expect(account).toContain('home Atlantis');
-    expect(account).not.toContain('name its format');
-    const [run] = workspace.runs();
-    const rejections = workspace.read(`out/sale/${run}/1-sms.rejections.csv`);
-    expect(rejections).toContain('it is ""Deutschalnd"", expected a country');
-    expect(rejections).toMatch(/home,bad-country,/);
-    expect(rejections).not.toMatch(/it is ""\+4915112345""/);
-  });
-
   test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
     const workspace = await aWorkspace();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
