@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -77,5 +77,3 @@ test('commands print and write of a packed run what they do of a plain one', asy
   expect(await giveAll()).toEqual(plain);
   expect(listPlanFiles(run)).toEqual(PACKED);
 });
-
-describe('a command', () => {});
