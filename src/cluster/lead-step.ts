@@ -16,8 +16,8 @@ const POLL_MS = 150;
 /** While workers may run out of requests. */
 const SOON_MS = 30;
 const NEWS_AT_ONCE = 500;
-/** In one call: their bodies may be large. */
-const HANDED_AT_ONCE = 100;
+/** In one call, so that none takes long: requests, and bytes of their bodies. */
+const HANDED_AT_ONCE = { parts: 100, bytes: 8_000_000 };
 /** However fast the limit is: each has its body in the database, and is in doubt if that is lost. */
 const MOST_AHEAD = 5_000;
 /** However slow it is. */
@@ -288,7 +288,8 @@ class StepLeader {
     const parts: HandedPart[] = [];
     const intents: JournalEntry[] = [];
     let handed: 'all' | 'enough' | 'some' = 'some';
-    while (parts.length < HANDED_AT_ONCE) {
+    let bytes = 0;
+    while (parts.length < HANDED_AT_ONCE.parts && bytes < HANDED_AT_ONCE.bytes) {
       // As if all were such as the last one.
       const ahead = Math.max(LEAST_AHEAD, Math.min(MOST_AHEAD, this.#lead.leaseMs / this.#costMs));
       if (this.#handed.size >= ahead) handed = 'enough';
@@ -306,6 +307,7 @@ class StepLeader {
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
       this.#costMs = this.#rate.costMs(costOf(part));
+      bytes += body.length;
       intents.push(this.#begin(open, deps.clock.now()));
       parts.push({ ...toRequestKey(open), rows: open.rows, head, body, isInFlight: false });
     }

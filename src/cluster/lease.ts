@@ -1,6 +1,5 @@
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
-import type { Held } from '../storage/lock.js';
 import type { SentCalls, Store } from './store.js';
 
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
@@ -30,7 +29,7 @@ export interface LeaseDeps {
  * The lease of one worker. A process that was paused for longer sends nothing when it wakes: its clocks are read
  * right before each request, both of them, since the monotonic one stands still while a machine sleeps.
  */
-export class Lease implements Held {
+export class Lease {
   readonly worker: string;
   readonly #deps: LeaseDeps;
   readonly #stop = new AbortController();
@@ -61,10 +60,6 @@ export class Lease implements Held {
   async start(): Promise<void> {
     await this.#beat();
     this.#renewing = this.#renew();
-  }
-
-  async assertHeld(): Promise<void> {
-    this.assertFresh();
   }
 
   assertFresh(): void {

@@ -92,8 +92,6 @@ export interface LedPart extends RequestKey {
   readonly isTaken: boolean;
 }
 
-export type WithdrawnPart = RequestKey & Pick<HandedPart, 'isInFlight'>;
-
 export interface OpenStep {
   readonly step: number;
   readonly provisionedIds: readonly string[];
@@ -161,7 +159,7 @@ export interface LeaderStore {
    * parts, and returns all taken back since the step was open; in any other life a worker may have sent what this server takes for
    * open. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
    */
-  withdraw(key: LeadKey): Promise<readonly WithdrawnPart[]>;
+  withdraw(key: LeadKey): Promise<readonly (RequestKey & Pick<HandedPart, 'isInFlight'>)[]>;
   /**
    * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost call
    * has not checked in; `lost` when one knew of some, or when commits may be lost and a worker that was at work of
@@ -171,12 +169,6 @@ export interface LeaderStore {
   confirmLife(key: LeadKey, sawSynchronous?: boolean | undefined): Promise<'same' | 'waiting' | 'lost'>;
   /** Deletes all that belongs to the run. */
   drop(key: LeadKey): Promise<void>;
-}
-
-export interface Beat {
-  /** False once the lease had ended: the worker must begin anew under another id. */
-  readonly isAlive: boolean;
-  readonly life: string;
 }
 
 /** One run, or those of a job; all where it names neither. */
@@ -238,12 +230,13 @@ export interface SentCalls {
 export interface WorkerStore {
   /**
    * Registers a worker, or renews its lease. `name` is for people: host and process. `life`: the one in which the process has checked
-   * in last. In any other a worker that is new to the store begins nothing before it has checked in.
+   * in last. In any other a worker that is new to the store begins nothing before it has checked in. `isAlive`: false once the
+   * lease had ended; the worker must begin anew under another id.
    */
   beat(
     worker: string,
     about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
-  ): Promise<Beat>;
+  ): Promise<{ readonly isAlive: boolean; readonly life: string }>;
   /** A run with a step to work on, if possible one with parts that no worker has claimed. */
   findRun(filter: RunFilter): Promise<WorkingRun | undefined>;
   /** Whether any is there at all, for `--until-done`. */

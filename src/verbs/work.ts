@@ -81,7 +81,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
   return drainOnSignal({ ...context, log }, async () => {
     const access = new Access(asked, { ...context, log });
     let cluster: OpenCluster | undefined;
-    const rows = new SentRows();
+    const rows = countSent();
     let hasSeenRun = false;
     try {
       await access.open();
@@ -130,7 +130,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
   });
 }
 
-function resultOf(stopped: StopSwitch['reason'], rows: SentRows['total']): Result {
+function resultOf(stopped: StopSwitch['reason'], rows: ReturnType<typeof countSent>['total']): Result {
   const reason = stopped?.detail;
   const exitCode = reason === undefined ? EXIT.ok : EXIT.again;
   const figures = `${countOf(rows.accepted, 'row')} accepted, ${rows.rejected} rejected, ${rows.inDoubt} in doubt`;
@@ -191,24 +191,16 @@ class Access {
   }
 }
 
-type Counts = Pick<Progress, 'accepted' | 'rejected' | 'inDoubt' | 'settled'>;
-
-const NONE: Counts = { accepted: 0, rejected: 0, inDoubt: 0, settled: 0 };
-
 /** What one worker has settled. Each time that it takes up a step, its progress counts from zero. */
-class SentRows {
-  #before = NONE;
-  #now = NONE;
-
-  readonly note = (progress: Progress): void => {
-    if (progress.settled < this.#now.settled) this.#before = { ...this.total, settled: 0 };
-    this.#now = progress;
+function countSent() {
+  const total = { accepted: 0, rejected: 0, inDoubt: 0 };
+  let last: Pick<Progress, keyof typeof total | 'settled'> = { ...total, settled: 0 };
+  const note = (now: Progress) => {
+    const isAnew = now.settled < last.settled;
+    for (const of of ['accepted', 'rejected', 'inDoubt'] as const) total[of] += now[of] - (isAnew ? 0 : last[of]);
+    last = now;
   };
-
-  get total(): Omit<Counts, 'settled'> {
-    const add = (of: keyof Counts) => this.#before[of] + this.#now[of];
-    return { accepted: add('accepted'), rejected: add('rejected'), inDoubt: add('inDoubt') };
-  }
+  return { total, note };
 }
 
 /** Milliseconds of `60s` or `10m`. */

@@ -1,58 +1,34 @@
-import type { EndEntry, Store, TurnsAsked, WorkerEntry, WorkingRun } from '../../src/cluster/store.js';
+import type { Store, TurnsAsked, WorkingRun } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
-import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import type { Workspace } from '../e2e/a-workspace.js';
+import { aWorker } from './a-run.js';
 
-const ACCEPTED = { status: 'accepted', code: '', reason: '' } as const;
-
-/** A worker in the hands of the test: it has claimed one request of a step. */
-export async function aHand(store: Store, step: number, worker = `w${Math.random()}`) {
+/** A worker in the hands of the test: it has claimed one request of the first step of a run. */
+export async function aHand(store: Store) {
   let run: WorkingRun | undefined;
-  while (run?.step !== step) {
+  while (run === undefined) {
     await tick();
     run = await store.findRun({});
   }
-  const { born } = run;
-  const key = { worker, run: run.run, step };
-  const { life } = await store.readServer();
-  await store.beat(worker, { name: worker, leaseMs: 600_000, life });
-  let [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
+  const worker = await aWorker({ connect: async () => store }, `w${Math.random()}`, run.run);
+  let [part] = await worker.claim(1);
   while (part === undefined) {
     await tick();
-    [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
+    [part] = await worker.claim(1);
   }
-  const { request, part: path, rows, attempt: before } = part;
-  let attempt = before;
-  const toBegin = () =>
-    ({ type: 'begin', step, request, part: path, attempt, nonce: `${attempt} of ${worker}` }) as const;
-  let call = 0;
-  const append = (entry: WorkerEntry) => {
-    call += 1;
-    return store.append(key, [entry], call);
-  };
-  const end = (result: PartResult, halves: EndEntry['halves'] = []) =>
-    append({ type: 'end', step, request, part: path, attempt, nonce: `${attempt} of ${worker}`, result, halves });
+  const attempt = { request: part.request, part: part.part, attempt: part.attempt };
   return {
-    worker,
-    run: run.run,
-    epoch: run.epoch,
-    rows,
+    run,
+    begin: () => {
+      attempt.attempt += 1;
+      return worker.begin(attempt);
+    },
+    end: (result: PartResult) => worker.end(result, attempt),
     /** Its lease ends, and what it had begun is in doubt. */
     die: async () => {
-      await store.leave(worker);
+      await store.leave(worker.key.worker);
       await store.recover();
     },
-    begin: () => {
-      attempt += 1;
-      return append(toBegin());
-    },
-    /** In a new life of the server. */
-    checkIn: async () => {
-      const { life } = await store.readServer();
-      await store.checkIn(life, { calls: [{ worker, call }], births: [born] });
-    },
-    end,
-    settle: () => end({ kind: 'settled', outcomes: { ...sameVerdictForAll(rows[1], ACCEPTED) } }),
   };
 }
 

@@ -4,6 +4,7 @@ import { RunState } from '../../src/journal/replay.js';
 import { anSmsStep } from '../e2e/a-job.js';
 import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import { aHand, tick } from './a-hand.js';
+import { AGAIN, SPLIT } from './a-run.js';
 
 /** Else a run that is dropped from the database, or resumed without it, sends again what a worker has sent. */
 test('a journal that is cut anywhere has in flight what a worker may have sent: after an attempt to be repeated, and after a split', async () => {
@@ -11,19 +12,16 @@ test('a journal that is cut anywhere has in flight what a worker may have sent: 
   const { cluster, lead } = aClusterInMemory(workspace);
   const store = cluster.connect();
   const leading = lead();
-  const hand = await aHand(store, 1);
+  const hand = await aHand(store);
   const untilTaken = async () => {
     const ask = { limit: 1, leaseMs: 30_000, seenAtMs: 0 };
-    while ((await store.readNews({ run: hand.run, epoch: hand.epoch }, ask)).ended.length > 0) await tick();
+    while ((await store.readNews(hand.run, ask)).ended.length > 0) await tick();
   };
   await hand.begin();
-  await hand.end({ kind: 'again', why: 'refused for its rate' });
+  await hand.end(AGAIN);
   await untilTaken();
   await hand.begin();
-  await hand.end({ kind: 'split', why: 'one is wrong' }, [
-    { part: '0', rows: [0, 1] },
-    { part: '1', rows: [1, 1] },
-  ]);
+  await hand.end(SPLIT);
   await untilTaken();
 
   const text = workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`);

@@ -16,8 +16,6 @@ export interface Achieved {
   readonly said: readonly { readonly atMs: number; readonly text: string }[];
 }
 
-const AWAY_MS = 10_000;
-
 /** So many processes, always with requests to send, on one lane of a store whose calls take `callMs`, more or less. */
 export async function runLanes(
   lanes: number,
@@ -26,14 +24,11 @@ export async function runLanes(
     callMs = 2,
     seconds = 120,
     concurrency = 16,
-    away = 0,
   }: {
     perSecond: number;
     callMs?: number;
     seconds?: number;
     concurrency?: number;
-    /** As many more do not reach the service: each request makes them pause. */
-    away?: number;
   },
 ): Promise<Achieved> {
   const random = createRandom(lanes, perSecond);
@@ -53,8 +48,7 @@ export async function runLanes(
     segmentsPerSecond: undefined,
     concurrency,
   };
-  for (let index = 0; index < lanes + away; index++) {
-    const isAway = index >= lanes;
+  for (let index = 0; index < lanes; index++) {
     const own: number[] = [];
     // Ways there and back differ.
     const there = 0.1 + 0.8 * random();
@@ -62,7 +56,7 @@ export async function runLanes(
       await travel(there);
       await travel(1 - there);
     };
-    if (!isAway) left.push(own);
+    left.push(own);
     const book: typeof store.book = async (...args) => {
       await travel(there);
       const booked = await store.book(...args);
@@ -87,7 +81,6 @@ export async function runLanes(
           await gate();
           own.push(timeline.nowMs);
           await sleep(100 + random() * 80);
-          if (isAway) lane.pauseFor(AWAY_MS, { isOwn: true });
         });
       }
     };

@@ -11,6 +11,7 @@ import { aJob, anSmsStep } from '../e2e/a-job.js';
 import { readOutput } from '../e2e/account.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { aCluster, aJobOf, CLUSTER } from './a-cluster.js';
+import { aHand } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
 
 const ENV = { VOLLEY_DATABASE_URL: 'postgres://nowhere/volley' };
@@ -20,10 +21,10 @@ const LEASE_MS = 40_000;
 const AFTER_LEASE_MS = 20_000;
 
 test('a run that its leader left is abandoned when no worker can begin any more of it, or send what it has begun', async () => {
-  const { directory, clock, slept, aHand } = await aLeftRun();
-  const early = await aHand();
+  const { directory, clock, slept, store, hand } = await aLeftRun();
+  const early = await hand();
   expect(await early.begin()).toMatchObject({ refused: [] });
-  const late = await aHand();
+  const late = await hand();
 
   const { stderr } = await abandonRun(directory(), { clock });
 
@@ -31,7 +32,7 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   expect(stderr).toMatch(/waits until 20\d\d-\S+Z: until then workers of the database may still send/);
   expect(stderr).toMatch(/`volley cluster drop [0-9a-z]{12}` deletes them/);
   expect(await late.begin()).toMatchObject({ refused: [0] });
-  expect(await late.findRun()).toBeUndefined();
+  expect(await store.findRun({})).toBeUndefined();
 
   // Now no one is at work, and nothing is under way: it is said at once.
   await abandonRun(directory(), { clock });
@@ -82,8 +83,8 @@ test('rows that a leader had handed over have one figure everywhere, and are not
 });
 
 test('the clock of the machine that it was led on may be an hour behind', async () => {
-  const { workspace, directory, clock, slept, aHand } = await aLeftRun();
-  const late = await aHand();
+  const { workspace, directory, clock, slept, hand } = await aLeftRun();
+  const late = await hand();
   const jobDirectory = workspace.path('out/sale');
   const lock = join(jobDirectory, readdirSync(jobDirectory).find((name) => /^lock-/.test(name)) ?? '');
   const written = JSON.parse(readFileSync(lock, 'utf8'));
@@ -99,8 +100,8 @@ test.each([
   ['without a database', {}],
   ['over another one, which does not know the run', { cluster: { ...CLUSTER, sendHere: true } }],
 ])('a run that its leader left is finished %s when no worker can begin any more of it', async (_, written) => {
-  const { workspace, run, slept, clock, aHand } = await aLeftRun();
-  const late = await aHand();
+  const { workspace, run, slept, clock, hand } = await aLeftRun();
+  const late = await hand();
   workspace.writeJob(aJob(workspace, { ...written, steps: STEPS }));
 
   expect(await run(new MemoryCluster(clock).connect())).toBe(3);
@@ -143,22 +144,10 @@ async function aLeftRun() {
     return undefined;
   });
   expect(await commands.run({ clock, loadStore: async () => dies }).catch(() => 'died')).not.toBe(0);
-  let hands = 0;
   return {
     ...{ workspace, clock, store, slept },
     directory: () => workspace.path(`out/sale/${workspace.runs()[0]}`),
     run: (over: Store = store) => commands.run({ clock, loadStore: async () => over }),
-    /** A worker that has claimed one request. */
-    aHand: async () => {
-      const worker = `w${++hands}`;
-      const run = await store.findRun({});
-      const key = { worker, run: run?.run ?? '', step: 1 };
-      const { life } = await store.readServer();
-      await store.beat(worker, { name: worker, leaseMs: 600_000, life });
-      const [part] = (await store.claim(key, { count: 1, holding: [] })).parts;
-      const { request = 0, part: path = '' } = part ?? {};
-      const begin = { type: 'begin', step: 1, request, part: path, attempt: 1, nonce: worker } as const;
-      return { begin: () => store.append(key, [begin], 1), findRun: () => store.findRun({}) };
-    },
+    hand: () => aHand(store),
   };
 }

@@ -35,7 +35,7 @@ test.each(['lead', 'confirmLife', 'readServer'])(
     });
     const dying = at('handOver reply', 1, die);
     await expect(run(memory, (method) => copy(method) ?? dying(method))).rejects.toThrow(DIES);
-    const hand = await aHand(memory.connect(), 1);
+    const hand = await aHand(memory.connect());
     expect(await hand.begin()).toMatchObject({ refused: [] });
     await hand.die();
 
@@ -53,7 +53,7 @@ test.each(['lead', 'confirmLife', 'readServer'])(
 test('a run that waits for a worker to say what it sent stops at once, and is resumed', async () => {
   const { workspace, memory, run, lead } = await aJobOfTwoSteps({ sendHere: false });
   await expect(run(memory, at('handOver reply', 1, die))).rejects.toThrow(DIES);
-  const hand = await aHand(memory.connect(), 1);
+  const hand = await aHand(memory.connect());
   memory.restart();
   const waiting: ReturnType<typeof lead> = lead(
     memory,

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { ServiceJudge } from '../../src/cluster/service-judge.js';
-import type { EndedAttempt, RunNews } from '../../src/cluster/store.js';
 import type { PartResult } from '../../src/journal/entry-format.js';
-import { sameVerdictForAll } from '../../src/kinds/outcomes.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { createTransport, type Transport } from '../../src/service/transport.js';
 import { aContactsStep, anSmsStep, numbersOf } from '../e2e/a-job.js';
@@ -11,11 +8,6 @@ import { aHand, tick } from './a-hand.js';
 import { MemoryCluster } from './memory-store.js';
 
 const AWAY: PartResult = { kind: 'again', why: 'ECONNREFUSED' };
-const LATER: PartResult = { kind: 'again', why: 'too early for the number', isDeferred: true };
-const ACCEPTED: PartResult = {
-  kind: 'settled',
-  outcomes: sameVerdictForAll(1, { status: 'accepted', code: '', reason: '' }),
-};
 const NEEDED_IN_A_ROW = 5;
 /** Of time that counts. */
 const MAX_STEP_MS = 5_000;
@@ -39,7 +31,7 @@ test('a run whose workers never reach the service stops, though each of them is 
   const store = memory.connect();
   const { ended } = aCluster(workspace).lead({ clock, loadStore: async () => memory.connect() });
   for (let worker = 0; worker < 3; worker += 1) {
-    const hand = await aHand(store, 1);
+    const hand = await aHand(store);
     await hand.begin();
     await hand.end(AWAY);
     await hand.die();
@@ -51,27 +43,6 @@ test('a run whose workers never reach the service stops, though each of them is 
   expect(workspace.read(`out/sale/${workspace.runs()[0]}/journal.ndjson`)).toContain(
     '"reason":"unavailable","detail":"no worker reaches the service: ECONNREFUSED"',
   );
-});
-
-test('a request that it accepts, or asks for later, is an answer', () => {
-  let nowMs = 0;
-  const clock = { ...systemClock, monotonicMs: () => nowMs };
-  const judge = new ServiceJudge({ clock, giveUpAfterMs: 20_000, requestsPerSecond: 1 });
-  const news = { workers: 1, underWay: 0 } as RunNews;
-  const explainAfter = (seconds: number, result: PartResult) => {
-    judge.note({ result } as EndedAttempt);
-    let absence: string | undefined;
-    for (const endMs = nowMs + seconds * 1000; nowMs < endMs; ) {
-      nowMs += 1_000;
-      absence = judge.explainAbsence(news, true);
-    }
-    return absence;
-  };
-
-  expect(explainAfter(19, AWAY)).toBeUndefined();
-  expect(explainAfter(19, LATER)).toBeUndefined();
-  expect(explainAfter(19, ACCEPTED)).toBeUndefined();
-  expect(explainAfter(0.5, AWAY)).toBe('no worker reaches the service: ECONNREFUSED');
 });
 
 test('a run of which nothing is sent, for whatever cause, ends after the same time', async () => {

@@ -4,8 +4,8 @@ import { anSmsStep, numberOf, numbersOf } from '../e2e/a-job.js';
 import { aClusterInMemory, aJobOf, CLUSTER } from './a-cluster.js';
 import type { BreakCall } from './memory-store.js';
 
-const LIMITS = { requestsPerSecond: 20, messagesPerSecond: 25_000, concurrency: 2 };
-const OUT = [450, 451, 490, 600];
+const LIMITS = { requestsPerSecond: 10, messagesPerSecond: 25_000, concurrency: 2 };
+const OUT = [550, 551, 590, 600];
 const lineOf = (person: number) => `${numberOf(person)},out,2026-11-26T09:15:00.000Z,ann,STOP\n`;
 
 test('numbers that opt out while workers send get nothing, those that were handed over to them included', async () => {
@@ -18,11 +18,11 @@ test('numbers that opt out while workers send get nothing, those that were hande
   workspace.write('opt-outs.csv', OPT_OUT_HEADER);
   const { cluster, run, work } = aClusterInMemory(workspace);
   let begun = 0;
-  const atTenthRequest: BreakCall = (method) => {
-    if (method === 'append' && ++begun === 20) workspace.append('opt-outs.csv', OUT.map(lineOf).join(''));
+  const afterSomeRequests: BreakCall = (method) => {
+    if (method === 'append' && ++begun === 10) workspace.append('opt-outs.csv', OUT.map(lineOf).join(''));
     return undefined;
   };
-  const workers = [work(atTenthRequest), work(atTenthRequest)];
+  const workers = [work(afterSomeRequests), work(afterSomeRequests)];
 
   expect(await run()).toBe(0);
   await Promise.all(workers.map(({ ended }) => ended));

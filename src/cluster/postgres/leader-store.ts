@@ -1,13 +1,9 @@
 import type { PartResult } from '../../journal/entry-format.js';
 import { sameVerdictForAll } from '../../kinds/outcomes.js';
 import { RUN_ENDED } from '../../registry/append-to-run.js';
-import type { EndedAttempt, HandedPart, LeaderStore, LeadKey, LedPart, LedRun, RunNews } from '../store.js';
+import type { EndedAttempt, LeaderStore, LeadKey, LedPart, LedRun, RunNews } from '../store.js';
 import type { Database } from './database.js';
 import { dropRun } from './drop-run.js';
-
-/** A call carries no more than this of parts, so that none takes long. */
-const MAX_PARTS = 1000;
-const MAX_BYTES = 8_000_000;
 
 export function createLeaderStore(database: Database): LeaderStore {
   const call = <T>(name: string, { run, epoch }: LeadKey, ...values: readonly unknown[]) =>
@@ -26,15 +22,9 @@ export function createLeaderStore(database: Database): LeaderStore {
       await call('open_step', key, step, provisionedIds, onLost);
     },
     handOver: async (key, parts) => {
-      for (const piece of inPieces(parts)) {
-        const heads = JSON.stringify(piece.map(({ body: _, ...part }) => part));
-        await call(
-          'hand_over',
-          key,
-          heads,
-          piece.map(({ body }) => body),
-        );
-      }
+      const heads = JSON.stringify(parts.map(({ body: _, ...part }) => part));
+      const bodies = parts.map(({ body }) => body);
+      await call('hand_over', key, heads, bodies);
     },
     readNews: async (key, { limit, leaseMs, seenAtMs, taken = [] }) => {
       const keys = taken.map(({ step, request, part, attempt }) => ({ step, request, part, attempt }));
@@ -67,19 +57,4 @@ function toEnded({ outcome, result, ...ended }: EndedRow): EndedAttempt {
   return outcome === 'again'
     ? { ...ended, result: { kind: 'again', why: 'the run ended before the answer came' } }
     : { ...ended, result: { kind: 'settled', outcomes: sameVerdictForAll(ended.rows[1], RUN_ENDED) } };
-}
-
-function* inPieces(parts: readonly HandedPart[]): Generator<HandedPart[]> {
-  let piece: HandedPart[] = [];
-  let bytes = 0;
-  for (const part of parts) {
-    if (piece.length === MAX_PARTS || (piece.length > 0 && bytes + part.body.length > MAX_BYTES)) {
-      yield piece;
-      piece = [];
-      bytes = 0;
-    }
-    piece.push(part);
-    bytes += part.body.length;
-  }
-  if (piece.length > 0) yield piece;
 }

@@ -1,11 +1,11 @@
-import type { Beat, ClaimedPart, WorkerStore, WorkingRun } from '../store.js';
+import type { ClaimedPart, WorkerStore, WorkingRun } from '../store.js';
 import type { Database } from './database.js';
 
 export function createWorkerStore({ call, query }: Database): WorkerStore {
   return {
     beat: async (worker, { name, leaseMs, life }) => {
-      const [beat] = await call<Beat>('beat', worker, name, leaseMs, life ?? null);
-      return beat as Beat;
+      const [beat] = await call<Awaited<ReturnType<WorkerStore['beat']>>>('beat', worker, name, leaseMs, life ?? null);
+      return beat ?? { isAlive: false, life: '' };
     },
     findRun: async ({ run, job }) => {
       const [found] = await query(

@@ -6,32 +6,24 @@ import { LIFE_FUNCTIONS } from './life-functions.js';
 import { TABLES } from './tables.js';
 import { WORKER_FUNCTIONS } from './worker-functions.js';
 
-/**
- * Version n is made of version n - 1 by the n-th of these. Never changed once released; a change is one more, also of functions
- * alone: older builds must refuse it.
- */
-const MIGRATIONS: readonly string[] = [`create schema volley; ${TABLES} insert into volley.meta (version) values (0);`];
-/** Replaced by every `init`. */
-const FUNCTIONS = [LIFE_FUNCTIONS, LEADER_FUNCTIONS, WORKER_FUNCTIONS, LANE_FUNCTIONS];
-
-export const SCHEMA_VERSION = MIGRATIONS.length;
+/** One more with each change of what is released, also of functions alone: older builds must refuse it. */
+export const SCHEMA_VERSION = 1;
 
 /** Of the features that the functions use. */
 const LEAST_SERVER = 14;
 
-/** In one call, which is one transaction; of two at once one waits, and finds it done. */
+/** In one call, which is one transaction; of two at once one waits, and finds it done. Functions are replaced each time. */
 const INIT = `
 set local lock_timeout = '10s';
 select pg_advisory_xact_lock(hashtextextended('volley schema', 0));
 do $init$ begin
-${MIGRATIONS.map(
-  (statements, version) =>
-    `if ${version === 0 ? "to_regclass('volley.meta') is null" : `(select version from volley.meta) = ${version}`} then
-       ${statements} update volley.meta set version = ${version + 1};
-     end if;`,
-).join('')}
+  if to_regclass('volley.meta') is null then
+    create schema volley;
+    ${TABLES}
+    insert into volley.meta (version) values (${SCHEMA_VERSION});
+  end if;
 end $init$;
-${FUNCTIONS.join('')}`;
+${LIFE_FUNCTIONS}${LEADER_FUNCTIONS}${WORKER_FUNCTIONS}${LANE_FUNCTIONS}`;
 
 /** Creates the schema `volley`, or brings it up to date. Returns the versions before (0: there was none) and after. */
 export async function initSchema(
