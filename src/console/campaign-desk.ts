@@ -143,7 +143,7 @@ export class CampaignDesk extends Desk {
     const next = join(campaign.directory, 'next.yaml');
     await this.files.remove(next);
     const sheet = campaign.sheet === undefined ? [] : [`--sheet=${campaign.sheet}`];
-    const printed = await this.run(asked, 'init', campaign.file ?? '', '--output', next, ...sheet, ...flags);
+    const printed = await this.runHere(asked, 'init', campaign.file ?? '', '--output', next, ...sheet, ...flags);
     // Of a file without numbers it makes a job that sends nothing.
     if (printed.kind === 'sms') await this.campaigns.takeOver(campaign, next);
     return printed;
@@ -191,7 +191,9 @@ export class CampaignDesk extends Desk {
     const choice =
       shown === 'longest' ? ['--longest'] : shown === 'random' ? ['--random', `${this.context.env.random()}`] : [];
     const args = ['preview', jobFileOf(campaign), '--count', `${SHOWN_ROWS}`, '--show-numbers', ...choice];
-    const printed = job.message === '' ? undefined : await this.run(asked, ...args);
+    // For the longest or random ones all rows are read.
+    const printed =
+      job.message === '' ? undefined : await this[choice.length === 0 ? 'runHere' : 'run'](asked, ...args);
     const rows = printed?.exitCode === 0 ? (printed.rows as readonly PreviewRow[]) : [];
     const columns = campaign.file === undefined ? [] : (await readColumns(campaign, this.files)).columns;
     const { sender = job.sender, message = job.message } = fields;

@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Env } from '../command/env.js';
 import { readKept } from '../domain/is-object.js';
 
@@ -33,14 +34,6 @@ export interface Started {
   readonly printed: Printed | undefined;
 }
 
-/** Which process it is; on another boot, or another machine, that id is another's. */
-interface StartedFile {
-  readonly pid: number;
-  readonly host: string;
-  readonly jobSha256: string;
-  readonly run?: string;
-}
-
 export interface ShortCommand {
   /** Who wants it done: undefined for the user of the machine. */
   readonly actor: { readonly name: string } | undefined;
@@ -58,23 +51,26 @@ export interface CommandToStart extends ShortCommand {
 
 type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
 
-/**
- * Commands as they stand in a terminal: the console itself neither plans nor sends. Short ones run in its process; long ones are processes
- * of their own, which go on when the console ends, and whose output is in files.
- */
+/** Commands as they stand in a terminal: the console itself neither plans nor sends. Long ones go on when it ends; their output is in files. */
 export class Commands {
-  /** A short one, which sends nothing: a process for it would take longer to start than the command. */
-  readonly run: (command: ShortCommand) => Promise<Printed>;
+  /** What looks at the job and the first rows alone: a process for it would take longer to start than the command. */
+  readonly runHere: (command: ShortCommand) => Promise<Printed>;
   readonly #cli: string;
   readonly #env: CommandsEnv;
   readonly #starting = new Map<string, Promise<boolean>>();
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
-  constructor({ cli, run }: Pick<Commands, 'run'> & { readonly cli: string }, env: CommandsEnv) {
+  constructor({ cli, runHere }: Pick<Commands, 'runHere'> & { readonly cli: string }, env: CommandsEnv) {
     this.#cli = cli;
-    this.run = run;
+    this.runHere = runHere;
     this.#env = env;
+  }
+
+  async run({ actor, directory, args }: ShortCommand): Promise<Printed> {
+    const child = this.#spawn(args, { cwd: directory, stdio: ['ignore', 'pipe', 'ignore'] }, actor);
+    const [out] = await Promise.all([child.stdout === null ? '' : text(child.stdout), once(child, 'close')]);
+    return readKept(out) ?? UNSAID;
   }
 
   /** `state`: the directory that has its output. One of a verb at a time: who asks for another one waits, and it is the first that runs, and says so. */
@@ -95,9 +91,8 @@ export class Commands {
     const out = await open(`${path}.out`, 'w', 0o600);
     const log = await open(`${path}.log`, 'w', 0o600);
     try {
-      const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
-      const options: SpawnOptions = { cwd: directory, env, stdio: ['ignore', out.fd, log.fd], detached: true };
-      const child = spawn(process.execPath, [this.#cli, verb, ...args, '--json'], options);
+      const options: SpawnOptions = { cwd: directory, stdio: ['ignore', out.fd, log.fd], detached: true };
+      const child = this.#spawn([verb, ...args], options, actor);
       await once(child, 'spawn');
       child.unref();
       this.#children.add(child);
@@ -132,14 +127,20 @@ export class Commands {
   }
 
   async find(state: string, verb: string): Promise<Started | undefined> {
-    const started: StartedFile | undefined = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
+    const started = readKept(await this.#env.files.readText(join(state, `${verb}.json`)));
     if (started === undefined) return undefined;
+    // On another boot, or another machine, the id is that of another process.
     const { pid, host, jobSha256, run } = started;
     // Asked before the output is read: what it printed last is in it.
     const isAlive = host === this.#env.owner.host && this.#env.isProcessAlive(pid);
     const out = await readFile(join(state, `${verb}.out`), 'utf8').catch(() => '');
     const isAtWork = isAlive && !out.endsWith('\n');
     return { jobSha256, run, isAtWork, printed: isAtWork ? undefined : (readKept(out) ?? UNSAID) };
+  }
+
+  #spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {
+    const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
+    return spawn(process.execPath, [this.#cli, ...args, '--json'], { ...options, env });
   }
 }
 

@@ -82,8 +82,13 @@ export class Desk {
     return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
+  /** What a command has printed that reads the job and the first rows of its files: it takes no moment. */
+  protected runHere({ user, campaign }: CampaignRequest, ...args: string[]): Promise<Printed> {
+    return this.commands.runHere({ actor: user, directory: campaign.directory, args });
+  }
+
   protected checkJob(asked: CampaignRequest): Promise<Printed> {
-    return this.run(asked, 'check', jobFileOf(asked.campaign));
+    return this.runHere(asked, 'check', jobFileOf(asked.campaign));
   }
 
   protected async note({ user, name }: PageRequest, did: string): Promise<void> {

@@ -21,7 +21,7 @@ export class SendingDesk extends Desk {
   async showTest(asked: JobRequest, wrong: readonly Wrong[] = []): Promise<PageAnswer> {
     const { isAtWork, printed } = (await this.started(asked.name, 'test')) ?? {};
     if (isAtWork === true) return waitPage(viewOf(asked), 'test');
-    const previewed = await this.run(asked, 'preview', jobFileOf(asked.campaign), '--count', '1');
+    const previewed = await this.runHere(asked, 'preview', jobFileOf(asked.campaign), '--count', '1');
     const [row] = (previewed.rows ?? []) as readonly { price?: { amount: string | null; currency: string } }[];
     const amount = row?.price?.amount ?? undefined;
     const all = wrong.length > 0 || printed === undefined ? wrong : wrongOf(printed, 'to');

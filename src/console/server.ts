@@ -46,7 +46,7 @@ export interface ConsoleOptions {
   readonly directory: string;
   readonly port: number;
   readonly cli: string;
-  readonly run: Commands['run'];
+  readonly runHere: Commands['runHere'];
   readonly host: string;
   readonly origin: string | undefined;
   /** Undefined where one person uses it, by a link. */

@@ -82,8 +82,8 @@ export const console = defineVerb({
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
         const cli = process.argv[1] ?? '';
-        const run = (command: ShortCommand) => runHere(command, context);
-        const { origin, close } = await startConsole({ ...flags, directory, cli, run, team }, context).catch(
+        const given = { cli, runHere: (command: ShortCommand) => runHere(command, context) };
+        const { origin, close } = await startConsole({ ...flags, ...given, directory, team }, context).catch(
           (error) => {
             throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
               ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {

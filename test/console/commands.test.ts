@@ -20,7 +20,7 @@ test('as the first process of a container the console asks each command once to 
   writeFileSync(cli, PROGRAM);
   const isProcessAlive = () => true;
   const commands = new Commands(
-    { cli, run: async () => ({ exitCode: 0, error: null }) },
+    { cli, runHere: async () => ({ exitCode: 0, error: null }) },
     { files: nodeFiles, owner: { host: 'h', pid: 1, instance: 'i' }, isProcessAlive },
   );
   const names = ['one', 'two'];
