@@ -11,7 +11,6 @@ const [useSmaller] = createRequire(import.meta.url)('./.rolldown.cjs').plugins a
 const WAITING = [
   'cluster/service-away',
   'cluster/soak/soak',
-  'e2e/campaign-window',
   'hostile/regexes',
   'jobs/run-examples',
   'kill/kill',

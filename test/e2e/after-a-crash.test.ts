@@ -1,30 +1,15 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { type Env, nodeEnv } from '../../src/command/env.js';
+import { readSealed } from '../../src/plan/format/sealed-json.js';
+import type { MemoryDocument } from '../../src/registry/memory-file.js';
+import type { Files } from '../../src/storage/files.js';
+import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
+import { runCommandInProcess } from './command-in-process.js';
+import { readFailure } from './failure.js';
 
 describe.concurrent('what a run leaves behind', () => {
-  test('a run that came to its end, and whose outputs were not written, is reported by the same command, with its exit code', async () => {
-    const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace));
-    const { summary } = await workspace.run();
-    expect(summary.exitCode).toBe(3);
-    for (const name of readdirSync(summary.directory)) {
-      if (/^summary|\.(csv|part)$/.test(name)) rmSync(`${summary.directory}/${name}`);
-    }
-    writeFileSync(`${summary.directory}/1-sms.results.csv.0.part`, 'of the process that died');
-
-    const again = await workspace.run();
-
-    expect(again.code).toBe(3);
-    expect(again.summary.balance).toMatchObject({ accepted: 10, inDoubt: 10 });
-    expect(readdirSync(summary.directory).filter((name) => name.endsWith('.part'))).toEqual([]);
-    expect(workspace.requests()).toHaveLength(2);
-    expect(JSON.parse((await workspace.run()).stdout)).toMatchObject({ state: 'nothing-new' });
-  });
-
   test('a command that finishes a run and sends a new file tells of both, and ends with the graver exit code', async () => {
     const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
     workspace.write('people-1.csv', people(30));
@@ -55,4 +40,56 @@ describe.concurrent('what a run leaves behind', () => {
     expect(summary).toMatchObject({ state: 'refused', earlier: [{ state: 'finished', balance: { accepted: 30 } }] });
     expect(stderr).toContain('Nothing was sent');
   });
+});
+
+/** A disk that fails as the memory is to have that a run has begun: its journal is there, and nothing was sent. */
+function diesAsItBegins(): Env {
+  const writeWhole: Files['writeWhole'] = (path, text) =>
+    nodeEnv.files.writeWhole(path, (own) => {
+      const whole = typeof text === 'string' ? text : text(own);
+      const { runs }: MemoryDocument = path.includes('/memory-') ? readSealed(whole) : { runs: [] };
+      if (!runs.some(({ begun, ended }) => begun !== undefined && ended === undefined)) return whole;
+      throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
+    });
+  return { ...nodeEnv, files: { ...nodeEnv.files, writeWhole } };
+}
+
+/** A command on the job that dies as its run begins, `volley run job.yaml` unless another is named; gives the run. */
+async function dieAsItBegins(workspace: Workspace, before = '', args = ['run', 'job.yaml']): Promise<string> {
+  const start = { cwd: workspace.directory, env: workspace.env, runtime: diesAsItBegins() };
+  const ended = await workspace.finish({ ended: runCommandInProcess(args, start) });
+  expect([ended.code, readFailure(ended).error.code]).toEqual([75, 'EIO']);
+  return workspace.plans().find((run) => run !== before) ?? '';
+}
+
+function writeJob(workspace: Workspace, text: string): void {
+  const step = anSmsStep({ input: { files: ['people*.csv'] }, template: { source: 'ACME', text } });
+  workspace.writeJob(aJob(workspace, { steps: [step] }));
+}
+
+async function applyPlanOf(workspace: Workspace): Promise<Finished> {
+  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  return workspace.volley('apply', directory);
+}
+
+test('a run that died as it began, and whose files another plan sent since, is not resumed', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  writeJob(workspace, 'Hi {{ name }}');
+  const run = await dieAsItBegins(workspace);
+  writeJob(workspace, 'Hello {{ name }}');
+  expect((await applyPlanOf(workspace)).code).toBe(0);
+
+  const { stdout, stderr } = await workspace.run();
+
+  expect(JSON.parse(stdout).state).toBe('nothing-new');
+  expect(stderr).toContain(`run ${run} is not resumed: it had sent nothing, and another run took its files since`);
+  for (let round = 0; round < 2; round++) {
+    const retry = await workspace.volley('retry', `out/sale/${run}`, '--only', 'unprocessed');
+    expect(readFailure(retry).error.message).toMatch(/was never applied$/);
+    const abandoned = JSON.parse((await workspace.volley('abandon', `out/sale/${run}`)).stdout);
+    expect(abandoned).toMatchObject({ state: 'abandoned', filesAreFree: true });
+  }
+  expect((await workspace.run()).stderr).not.toContain('is not resumed');
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
 });

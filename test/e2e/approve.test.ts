@@ -200,30 +200,6 @@ test('where the job names approvers, an approval is signed with the key of one o
   expect((await as(workspace, 'cron', 'apply', planned.directory)).code).toBe(0);
 });
 
-test('one key of two lets nothing be sent: who holds it may have planned under another name, and check says so where one is enough', async () => {
-  const workspace = await aJobOf();
-  const approvers = ['Ann', 'Bob'].map((name) => ({ name, publicKey: aKey(workspace, name.toLowerCase()) }));
-  const check = async (requireApproval: number) => {
-    workspace.writeJob(aJob(workspace, { guards: { requireApproval }, approvers }));
-    return JSON.parse((await as(workspace, 'ann', 'check', 'job.yaml')).stdout).notices.join();
-  };
-  expect(await check(1)).toContain('one approver can plan under another name and approve it. requireApproval: 2');
-  expect(await check(2)).not.toContain('requireApproval');
-
-  const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann-on-desk', 'plan', 'job.yaml')).stdout);
-  const approve = (key: string, ...args: string[]) =>
-    as(workspace, 'x', 'approve', directory, '--confirm', planSha256, '--key-file', key, ...args);
-  const next = await approve('ann.pem', '--no-json');
-  expect(next.stdout).toMatch(new RegExp(`approve \\S+ --confirm ${planSha256} --key-file KEY.pem\n`));
-  await approve('ann.pem');
-  expect(readFailure(await as(workspace, 'x', 'apply', directory)).error.message).toContain(
-    'it has 1 approval, expected 2',
-  );
-  expect(workspace.requests()).toEqual([]);
-  await approve('bob.pem');
-  expect((await as(workspace, 'x', 'apply', directory)).code).toBe(0);
-});
-
 function forgeApproval(workspace: Workspace, change: (approval: object) => object): void {
   forgeMemory(workspace.path('out/sale'), ({ runs, ...document }) => {
     return { ...document, runs: runs.map((run) => ({ ...run, approved: run.approved?.map(change) })) };

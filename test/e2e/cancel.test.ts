@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
-import { runVerb } from '../../src/command/runner.js';
-import { cancel } from '../../src/verbs/cancel.js';
-import { aTerminal } from '../command/a-terminal.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
@@ -117,40 +113,6 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(stderr).toContain('Cannot cancel an SMS batch');
   expect(await cancelledNumbers(workspace)).toEqual(numbersOf(10));
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
-});
-
-test('a signal while the second call waits for its turn ends it with 75, what was not asked for stays accepted, and the same command takes back the rest', async () => {
-  const { workspace, summary } = await aScheduledRun();
-  const { terminal, said, signal } = aTerminal({ env: workspace.env, isStderrTerminal: false });
-  const loadLane = async () => {
-    const create = await nodeEnv.loadLane();
-    return (options: Parameters<typeof create>[0]) => {
-      const lane = create(options);
-      let asked = 0;
-      const run: typeof lane.run = (cost, task) => {
-        if (asked++ === 1) signal('SIGTERM');
-        return lane.run(cost, task);
-      };
-      return { ...lane, run };
-    };
-  };
-
-  const ended = runVerb(
-    'cancel',
-    cancel,
-    { run: summary.directory, adopt: false, json: true },
-    { ...terminal, runtime: { ...nodeEnv, loadLane } },
-  );
-
-  await expect(ended).rejects.toMatchObject({ code: 'interrupted' });
-  const counts = { batches: 1, cancelled: 10, kept: 20, refusals: {} };
-  expect(JSON.parse(said.stdout)).toMatchObject({ exitCode: 75, ...counts });
-  expect(JSON.parse(said.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-    job: 'sale',
-    run: summary.plan,
-  });
-  const again = await workspace.volley('cancel', summary.directory);
-  expect([again.code, JSON.parse(again.stdout).cancelled]).toEqual([0, 20]);
 });
 
 test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {

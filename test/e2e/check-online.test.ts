@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
@@ -17,63 +17,44 @@ const STEPS: Readonly<Record<Area, object>> = {
 const AREAS = Object.keys(STEPS) as Area[];
 
 /** A job that uses every area; `credentials` in place of its own. */
-async function aJobWith({ credentials = {}, account = 'acme' }: { credentials?: object; account?: string } = {}) {
+async function aJobWith({ credentials = {} }: { credentials?: object } = {}) {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(2));
   workspace.write('wrong.key', 'not-a-key-of-anybody');
-  const job = aJobOfAreas(workspace, Object.values(STEPS)) as { service: { credentials: object; account: string } };
+  const job = aJobOfAreas(workspace, Object.values(STEPS)) as { service: { credentials: object } };
   Object.assign(job.service.credentials, credentials);
-  job.service.account = account;
   workspace.writeJob(job);
   return workspace;
 }
 
-describe('check --online', () => {
-  test('tries the key of each area, changes and sends nothing', async () => {
-    const workspace = await aJobWith();
+test('check --online tries the key of each area, changes and sends nothing; without the flag it asks no service', async () => {
+  const workspace = await aJobWith();
+  expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
+  expect(workspace.requests()).toEqual([]);
 
-    const { code, stdout } = await workspace.volley('check', 'job.yaml', '--online', '--no-json');
+  const { code, stdout } = await workspace.volley('check', 'job.yaml', '--online', '--no-json');
 
-    expect(stdout).toContain('Job sale can be planned');
-    expect(stdout.match(/^ {2}\w+: the service takes .*; nothing was sent$/gm)).toHaveLength(AREAS.length);
-    expect(code).toBe(0);
-    const object = JSON.parse((await workspace.volley('check', 'job.yaml', '--online')).stdout);
-    expect(object.online).toHaveLength(AREAS.length);
-    expect(await workspace.ledger()).toEqual([]);
-    expect(workspace.requests().map(({ method }) => method)).toEqual([...AREAS, ...AREAS].map(() => 'GET'));
-  });
+  expect(stdout).toContain('Job sale can be planned');
+  expect(stdout.match(/^ {2}\w+: the service takes .*; nothing was sent$/gm)).toHaveLength(AREAS.length);
+  expect(code).toBe(0);
+  const object = JSON.parse((await workspace.volley('check', 'job.yaml', '--online')).stdout);
+  expect(object.online).toHaveLength(AREAS.length);
+  expect(await workspace.ledger()).toEqual([]);
+  expect(workspace.requests().map(({ method }) => method)).toEqual([...AREAS, ...AREAS].map(() => 'GET'));
+});
 
-  test.each(AREAS)('says that the key of %s is wrong, and where it comes from', async (area) => {
-    const wrong = { file: 'wrong.key' };
-    const own = area === 'campaign' ? { username: 'acme', dataToken: wrong } : { apiKey: wrong };
-    const workspace = await aJobWith({ credentials: { [area]: own } });
+test.each(AREAS)('check --online says that the key of %s is wrong, and where it comes from', async (area) => {
+  const wrong = { file: 'wrong.key' };
+  const own = area === 'campaign' ? { username: 'acme', dataToken: wrong } : { apiKey: wrong };
+  const workspace = await aJobWith({ credentials: { [area]: own } });
 
-    const failure = readFailure(await workspace.volley('check', 'job.yaml', '--online'));
+  const failure = readFailure(await workspace.volley('check', 'job.yaml', '--online'));
 
-    expect(failure).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
-    const [problem] = failure.error.problems;
-    expect(problem?.message).toMatch(/is wrong or not of this account \(HTTP 401: .+\)/);
-    expect(problem?.hint).toMatch(/^It comes from the file \S*wrong\.key/);
-    expect(await workspace.ledger()).toEqual([]);
-  });
-
-  test('says of every area whose key is of another account that it is', async () => {
-    const workspace = await aJobWith({ account: 'others' });
-
-    const { error } = readFailure(await workspace.volley('check', 'job.yaml', '--online'));
-
-    expect(error.problems.map(({ file, message }) => [file, /not of this account \(HTTP 403/.test(message)])).toEqual([
-      ['service.credentials.sms', true],
-      ['service.credentials.contacts', true],
-      ['service.credentials.verification', true],
-    ]);
-  });
-
-  test('without the flag asks no service', async () => {
-    const workspace = await aJobWith();
-    expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
-    expect(workspace.requests()).toEqual([]);
-  });
+  expect(failure).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
+  const [problem] = failure.error.problems;
+  expect(problem?.message).toMatch(/is wrong or not of this account \(HTTP 401: .+\)/);
+  expect(problem?.hint).toMatch(/^It comes from the file \S*wrong\.key/);
+  expect(await workspace.ledger()).toEqual([]);
 });
 
 test('a run whose key is refused says so, and what to do', async () => {

@@ -13,45 +13,43 @@ test('--json=true and --json=false say how a command that is refused is printed'
 });
 
 /** 0, 2, 4 and 75 are shown where what leads to them is tested. */
-describe.concurrent('exit code', () => {
-  test('2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace));
-    workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
-    const start = (args: string[], env = {}) => volleyIn(workspace, { env }, ...args);
+test.concurrent('exit code 2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
+  const workspace = await aWorkspaceInProcess();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
+  const start = (args: string[], env = {}) => volleyIn(workspace, { env }, ...args);
 
-    const ended = await Promise.all([
-      start(['run', 'job.yaml', '--agian']),
-      start(['rnu', 'job.yaml']),
-      start(['translate', 'job.yaml']),
-      start([]),
-      start(['run']),
-      start(['run', 'none.yaml']),
-      start(['run', 'typo.yaml']),
-      start(['run', 'job.yaml'], { VOLLEY_API_KEY: '' }),
-      start(['run', 'job.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
-      start(['apply', 'no-such-run']),
-    ]);
+  const ended = await Promise.all([
+    start(['run', 'job.yaml', '--agian']),
+    start(['rnu', 'job.yaml']),
+    start(['translate', 'job.yaml']),
+    start([]),
+    start(['run']),
+    start(['run', 'none.yaml']),
+    start(['run', 'typo.yaml']),
+    start(['run', 'job.yaml'], { VOLLEY_API_KEY: '' }),
+    start(['run', 'job.yaml'], { NODE_TLS_REJECT_UNAUTHORIZED: '0' }),
+    start(['apply', 'no-such-run']),
+  ]);
 
-    expect(ended.map(readFailure).map(({ state, exitCode }) => [state, exitCode])).toEqual(
-      ended.map(() => ['refused', 2]),
-    );
-    const [flag, verb, unknown, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
-    expect(flag).toContain('agian');
-    const hint = 'Usage: volley <verb>; see volley --help';
-    const misuse = { level: 50, event: 'error', exitCode: 2, code: 'bad-flag', hint };
-    expect(JSON.parse(verb!)).toMatchObject({ ...misuse, msg: 'There is no such verb. Did you mean run?' });
-    expect(JSON.parse(unknown!)).toMatchObject({ ...misuse, msg: 'There is no such verb' });
-    expect(JSON.parse(none!)).toMatchObject({ ...misuse, msg: 'Name a verb, such as run' });
-    expect(positional).toContain('job');
-    expect(file).toContain('none.yaml');
-    expect(typo).toMatch(/batchSize.*colour/s);
-    expect(key).toContain('VOLLEY_API_KEY');
-    expect(tls).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
-    expect(run).toContain('no-such-run');
-    expect(workspace.requests()).toEqual([]);
-  });
+  expect(ended.map(readFailure).map(({ state, exitCode }) => [state, exitCode])).toEqual(
+    ended.map(() => ['refused', 2]),
+  );
+  const [flag, verb, unknown, none, positional, file, typo, key, tls, run] = ended.map(({ stderr }) => stderr);
+  expect(flag).toContain('agian');
+  const hint = 'Usage: volley <verb>; see volley --help';
+  const misuse = { level: 50, event: 'error', exitCode: 2, code: 'bad-flag', hint };
+  expect(JSON.parse(verb!)).toMatchObject({ ...misuse, msg: 'There is no such verb. Did you mean run?' });
+  expect(JSON.parse(unknown!)).toMatchObject({ ...misuse, msg: 'There is no such verb' });
+  expect(JSON.parse(none!)).toMatchObject({ ...misuse, msg: 'Name a verb, such as run' });
+  expect(positional).toContain('job');
+  expect(file).toContain('none.yaml');
+  expect(typo).toMatch(/batchSize.*colour/s);
+  expect(key).toContain('VOLLEY_API_KEY');
+  expect(tls).toContain('NODE_TLS_REJECT_UNAUTHORIZED');
+  expect(run).toContain('no-such-run');
+  expect(workspace.requests()).toEqual([]);
 });
 
 describe.concurrent('a guard', () => {

@@ -107,30 +107,3 @@ test('the two forms of a number in Argentina are one person: within a step, acro
   const shown = await workspace.volley('people', 'show', 'job.yaml', calls);
   expect(JSON.parse(shown.stdout).messages).toMatchObject([{ state: 'accepted', text: 'Hi Eva' }]);
 });
-
-test('a row that is held as no time zone of its number is known gives a later step no reason', async () => {
-  const workspace = await aWorkspace();
-  const kosovo = '+38349123456';
-  const template = { source: 'ACME', text: 'Hi' };
-  const window = { from: '00:00', to: '24:00', days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] };
-  const own = { ...window, timeZone: 'recipient', unknown: 'hold' };
-  const named = { ...window, timeZone: 'Europe/Berlin' };
-  for (const [name, end] of [
-    ['plain', ''],
-    ['quoted', '"x ""y"" z",'],
-  ]) {
-    workspace.write('people.csv', `${end}mobile\n${end}${kosovo}\n`);
-    workspace.write('copy.csv', `name,mobile\n${name},${kosovo}\n`);
-    const steps = [
-      anSmsStep({ template: { ...template, text: name }, window: own }),
-      anSmsStep({ template: { ...template, text: name }, window: named, input: { files: 'copy.csv' } }),
-    ];
-    workspace.writeJob(aJob(workspace, { name, frequency: { max: 2, per: '7d' }, steps }));
-    const { summary, stderr } = await workspace.run();
-    expect(
-      summary.steps.map(({ balance }) => balance),
-      stderr,
-    ).toMatchObject([{ skipped: 1 }, { accepted: 1 }]);
-  }
-  expect(await workspace.destinations()).toEqual([kosovo, kosovo]);
-});

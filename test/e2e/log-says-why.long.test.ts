@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
-import { eventsOf, expectSaid, LEVELS, linesOf, type SaidEnd } from './log-lines.js';
+import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
   const workspace = await aWorkspaceInProcess(...faults);
@@ -69,45 +69,6 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
     for (const line of lines.slice(1)) expect(line).toMatchObject({ job: 'sale' });
     const of = lines.filter(({ event }) => ['throttled', 'outage', 'breaker-open', 'in-doubt'].includes(String(event)));
     for (const line of of) expect(line).toMatchObject({ job: 'sale', run: expect.any(String), step: 1, kind: 'sms' });
-  });
-
-  test.each([
-    ['a quote that never closes', { 'people.csv': 'name,mobile\n"Ann,+6591234567\n' }, /people\.csv/],
-    ['a job file that is no YAML', { 'job.yaml': 'a: [' }, /job\.yaml/],
-  ])('%s', async (_name, files, reason) => {
-    const workspace = await aNight([]);
-    for (const [name, text] of Object.entries(files)) workspace.write(name, text);
-
-    for (const verb of ['run', 'plan']) {
-      const { code, stderr } = await workspace.volley(verb, 'job.yaml');
-      const lines = linesOf(stderr);
-      expect([code, eventsOf(lines)]).toEqual([2, ['start', 'end']]);
-      expect(lines.at(-1)).toMatchObject({ level: LEVELS.error, exitCode: 2, command: verb });
-      expect(`${lines.at(-1)?.reason}\n${lines.at(-1)?.hint}`).toMatch(reason);
-    }
-  });
-
-  test('plan, apply and retry say it of their own; status, which only reads, says a failure in one line', async () => {
-    const workspace = await aNight([{ kind: 'reject-rows', nth: 1, rows: 0.1 }]);
-    const planned = await workspace.volley('plan', 'job.yaml');
-    const { directory } = JSON.parse(planned.stdout);
-    const fields = { job: 'sale', run: expect.any(String) };
-    const reason = /planned 300 rows in 30 requests/;
-    expectSaid(planned, { code: 0, level: 'info', reason, fields: { ...fields, command: 'plan', planned: 300 } });
-    const applied = await workspace.volley('apply', directory);
-    expectSaid(applied, {
-      code: 1,
-      level: 'warn',
-      reason: /1 of \d+ (number|row)s could not be used/,
-      fields: { ...fields, command: 'apply' },
-    });
-    const retried = await workspace.volley('retry', directory, '--only', 'rejected');
-    expectSaid(retried, { code: 0, level: 'info', reason: /planned 1 row/, fields: { ...fields, command: 'retry' } });
-
-    for (const args of [['status', 'none'], ['rnu'], ['run', 'job.yaml', '--log-level', 'loud']]) {
-      const { stderr } = await workspace.volley(...args);
-      expect(linesOf(stderr), args.join(' ')).toMatchObject([{ level: LEVELS.error, event: 'error', exitCode: 2 }]);
-    }
   });
 
   test('--log-level and --log-format: less of it, or plain words', async () => {

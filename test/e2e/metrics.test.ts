@@ -14,8 +14,6 @@ const FILE = 'sale.prom';
 const METRICS_AT = /metrics are at (http:\S+?)\/metrics/;
 const read = (workspace: Workspace) => readMetrics(workspace.read(FILE));
 
-const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
-
 /** Rows by outcome, as the metrics have them, under the names of the summary. */
 function rowsOf(samples: ReadonlyMap<string, number>, step: number) {
   const rows = (outcome: string) => sumOf(samples, 'volley_rows_total', { step: String(step), outcome });
@@ -66,30 +64,6 @@ test('the figures of a run are those of its summary and of the service', async (
   // Of another user, whole, and alone.
   expect(statSync(workspace.path(FILE)).mode & 0o777).toBe(0o644 & ~process.umask());
   expect(readdirSync(workspace.directory).filter((name) => name.includes('.prom'))).toEqual([FILE]);
-});
-
-test('a run that stopped and is resumed keeps its counts, beside those of the next; retries are counted', async () => {
-  const workspace = await aWorkspaceInProcess({ kind: 'status-503', area: 'sms', nth: range(3, 200), retryAfter: 5 });
-  workspace.write('inbox/1.csv', people(30));
-  const steps = [anSmsStep({ input: { files: 'inbox/*.csv' } })];
-  workspace.writeJob(aJob(workspace, { steps, service: { giveUpAfterSeconds: 1 } }));
-
-  const stopped = await workspace.run('--metrics-file', FILE);
-  const before = read(workspace);
-  expect(stopped.code).toBe(75);
-  expectRows(before, stopped.summary);
-  expect(stopped.summary.balance).toMatchObject({ unprocessed: expect.any(Number) });
-  expect(sumOf(before, 'volley_retries_total')).toBeGreaterThan(0);
-  expect(sumOf(before, 'volley_requests_total', { status: '503' })).toBeGreaterThan(0);
-  expect(sumOf(before, 'volley_last_exit_code')).toBe(75);
-  // There, and not absent: an alert can say that no night has succeeded yet.
-  expect(before.get('volley_last_success_timestamp_seconds{job_name="sale"}')).toBe(0);
-
-  workspace.setFaults();
-  workspace.write('inbox/2.csv', people(5, 40));
-  const resumed = await workspace.run('--metrics-file', FILE);
-  expect(resumed.code).toBe(0);
-  expect(rowsOf(read(workspace), 1)).toMatchObject({ accepted: 35, unprocessed: 0 });
 });
 
 test('rows in doubt are those of all runs of the job, until they are settled; the last success stays', async () => {

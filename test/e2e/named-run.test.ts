@@ -1,6 +1,8 @@
-import { rmSync, utimesSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aJob, people } from './a-job.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
+import { aJob, numbersOf, people } from './a-job.js';
+import { aRunThatEndedEarly } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -88,10 +90,8 @@ describe.concurrent('what a verb on a run cannot use', () => {
 
 describe.concurrent('an output directory', () => {
   test.each([
-    ['a file', 'people.csv', 'ENOTDIR'],
     ['below a file', 'people.csv/out', 'ENOTDIR'],
     ['in a file system of the kernel', '/proc/volley/out', 'ENOENT'],
-    ['with a name that is too long', 'x'.repeat(300), 'ENAMETOOLONG'],
   ])('that is %s: 2, with the path, and nothing is sent', async (_, output, errno) => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(3));
@@ -104,4 +104,115 @@ describe.concurrent('an output directory', () => {
     expect(workspace.requests()).toEqual([]);
     rmSync(workspace.path('job.yaml'));
   });
+});
+
+const NAME = /^\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/;
+
+const objectOf = async (workspace: Workspace, ...args: string[]) =>
+  JSON.parse((await workspace.volley(...args)).stdout);
+
+test('a run directory is named for when it was planned and for its plan; planned again it is the same one, whatever the time', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace));
+  const { plan, directory } = await objectOf(workspace, 'plan', 'job.yaml');
+  expect(workspace.runs()).toEqual([expect.stringMatching(NAME)]);
+  expect(directory).toBe(workspace.path(workspace.runOf(plan)));
+  const earlier = `2020-02-29T2359-${plan}`;
+  renameSync(directory, workspace.path(`out/sale/${earlier}`));
+
+  expect((await objectOf(workspace, 'plan', 'job.yaml')).directory).toBe(workspace.path(`out/sale/${earlier}`));
+  expect((await workspace.run()).summary).toMatchObject({ plan, directory: workspace.path(`out/sale/${earlier}`) });
+  expect(workspace.runs()).toEqual([earlier]);
+  expect(await workspace.destinations()).toEqual(numbersOf(3));
+});
+
+test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {
+  const { workspace, run } = await aRunThatEndedEarly();
+  const plan = readRunName(run);
+  const others = [plan, `2020-02-29T2359-${plan}`];
+  mkdirSync(workspace.path('away'));
+  for (const other of others) {
+    const copy = `out/sale/${other}`;
+    cpSync(workspace.path(`out/sale/${run}`), workspace.path(copy), { recursive: true });
+    for (const [verb, ...args] of [
+      ['run', 'job.yaml'],
+      ['plan', 'job.yaml'],
+      ['apply', copy],
+      ['apply', `out/sale/${run}`],
+      ['status', copy],
+      ['retry', copy, '--only', 'unprocessed'],
+    ]) {
+      const { exitCode, error } = readFailure(await workspace.volley(verb ?? '', ...args));
+      expect([exitCode, error.code], `${verb}: ${error.message}`).toEqual([2, 'bad-plan']);
+      expect(error.message).toContain(`Cannot use run ${plan}: `);
+      expect(error.message).toContain(run);
+      expect(error.message).toContain(other);
+    }
+    const { runs } = await objectOf(workspace, 'runs', 'job.yaml');
+    expect(runs).toHaveLength(2);
+    renameSync(workspace.path(copy), workspace.path(`away/${other}`));
+  }
+  expect(workspace.requests()).toHaveLength(3);
+  expect((await workspace.run()).code).toBe(3);
+});
+
+/** A finished run, one with rows in doubt, and a plan. */
+async function aHistory() {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(20));
+  workspace.writeJob(aJob(workspace));
+  const first = (await workspace.run()).summary.plan;
+  workspace.write('people.csv', people(20, 100));
+  workspace.setFaults({ kind: 'reset-after', nth: 1 });
+  const second = (await workspace.run()).summary.plan;
+  workspace.setFaults();
+  workspace.write('people.csv', people(20, 200));
+  const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
+  return { workspace, first, second, planned };
+}
+
+test('runs lists plans and runs, the newest first, with what became of their rows', async () => {
+  const { workspace, first, second, planned } = await aHistory();
+
+  for (const named of ['job.yaml', 'out/sale', 'out']) {
+    const { code, stdout } = await workspace.volley('runs', named);
+    const { runs, ...about } = JSON.parse(stdout);
+    expect([code, about]).toEqual([0, { state: 'listed', exitCode: 0, error: null }]);
+    expect(runs).toMatchObject([
+      { job: 'sale', run: planned, state: 'planned', startedAt: null, exitCode: null, balance: { unprocessed: 20 } },
+      { run: second, state: 'finished', exitCode: 3, balance: { read: 20, inDoubt: 10 }, files: ['people.csv'] },
+      { run: first, state: 'finished', exitCode: 0, balance: { accepted: 20 }, retryOf: null, problem: null },
+    ]);
+    expect(runs[2].bytes).toBeGreaterThan(1000);
+    expect(Date.parse(runs[2].endedAt)).toBeGreaterThanOrEqual(Date.parse(runs[2].startedAt));
+  }
+  expect(JSON.parse((await workspace.volley('status', 'job.yaml')).stdout).plan).toBe(planned);
+});
+
+test('a run whose directory is gone is listed with what the memory knows, a damaged one with what is wrong', async () => {
+  const { workspace, first, second } = await aHistory();
+  rmSync(workspace.path(workspace.runOf(first)), { recursive: true });
+  workspace.write(`${workspace.runOf(second)}/plan.json`, '{}');
+
+  const runs = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout).runs as { run: string }[];
+
+  expect(runs.find(({ run }) => run === first)).toMatchObject({
+    ...{ state: 'gone', exitCode: 0, bytes: 0, balance: { read: 20, accepted: 20 }, files: ['people.csv'] },
+  });
+  expect(runs.find(({ run }) => run === second)).toMatchObject({
+    ...{ state: 'unreadable', problem: expect.stringContaining('checksum') },
+  });
+});
+
+test('the table fits 80 columns, and names each run and its files', async () => {
+  const { workspace, first, second } = await aHistory();
+
+  const { stdout } = await workspace.volley('runs', 'job.yaml', '--no-json');
+
+  const lines = stdout.split('\n');
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(stdout).toMatch(/^Job sale: 3 runs\n/);
+  expect(lines.filter((line) => line.includes(first))).toEqual([expect.stringMatching(/people\.csv$/)]);
+  expect(lines[lines.findIndex((line) => line.includes(second)) - 1]).toMatch(/ finished +3 +10 +– +10 +– /);
 });

@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { aJob, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-
-const SCHEDULED = {
-  source: 'ACME',
-  text: 'Hi {{ name }}',
-  scheduled: new Date(Date.now() + 24 * 3_600_000).toISOString(),
-};
 
 /** What a person reads on stdout. */
 const read = async (workspace: Workspace, ...args: string[]) => {
@@ -20,28 +14,6 @@ const read = async (workspace: Workspace, ...args: string[]) => {
 const nextIn = (account: string) => /^Next: [\s\S]*$/m.exec(account)?.[0] ?? '';
 
 const pageOf = (directory: string) => readFileSync(join(directory, 'report.html'), 'utf8');
-
-async function aScheduledRun() {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template: SCHEDULED })] }));
-  const { summary } = await workspace.run();
-  expect(summary.balance.accepted).toBe(30);
-  return { workspace, directory: summary.directory };
-}
-
-test('status and report say the same next step: none where every row was accepted, the retry after a cancel', async () => {
-  const { workspace, directory } = await aScheduledRun();
-  expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe('');
-  expect(nextIn(await read(workspace, 'report', 'job.yaml'))).toBe('');
-
-  await workspace.volley('cancel', 'job.yaml');
-
-  const next = nextIn(await read(workspace, 'report', 'job.yaml'));
-  expect(next).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
-  expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toBe(next);
-  expect(pageOf(directory)).toContain('the service accepted 30 messages, and all of them were taken back.');
-});
 
 test('after a 401 status says what the account says, and account and page name the rows that were not reached', async () => {
   const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 1 });

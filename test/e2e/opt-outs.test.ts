@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -180,4 +180,113 @@ test('people opt-in says which other list keeps the number out', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ what: 'in', isOptedOut: true });
   const shown = await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(1), '--no-json');
   expect(shown.stdout).toContain('The list lists/crm.csv has it');
+});
+
+/** A plan of 30 rows in batches of 10, with P30 on the suppression list. */
+async function aPlannedRun(...faults: Parameters<typeof aWorkspace>): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aWorkspace(...faults);
+  workspace.write('people.csv', people(30));
+  workspace.write('stop.csv', `mobile\n${numberOf(30)}\n`);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] }));
+  await workspace.volley('plan', 'job.yaml');
+  return { workspace, run: workspace.runOf(workspace.plans()[0] ?? '') };
+}
+
+test('a number that is put on a suppression list after planning gets nothing, and its row says so; a retry goes to who is on none any more', async () => {
+  const { workspace, run } = await aPlannedRun();
+  workspace.append('stop.csv', `${numberOf(3)}\n${numberOf(17)}\n`);
+
+  const { code, stdout } = await workspace.volley('apply', run);
+
+  const summary = JSON.parse(stdout);
+  expect([code, summary.balance]).toEqual([
+    0,
+    { read: 30, accepted: 27, rejected: 0, skipped: 1, inDoubt: 0, unprocessed: 2 },
+  ]);
+  expect(summary.steps[0].withheld).toEqual({ 'opted-out': 2 });
+  expect(await workspace.destinations()).toEqual(
+    numbersOf(29).filter((number) => number !== numberOf(3) && number !== numberOf(17)),
+  );
+  const unprocessed = workspace.read(`${run}/1-sms.unprocessed.csv`);
+  expect(unprocessed).toContain('opted-out,The number came onto the list stop.csv after the plan was made,');
+
+  workspace.write('stop.csv', `mobile\n${numberOf(3)}\n`);
+  const retried = await workspace.volley('retry', run, '--only', 'unprocessed');
+  const { directory, steps } = JSON.parse(retried.stdout);
+  expect(steps[0].skips).toEqual({ suppressed: 1 });
+  await workspace.volley('apply', directory);
+  expect(await workspace.destinations()).toEqual(numbersOf(29).filter((number) => number !== numberOf(3)));
+});
+
+test('a list that can no longer be read stops the run before anything is sent; put back, the same command sends', async () => {
+  const { workspace, run } = await aPlannedRun();
+  const list = workspace.read('stop.csv');
+  rmSync(workspace.path('stop.csv'));
+
+  const { error, exitCode } = readFailure(await workspace.volley('apply', run));
+
+  expect([exitCode, error.problems.map(({ file }) => file)]).toEqual([2, ['stop.csv']]);
+  expect(workspace.requests()).toEqual([]);
+  workspace.write('stop.csv', list);
+  expect((await workspace.volley('apply', run)).code).toBe(0);
+  expect(await workspace.destinations()).toEqual(numbersOf(29));
+});
+
+const INVITING = { template: { source: 'ACME', text: 'Hi {{ name }}. Reply STOP to opt out.' } };
+
+async function aListedJob(changes: object = { optOuts: 'opt-outs.csv' }) {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INVITING)], ...changes }));
+  return workspace;
+}
+
+test('people opt-out and opt-in append who, when and what to the list of the job, with the number masked in what is said', async () => {
+  const workspace = await aListedJob();
+  const { code, stdout, stderr } = await workspace.volley(
+    'people',
+    'opt-out',
+    'job.yaml',
+    numberOf(1),
+    '--by',
+    'Ann, by phone',
+  );
+  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ what: 'out', number: '+65******01' })]);
+  expect(stdout + stderr).not.toContain(numberOf(1).slice(1));
+  await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
+  await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(2));
+  const lines = workspace.read('opt-outs.csv').slice(OPT_OUT_HEADER.length).split('\n');
+  expect(lines[0]).toMatch(new RegExp(`^\\${numberOf(1)},out,\\d{4}-\\d\\d-\\d\\dT[^,]*Z,Ann by phone,$`));
+  expect(lines.slice(1).map((line) => line.split(',').slice(0, 2))).toEqual([
+    [numberOf(2), 'out'],
+    [numberOf(2), 'in'],
+    [''],
+  ]);
+
+  await workspace.run();
+
+  expect(await workspace.destinations()).toEqual([numberOf(2), numberOf(3)]);
+});
+
+test.each([
+  ['the job has no optOuts', {}, numberOf(1), 'no optOuts'],
+  ['the list is one of others', { optOuts: 'people.csv' }, numberOf(1), 'not a list that Volley writes'],
+  ['it is no number', { optOuts: 'opt-outs.csv' }, '12', 'Cannot use the number'],
+])('people opt-out is refused where %s', async (_why, changes, number, said) => {
+  const workspace = await aListedJob(changes);
+  const { error, exitCode } = readFailure(await workspace.volley('people', 'opt-out', 'job.yaml', number));
+  expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
+});
+
+test.each([
+  ['with no list', {}, true],
+  ['with opt-outs of the job', { optOuts: 'opt-outs.csv' }, false],
+  ['with a list of the step', { steps: [anSmsStep({ ...INVITING, suppress: { files: 'opt-outs.csv' } })] }, false],
+  ['and another text', { steps: [anSmsStep({ template: { text: "Don't stop! Hi {{ name }}" } })] }, false],
+])('a text that names STOP %s is warned of by plan and check: %o', async (_what, changes, isWarned) => {
+  const workspace = await aListedJob(changes);
+  workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${numberOf(1)},out,,,\n`);
+  const said = 'its text names STOP, and no list has who answers so';
+  expect((await workspace.volley('plan', 'job.yaml')).stderr.includes(said)).toBe(isWarned);
+  expect((await workspace.volley('check', 'job.yaml')).stdout.includes(said)).toBe(isWarned);
 });

@@ -55,25 +55,6 @@ describe.concurrent('plan, then apply', () => {
     expect(stdout).toMatch(/ apply .* --confirm /);
     expect(workspace.requests()).toEqual([]);
   });
-
-  test('the same job and input give the same plan, byte for byte; run applies a plan that was made before', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(25));
-    workspace.writeJob(aJob(workspace));
-    const read = (id: string) =>
-      ['plan.json', '1-sms.requests.ndjson', '1-sms.rows.ndjson'].map((name) =>
-        workspace.read(`${workspace.runOf(id)}/${name}`),
-      );
-    const first = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
-    const before = read(first);
-    const second = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout).plan;
-
-    expect(second).toBe(first);
-    expect(read(second)).toEqual(before);
-    const { summary } = await workspace.run();
-    expect(summary.plan).toBe(first);
-    expect(workspace.plans()).toEqual([first]);
-  });
 });
 
 test.concurrent('input that changed under an unfinished run is refused; --ignore-changed-inputs sends the plan as it stands', async () => {

@@ -97,12 +97,6 @@ describe.concurrent('preview of a job', () => {
       ['--row', '9'],
       'Cannot preview: --row is 9, expected the number of a row, from 1 to 8',
     ],
-    ['a row that is none', ['--row', '0'], 'Cannot use --row: it is "0", expected a whole number from 1'],
-    [
-      'a number that is none',
-      ['--to', 'Ann'],
-      'Cannot use --to: it is not a number, expected one with + and its country code',
-    ],
     [
       'a number that nothing is sent to',
       ['--to', '+6598765432'],
@@ -131,14 +125,12 @@ describe.concurrent('preview of a job', () => {
   });
 });
 
-describe.concurrent('preview of a run', () => {
-  test('shows what the plan sends, whatever the files hold now', async () => {
-    const workspace = await anSms();
-    const ofJob = await show(workspace, 'job.yaml', '--count', '100');
-    expect((await workspace.volley('plan', 'job.yaml')).code).toBe(0);
-    workspace.write('people.csv', 'mobile,name\n');
-    const [run] = workspace.runs();
-    expect(await show(workspace, `out/sale/${run}`, '--count', '100')).toEqual(ofJob);
-    expect(ofJob).toHaveLength(7);
-  });
+test.concurrent('preview of a run shows what the plan sends, whatever the files hold now', async () => {
+  const workspace = await anSms();
+  const ofJob = await show(workspace, 'job.yaml', '--count', '100');
+  expect((await workspace.volley('plan', 'job.yaml')).code).toBe(0);
+  workspace.write('people.csv', 'mobile,name\n');
+  const [run] = workspace.runs();
+  expect(await show(workspace, `out/sale/${run}`, '--count', '100')).toEqual(ofJob);
+  expect(ofJob).toHaveLength(7);
 });

@@ -129,15 +129,3 @@ test('an abandoned plan that was never sent goes by its age, and what it had ref
   expect(summary.steps[0]?.rejections).toEqual({ placeholder: 1, 'bad-id': 1 });
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
-
-test('a plan of a retry that was abandoned and never sent goes before the run that it has rows of, and they are not sent again', async () => {
-  const { workspace, run, sent } = await aFinishedRun();
-  const retry = JSON.parse((await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected')).stdout);
-  await workspace.volley('abandon', retry.directory);
-
-  expect((await prune(workspace)).pruned).toMatchObject([{ run: retry.plan }, { run }]);
-
-  expect(readdirSync(retry.directory).sort()).toEqual(['run.json', 'summary.json']);
-  expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
-  expect(await workspace.destinations()).toEqual(sent);
-});

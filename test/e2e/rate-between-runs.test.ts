@@ -72,15 +72,6 @@ async function aFastJob() {
 }
 
 describe('the limit of a job holds in any second of the ledger', () => {
-  test('over two runs, one right after the other', async () => {
-    const job = await aFastJob();
-    job.write('in-a.csv', people(1000));
-    expect(await job.run()).toBe(0);
-    job.write('in-b.csv', people(1000, 2000));
-    expect(await job.run()).toBe(0);
-    expect(await job.worstSecond()).toEqual({ worst: 1000, count: 2000 });
-  });
-
   test('over an old run and a new one, which one command sends', async () => {
     const job = await aFastJob();
     job.sandbox.setFaults([{ kind: 'status-401', area: 'sms', nth: 1 }]);

@@ -86,38 +86,19 @@ describe.concurrent('a rejections file that is re-imported', () => {
     expect(summary.balance).toMatchObject({ read: 2, skipped: 2 });
     expect(await workspace.destinations()).toEqual([...numbersOf(5), numberOf(9)]);
   });
-
-  test('with an id that no one gave, or a row whose fields do not fit, is rejected: it may have been sent', async () => {
-    const { workspace, first } = await aRunWithRejections();
-    const [header = '', row = ''] = read(first, 'rejections.csv').split('\n');
-    const rows = [row.replace(/-1-2$/, '-1-77'), row.replace(/-1-2$/, '-1-x'), `${row},more`];
-    workspace.write('in/b.csv', [header, ...rows].join('\n'));
-    const { summary } = await workspace.run();
-
-    expect(readOutput(summary, 1, 'rejections').map(({ _code, _rowId }) => [_code, _rowId?.slice(-5)])).toEqual([
-      ['bad-id', '-1-77'],
-      ['bad-id', `${first.plan.slice(-1)}-1-x`.slice(-5)],
-      ['too-many-fields', '?'],
-    ]);
-    workspace.write('in/c.csv', read(summary, 'rejections.csv'));
-    expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 3 });
-    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(4), numberOf(5)]);
-  });
 });
 
-describe.concurrent('a plan of rows that were re-imported', () => {
-  test('gives nothing to itself as long as it is a draft, and is refused once its rows are retried', async () => {
-    const { workspace, first } = await aRunWithRejections();
-    workspace.write('in/b.csv', read(first, 'rejections.csv'));
-    const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-    expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
+test.concurrent('a plan of rows that were re-imported gives nothing to itself as long as it is a draft, and is refused once its rows are retried', async () => {
+  const { workspace, first } = await aRunWithRejections();
+  workspace.write('in/b.csv', read(first, 'rejections.csv'));
+  const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  expect(await retry(workspace, first)).toMatchObject({ state: 'planned' });
 
-    const { code, stderr } = await workspace.volley('apply', draft.directory);
+  const { code, stderr } = await workspace.volley('apply', draft.directory);
 
-    expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
-  });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('rows of it would be sent twice')]);
+  expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+  expect(await workspace.destinations()).toEqual(numbersOf(5));
 });
 
 /** Three people and one without a number, whose rejections are those of a draft; the file is saved anew since. */

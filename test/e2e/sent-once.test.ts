@@ -115,3 +115,22 @@ describe.concurrent('who has had a message is known by what is sent', () => {
     expect(await workspace.destinations()).toEqual([...numbersOf(PEOPLE), ...numbersOf(PEOPLE)].sort());
   });
 });
+
+test('started four times at once, one runs; the others find the lock held, or nothing new', async () => {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 50 });
+  workspace.write('people.csv', people(100));
+  workspace.writeJob(aJob(workspace));
+
+  const ended = await Promise.all(
+    Array.from({ length: 4 }, () => workspace.finish(workspace.start(['run', 'job.yaml']))),
+  );
+
+  const states = ended.map(({ code, stdout }) => {
+    const { state, error } = JSON.parse(stdout);
+    return code === 75 && error.code === 'lock-held' ? 'turned away' : `${state} ${code}`;
+  });
+  expect(states.filter((state) => state === 'finished 0')).toHaveLength(1);
+  expect(states.filter((state) => !['finished 0', 'turned away', 'nothing-new 0'].includes(state))).toEqual([]);
+  expect(await workspace.destinations()).toEqual(numbersOf(100));
+  expect(workspace.requests()).toHaveLength(10);
+});

@@ -95,25 +95,6 @@ describe('rows in doubt, from the message export to the last message', () => {
     expect((await workspace.run()).stderr).not.toContain(plan);
     expect(await workspace.destinations()).toEqual(numbersOf(40));
   });
-
-  test('an export says why rows are left, and with which command a person decides: exit 3', async () => {
-    const { workspace, summary } = await aRunInDoubt();
-    await exportMessages(workspace);
-
-    const { code, stdout } = await workspace.volley(
-      'settle',
-      summary.directory,
-      '--export',
-      'export-2.csv',
-      '--no-json',
-    );
-
-    expect(code).toBe(3);
-    expect(stdout).toMatch(/8 rows settled, 12 in doubt/);
-    expect(stdout).toMatch(/in doubt +12 {2}the export lacks it, which proves nothing\n/);
-    const decide = / (settle \S+ --assume sent --confirm 12)\n/.exec(stdout)?.[1]?.split(' ') ?? [];
-    expect((await workspace.volley(...decide)).code).toBe(0);
-  });
 });
 
 test('rows that the service refused are retried by their code, and those that the plan refused are not', async () => {

@@ -194,22 +194,17 @@ describe.concurrent('a file of opt-outs is no audience', () => {
   });
 });
 
-test('preview shows who opted out as skipped, with the list that names them; also asked for by number', async () => {
-  const workspace = await aJobOf(
-    { files: ['a.csv', 'b.csv'] },
-    {
-      ...TEN,
-      'a.csv': `mobile\n${numberOf(9)}\n`,
-      'b.csv': `mobile\n${numberOf(2)}\n`,
-    },
-  );
-  const show = async (...flags: string[]) => JSON.parse((await workspace.volley('preview', ...flags)).stdout).rows;
-  const skipped = { state: 'skipped', reason: 'The number is on the suppression list b.csv', sms: null };
-  const ofJob = await show('job.yaml', '--count', '2');
-  expect(ofJob).toMatchObject([{ row: 1 }, { row: 2, ...skipped }, { row: 3, state: 'sent' }]);
-  expect(await show('job.yaml', '--to', numberOf(2))).toMatchObject([{ row: 2, ...skipped }]);
-  await workspace.volley('plan', 'job.yaml');
-  const run = workspace.runOf(workspace.plans()[0] ?? '');
-  expect(await show(run, '--count', '2')).toEqual(ofJob);
-  expect(await show(run, '--to', numberOf(2))).toMatchObject([{ row: 2, ...skipped }]);
+/** So large that a thread reads it. */
+const NUMBERS = Array.from({ length: 400_000 }, (_, index) => `+65${91_000_000 + index}\n`).join('');
+
+test.concurrent('a large suppression list without a header is refused, and the command ends', async () => {
+  const workspace = await aWorkspace();
+  workspace.write('people.csv', people(3));
+  workspace.write('stop.csv', NUMBERS);
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] }));
+
+  const { code, stderr } = await workspace.finish(workspace.start(['plan', 'job.yaml']));
+
+  expect(code).toBe(2);
+  expect(stderr).toContain('stop.csv:1: the first line is a number, expected a header');
 });

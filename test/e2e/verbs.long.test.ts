@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aJob, people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
+import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
   const workspace = await aWorkspace();
@@ -84,20 +84,3 @@ async function listOptions(workspace: Workspace, verb: readonly string[]): Promi
   const others = await Promise.all(below.map((words) => listOptions(workspace, words)));
   return [...new Set([...ownNames, ...others.flat()])];
 }
-
-test.concurrent('sandbox tells its origin and credentials on its first line, serves until SIGTERM, and a job can be sent to it', async () => {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(3));
-  const served = workspace.start(['sandbox', '--port', '0']);
-  const { origin, credentials } = JSON.parse(await served.firstLine());
-  workspace.writeJob(aJob(workspace, { service: { bases: { sms: origin } } }));
-  const env = { VOLLEY_API_KEY: credentials.apiKey };
-
-  const { code } = await volleyIn(workspace, { env }, 'run', 'job.yaml');
-
-  expect(code).toBe(0);
-  const ledger = await (await fetch(`${origin}/_sandbox/ledger`)).text();
-  expect(ledger.trimEnd().split('\n')).toHaveLength(3);
-  served.signal('SIGTERM');
-  expect((await served.ended).code).toBe(0);
-});

@@ -64,34 +64,6 @@ describe.concurrent('where', () => {
     expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
   });
 
-  const LANDS = ['DE', 'Germany', 'Deutschland', 'AUT', 'Austria', 'Österreich', 'Schweiz', 'Großbritannien', ''];
-
-  test('as: country takes all spellings of a country; without it, plan and check warn of those that are left out', async () => {
-    const workspace = await aWorkspace();
-    workspace.write(
-      'people.csv',
-      `mobile,name,Land\n${LANDS.map((land, row) => `${numberOf(row)},P,${land}\n`).join('')}`,
-    );
-    writeJob(workspace, { Land: ['Deutschland', 'Österreich'] });
-    const warning = 'DE 1, Germany 1 (Deutschland), AUT 1, Austria 1 (Österreich)';
-    expect(JSON.parse((await workspace.volley('check', 'job.yaml')).stdout).notices.join()).toContain(warning);
-    const { stdout, stderr } = await workspace.volley('plan', 'job.yaml', '--no-json');
-    expect(stdout.replace(/\s+/g, ' ')).toContain(`warning: Land: [Deutschland, Österreich] omits other spellings`);
-    expect(stderr).toContain(warning);
-    expect(stdout.replace(/\s+/g, ' ')).toContain('write Land: { as: country, equals: [Deutschland, Österreich] }');
-
-    writeJob(workspace, { Land: { as: 'country', equals: ['Deutschland', 'Österreich', 'England'] } });
-    const { summary } = await workspace.run();
-    expect(await workspace.destinations()).toEqual([0, 1, 2, 3, 4, 5, 7].map(numberOf));
-    expect(summary.steps[0]?.funnel).toEqual([
-      {
-        filter: 'Land: { as: country, equals: [DE, AT, GB] }',
-        ...{ code: 'filtered', omitted: 2, left: 7 },
-        values: expect.arrayContaining([{ value: 'Schweiz', rows: 1 }]),
-      },
-    ]);
-  });
-
   test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
     const workspace = await aWorkspace();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

@@ -7,7 +7,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/plan.ts',
     find: 'exitCode: object.exitCode, reason, failure };',
     replace: 'exitCode: EXIT.ok, reason };',
-    tests: ['test/e2e/one-object.long.test.ts'],
+    tests: ['test/e2e/every-verb.long.test.ts'],
     title: 'plan that a guard stops (4) has the figures of the plan, too',
   },
   {

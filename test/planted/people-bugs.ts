@@ -7,7 +7,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     file: 'src/command/send-job.ts',
     find: 'refresh: async () => lists?.refresh(),',
     replace: 'refresh: async () => {},',
-    tests: ['test/e2e/withheld.test.ts'],
+    tests: ['test/e2e/opt-outs.test.ts'],
   },
   {
     name: 'a list of opt-outs is not looked at again at the gate',
