@@ -115,20 +115,6 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
   expect(readOutput(summary, 1, 'results').map(({ _destination }) => _destination)).toEqual(numbersOf(20, 11));
 });
 
-test('what was sent at once, or whose time has passed, is refused: exit 2, and no call is made', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-  await workspace.run();
-  const before = workspace.requests().length;
-
-  const { code, stderr } = await workspace.volley('cancel', 'job.yaml');
-
-  expect(code).toBe(2);
-  expect(stderr).toContain('no step of it has template.scheduled');
-  expect(workspace.requests()).toHaveLength(before);
-});
-
 test('messages that no cancel can take back are counted: those in doubt, and those whose batch is not known', async () => {
   const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
   workspace.write('people.csv', people(30));

@@ -47,37 +47,3 @@ test.each(oneIn(2, FAILING))('whatever a command had opened is closed where %s f
     expect(openServers(), args.join(' ')).toBe(before);
   }
 });
-
-test('a disk that fails only as the lock is released is a warning: each command ends as it did what was asked', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aSandboxJob(workspace));
-  const runtime: Env = { ...nodeEnv, files: { ...nodeEnv.files, writeWhole: failAtRelease } };
-  const volley = (...args: string[]) =>
-    runCommandInProcess(args, { cwd: workspace.directory, env: workspace.env, runtime });
-  const expectWarning = async (args: readonly string[]) => {
-    const { code, stdout, stderr } = await volley(...args);
-    expect([code, stderr], args.join(' ')).toEqual([
-      0,
-      expect.stringMatching(/the disk failed.*lock was not released/),
-    ]);
-    return JSON.parse(stdout);
-  };
-
-  await expectWarning(['test', 'job.yaml', '--to', '+6598000001']);
-  await expectWarning(['plan', 'job.yaml']);
-  const { directory } = await expectWarning(['run', 'job.yaml']);
-  await expectWarning(['cancel', 'job.yaml']);
-  const retry = await expectWarning(['retry', directory, '--only', 'not-sent']);
-  await expectWarning(['abandon', retry.directory]);
-  await expectWarning(['settle', directory, '--assume', 'sent', '--confirm', '0']);
-  await expectWarning(['prune', 'job.yaml', '--older-than', '1h']);
-  await expectWarning(['verify', 'start', '+6598000001', '--job', 'job.yaml']);
-});
-
-const failAtRelease: Env['files']['writeWhole'] = (path, text) =>
-  nodeEnv.files.writeWhole(path, (facts) => {
-    const content = typeof text === 'string' ? text : text(facts);
-    if (!content.includes('"state":"released"')) return content;
-    throw Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'write', path });
-  });

@@ -153,16 +153,6 @@ test('every verb that is refused says so on stderr and stdout', async () => {
   }
 });
 
-test.each<[string, object, Omit<SaidEnd, 'level'>]>([
-  ['refuses it', { kind: 'status-400' }, { code: 1, reason: /HTTP 400|code/, fields: { code: 'refused' } }],
-  ['loses its answer', { kind: 'reset-after' }, { code: 3, reason: /./, fields: { code: 'in-doubt' } }],
-])('a call to a service that %s is a warning, with its code', async (_name, fault, said) => {
-  const workspace = await anEvening();
-  workspace.setFaults(fault as Parameters<Workspace['setFaults']>[0]);
-  const ended = await volleyIn(workspace, { env: KEYS }, 'verify', 'start', NUMBER, ...JOB);
-  expectSaid(ended, { level: 'warn', ...said });
-});
-
 /** A number of a person, and a secret, that stand in what is read. */
 const PERSON = '+6591000002';
 const SECRET = 'hunter2-hunter2';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess, volleyIn } from './a-workspace.js';
-import { expectEveryRowOnce } from './account.js';
 import { readFailure } from './failure.js';
 
 test('--json=true and --json=false say how a command that is refused is printed', async () => {
@@ -71,25 +70,5 @@ describe.concurrent('a guard', () => {
     const passed = await workspace.run();
     expect(passed.code).toBe(1);
     expect(await workspace.destinations()).toEqual(numbersOf(9));
-  });
-
-  test('maxFailedPercent stops while it sends: exit 4, the rest is unprocessed, and resumes once the guard is raised', async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'reject-rows', rows: 0.5 });
-    workspace.write('people.csv', people(300));
-    workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 20 } }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(4);
-    expectEveryRowOnce(summary);
-    expect(summary).toMatchObject({ state: 'stopped', stop: { reason: 'guard' } });
-    expect(summary.balance).toMatchObject({ accepted: 50, rejected: 50, unprocessed: 200 });
-
-    workspace.writeJob(aJob(workspace, { guards: { maxFailedPercent: 60 } }));
-    const again = await workspace.run();
-    expect(again.summary).toMatchObject({
-      plan: summary.plan,
-      balance: { accepted: 150, rejected: 150, unprocessed: 0 },
-    });
   });
 });

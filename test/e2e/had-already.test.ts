@@ -180,25 +180,6 @@ test('a plan is looked at again as it is sent: who had the text since is left ou
   expect(await workspace.destinations()).toEqual(numbersOf(25));
 });
 
-test('a run that resumes looks again: what another sent meanwhile, it does not', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
-  expect((await workspace.run()).code).toBe(4);
-  const sent = await workspace.destinations();
-  workspace.setFaults();
-  const free = { name: 'other', sameText: 'send', steps: [anSmsStep({ input: { files: 'late.csv' } })] };
-  workspace.write('late.csv', people(2, 29));
-  workspace.writeJob(aJob(workspace, free), 'other.yaml');
-  expect((await workspace.volley('run', 'other.yaml')).code).toBe(0);
-
-  const { summary } = await workspace.run();
-
-  expect(summary.balance).toMatchObject({ read: 30, accepted: 28, unprocessed: 2 });
-  expect(sent.length).toBeGreaterThan(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(30));
-});
-
 test('people show says what a person was sent, by which run, with which text, and whether a list has it', async () => {
   const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: numberOf(3).slice(-4) });
   workspace.write('people.csv', people(12));

@@ -75,22 +75,6 @@ test('blanks and line ends behind a text make no other text of it', async () => 
   }
 });
 
-test('a blank beyond ASCII, or one that JSON escapes, makes no other text of it', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(1));
-  for (const [index, blank] of ['\u00a0', '\u3000', '\ufeff', '\u000b'].entries()) {
-    for (const [name, text] of [
-      ['shared', `${index} Hi P1${blank}`],
-      ['each', `${index} Hi {{ name }}${blank}`],
-    ] as const) {
-      workspace.writeJob(
-        aJob(workspace, { name: `${name}${index}`, steps: [anSmsStep({ template: { source: 'ACME', text } })] }),
-      );
-      expect((await workspace.run()).code, JSON.stringify(text)).toBe(name === 'shared' ? 0 : 1);
-    }
-  }
-});
-
 test('the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show', async () => {
   const [mobile, calls] = ['+5491123456789', '+541123456789'];
   const workspace = await aWorkspace();

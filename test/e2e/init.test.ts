@@ -145,16 +145,6 @@ test('two files are one job, in the columns that both have', async () => {
   expect(JSON.parse((await volley('plan', 'two/a.yaml')).stdout).steps).toMatchObject([{ counts: { planned: 2 } }]);
 });
 
-test('two files without a common column of numbers are refused', async () => {
-  workspace.write('apart/a.csv', 'Name,Mobile\nAnn,+6591001000\n');
-  workspace.write('apart/b.csv', 'Name,Telefon\nBen,+6591001001\n');
-
-  const init = await volley('init', 'apart/a.csv', 'apart/b.csv');
-
-  expect(init.code).toBe(2);
-  expect(errorOf(init)).toMatchObject({ code: 'which-column', message: expect.stringContaining('no column') });
-});
-
 test('--encoding says what is not found, and stands in the job', async () => {
   workspace.write('says/people.csv', Buffer.from('Name,Mobile\n\xa3ukasz,+6591001000\n', 'latin1'));
 
@@ -255,21 +245,6 @@ test('numbers without + of an opt-out list are read in its country, also where t
   expect(JSON.parse((await volley('plan', 'land/people.yaml')).stdout).steps).toMatchObject([
     { counts: { planned: 9, skipped: 3 } },
   ]);
-});
-
-test('its examples are of the country of most recipients', async () => {
-  workspace.write('examples/people.csv', people(WITH_PLUS));
-  workspace.write('examples/us.csv', people(['+12025550123', '+12125552368', '+13105550100', '+6591001000']));
-
-  await volley('init', 'examples/people.csv');
-  await volley('init', 'examples/us.csv');
-
-  expect(workspace.read('examples/people.yaml')).toMatch(
-    /# region: europe\n.*testNumbers: \["\+4915\d+"\].*timeZone: Europe\/Berlin/s,
-  );
-  expect(workspace.read('examples/us.yaml')).toMatch(
-    /# region: north-america\n.*testNumbers: \["\+1\d+"\].*timeZone: America\/New_York/s,
-  );
 });
 
 test('the mark of a workbook that is open in Excel is no file of the job', async () => {

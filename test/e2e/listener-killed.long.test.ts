@@ -29,8 +29,7 @@ test('300 messages, the listener of their run killed four times: each receipt is
   const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: `http://127.0.0.1:${port}/` };
   workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
   const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  const target = ['--run', directory] as const;
-  const listener = new ListenerProcess(workspace, { port, target, file: join(directory, RECEIPTS_FILE) });
+  const listener = new ListenerProcess(workspace, directory, port);
   await listener.start();
 
   const applying = workspace.volley('apply', directory);
@@ -68,29 +67,22 @@ test('300 messages, the listener of their run killed four times: each receipt is
   expectEveryRowOnce(settled);
 });
 
-/** `volley listen` at one address and with one file, however often its process is killed. */
+/** `volley listen --run` at one address, however often its process is killed. */
 class ListenerProcess {
-  readonly url: string;
   readonly file: string;
   readonly #spawn: () => Running;
   #running: Running | undefined;
 
-  /** `target` is `--output FILE` or `--run DIR`, `file` what it then writes. */
-  constructor(
-    workspace: Workspace,
-    { port, target, file }: { port: number; target: readonly [string, string]; file: string },
-  ) {
-    this.url = `http://127.0.0.1:${port}/`;
-    this.file = file;
-    this.#spawn = () => workspace.start(['listen', '--port', String(port), '--json', ...target]);
+  constructor(workspace: Workspace, directory: string, port: number) {
+    this.file = join(directory, RECEIPTS_FILE);
+    this.#spawn = () => workspace.start(['listen', '--port', String(port), '--run', directory]);
   }
 
-  async start(): Promise<Running> {
+  async start(): Promise<void> {
     const running = this.#spawn();
     this.#running = running;
     const refused = running.ended.then(({ stderr }) => Promise.reject(new Error(`It does not listen: ${stderr}`)));
     await Promise.race([running.firstLine(), refused]);
-    return running;
   }
 
   async kill(): Promise<void> {
@@ -115,7 +107,7 @@ class ListenerProcess {
 
   /** Whole lines only. */
   events(): StoredEvent[] {
-    return existsSync(this.file) ? eventsIn(readFileSync(this.file, 'utf8')) : [];
+    return eventsIn(readFileSync(this.file, 'utf8'));
   }
 }
 

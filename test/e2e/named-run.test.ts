@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
-import { aJob, numbersOf, people } from './a-job.js';
+import { aJob, people } from './a-job.js';
 import { aRunThatEndedEarly } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
@@ -106,26 +106,8 @@ describe.concurrent('an output directory', () => {
   });
 });
 
-const NAME = /^\d{4}-\d\d-\d\dT\d{4}-[0-9a-z]{12}$/;
-
 const objectOf = async (workspace: Workspace, ...args: string[]) =>
   JSON.parse((await workspace.volley(...args)).stdout);
-
-test('a run directory is named for when it was planned and for its plan; planned again it is the same one, whatever the time', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-  const { plan, directory } = await objectOf(workspace, 'plan', 'job.yaml');
-  expect(workspace.runs()).toEqual([expect.stringMatching(NAME)]);
-  expect(directory).toBe(workspace.path(workspace.runOf(plan)));
-  const earlier = `2020-02-29T2359-${plan}`;
-  renameSync(directory, workspace.path(`out/sale/${earlier}`));
-
-  expect((await objectOf(workspace, 'plan', 'job.yaml')).directory).toBe(workspace.path(`out/sale/${earlier}`));
-  expect((await workspace.run()).summary).toMatchObject({ plan, directory: workspace.path(`out/sale/${earlier}`) });
-  expect(workspace.runs()).toEqual([earlier]);
-  expect(await workspace.destinations()).toEqual(numbersOf(3));
-});
 
 test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {
   const { workspace, run } = await aRunThatEndedEarly();

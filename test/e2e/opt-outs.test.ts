@@ -140,26 +140,6 @@ test('lines that are appended in mid-run take out what has not left; what was ta
   expect(await workspace.destinations()).toEqual(without(30, 22, 29, 30));
 });
 
-test('a STOP that comes after another program saved the list is on it, for the next run', async () => {
-  const workspace = await aJobWith({});
-  const listener = workspace.start(['listen', '--opt-outs', 'opt-outs.csv', '--port', '0']);
-  const { origin } = JSON.parse(await listener.firstLine());
-  const answerStop = async (person: number) => {
-    const payload = { umid: `u-${person}`, source: numberOf(person), destination: '+6598', body: 'Stop' };
-    const event = { namespace: 'SMS', eventType: 'inbound_message_received', payload };
-    const { status } = await fetch(origin, { method: 'POST', body: JSON.stringify(event) });
-    expect(status).toBe(200);
-  };
-  await answerStop(1);
-  workspace.write('saved.csv', workspace.read('opt-outs.csv'));
-  renameSync(workspace.path('saved.csv'), workspace.path('opt-outs.csv'));
-  await answerStop(2);
-  listener.signal('SIGTERM');
-  await listener.ended;
-  expect((await workspace.run()).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(without(30, 1, 2));
-});
-
 test('a list that the plan was made with, and that is gone from its directory, ends what would be sent without it', async () => {
   const lists = { 'lists/a.csv': `mobile\n${numberOf(1)}\n`, 'lists/b.csv': `mobile\n${numberOf(2)}\n` };
   const workspace = await aJobWith(lists, 'lists');
@@ -169,17 +149,6 @@ test('a list that the plan was made with, and that is gone from its directory, e
   const failure = await workspace.volley('apply', run);
   expect([readFailure(failure).exitCode, failure.stdout]).toEqual([2, expect.stringContaining('b.csv')]);
   expect(await workspace.destinations()).toEqual([]);
-});
-
-test('people opt-in says which other list keeps the number out', async () => {
-  const workspace = await aJobWith(
-    { 'lists/crm.csv': `mobile\n${numberOf(1)}\n`, 'lists/opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}` },
-    'lists',
-  );
-  const { stdout } = await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(1));
-  expect(JSON.parse(stdout)).toMatchObject({ what: 'in', isOptedOut: true });
-  const shown = await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(1), '--no-json');
-  expect(shown.stdout).toContain('The list lists/crm.csv has it');
 });
 
 /** A plan of 30 rows in batches of 10, with P30 on the suppression list. */

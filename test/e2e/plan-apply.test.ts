@@ -38,23 +38,6 @@ describe.concurrent('plan, then apply', () => {
       bodies,
     );
   });
-
-  test('plan in plain words shows three examples, numbers masked, and the command that sends it', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', `${people(5)}Nobody,\n`);
-    workspace.writeJob(aJob(workspace));
-
-    const { stdout } = await workspace.volley('plan', 'job.yaml', '--no-json');
-
-    // read, to send, rejected, skipped, requests, SMS parts
-    expect(stdout).toMatch(/^ {2}1 sms +6 +5 +1 +– +1 +5$/m);
-    expect(stdout).toContain('5 messages');
-    expect(stdout).toMatch(/ 1 {2}no number in the cell \(empty\)/);
-    expect(stdout.match(/Hi P\d/g)).toHaveLength(3);
-    expect(stdout).not.toContain(numbersOf(1)[0]);
-    expect(stdout).toMatch(/ apply .* --confirm /);
-    expect(workspace.requests()).toEqual([]);
-  });
 });
 
 test.concurrent('input that changed under an unfinished run is refused; --ignore-changed-inputs sends the plan as it stands', async () => {

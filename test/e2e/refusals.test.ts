@@ -49,20 +49,6 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
   expect(workspace.requests()).toEqual([]);
 });
 
-test('a pattern that matches no file in a directory that is there is nothing new: exit 0, and said', async () => {
-  const workspace = await aWorkspace();
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['inbox-*.csv'] } })] }));
-
-  const { code, stdout } = await workspace.run();
-
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({
-    state: 'nothing-new',
-    leftOut: [{ file: 'inbox-*.csv', reason: 'matches no file' }],
-  });
-  expect(workspace.requests()).toEqual([]);
-});
-
 const HOUR_S = 3600;
 
 async function aNightlyJob(input: object): Promise<Workspace> {

@@ -1,12 +1,13 @@
+import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
+import { quoteWord } from '../../src/domain/errors.js';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
-import { until } from './command.js';
+import { COMMAND, until } from './command.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
 import { needTerminal } from './of-the-machine.js';
-import { startOnTerminal } from './on-terminal.js';
 
 /** A live job for so many people, and its command at a terminal where a person types. */
 async function aLiveJob(count: number, changes: Parameters<typeof aJob>[1] = {}) {
@@ -112,29 +113,6 @@ test('the question says scheduled times, several senders, notBefore, and steps o
   expect(await workspace.sms()).toHaveLength(2400);
 });
 
-test.each([
-  ['with prices', PRICES, ' · 0.15 EUR, 1.50 EUR for all', ' · 1.50 EUR · 3 people in the first stage, for 0.15 EUR'],
-  ['without', {}, '', ' · 3 people in the first stage'],
-])(
-  'of what is sent in stages the question says what the first one sends and costs, %s',
-  async (_, prices, ofSample, ofRamp) => {
-    for (const [args, changes, asked] of [
-      [['--first', '10%'], {}, `3 people first, of 30${ofSample} · from ACME · now, for about 1 s.\nType 3 to send: `],
-      [['--first', '100'], {}, `30 people${prices === PRICES ? ' · 1.50 EUR' : ''} · from ACME · now`],
-      [
-        [],
-        { steps: [anSmsStep({ ramp: [{ share: '10%' }] })] },
-        `30 people${ofRamp} · from ACME · now, for about 1 s.\nType 30 to send: `,
-      ],
-    ] as const) {
-      const { workspace, at } = await aLiveJob(30, { ...prices, ...changes });
-      workspace.write('prices.csv', 'country,sms\nSG,0.05\n');
-      const { stderr } = await at(['no'], 'run', 'job.yaml', ...args);
-      expect(stderr.replaceAll('\n  ', ' ')).toContain(asked);
-    }
-  },
-);
-
 const terminal = needTerminal();
 
 test.skipIf(terminal.isMissing)(
@@ -201,3 +179,15 @@ test.skipIf(terminal.isMissing)(
     expect(said.text).not.toContain('\u001b[?');
   },
 );
+
+/** The command on a terminal of a hundred columns; `type` is what a person types. */
+function startOnTerminal({ directory, env }: Workspace, args: string) {
+  const command = `trap : INT; stty cols 100; ${quoteWord(process.execPath)} ${quoteWord(COMMAND)} ${args}; echo "ended with $?"`;
+  const child = spawn('script', ['-qfec', command, '/dev/null'], { cwd: directory, env: { ...env, TERM: 'xterm' } });
+  const said = { text: '' };
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    said.text += text;
+  });
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  return { said, ended, type: (text: string) => child.stdin.write(text), end: () => child.stdin.end() };
+}

@@ -57,20 +57,6 @@ describe.concurrent('a file is sent once per job', () => {
     expect(new Set(sent.map((entry) => entry.clientMessageId)).size).toBe(9);
     expect(new Set(sent.map((entry) => entry.clientBatchId)).size).toBe(3);
   });
-
-  test('`repeat: per-day` sends a file no second time on the same day', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace, { repeat: 'per-day' }));
-    // Two runs on both sides of midnight are on two days.
-    const days = [new Date().getDate()];
-    await workspace.run();
-    const { code } = await workspace.run();
-    days.push(new Date().getDate());
-
-    expect(code).toBe(0);
-    expect((await workspace.sms()).length).toBe(days[0] === days[1] ? 3 : 6);
-  });
 });
 
 const PEOPLE = 3;

@@ -96,24 +96,3 @@ describe('rows in doubt, from the message export to the last message', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(40));
   });
 });
-
-test('rows that the service refused are retried by their code, and those that the plan refused are not', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', `${people(12)}Nobody,n/a\n`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 4 })] }));
-  workspace.setFaults({ kind: 'reject-rows', nth: 2 });
-  const first = await workspace.run();
-  const codes = first.summary.steps[0]!.rejections;
-  expect(codes.REJECTED).toBeGreaterThan(0);
-
-  const none = await workspace.volley('retry', first.summary.directory, '--only', 'rejected', '--code', '1100');
-  expect(JSON.parse(none.stdout)).toMatchObject({ state: 'nothing-to-retry', rejected: { REJECTED: codes.REJECTED } });
-  const { stdout } = await workspace.volley('retry', first.summary.directory, '--only', 'rejected', '--no-json');
-
-  expect(stdout).toContain(`which retries rows of run ${first.summary.plan}`);
-  expect(stdout).toContain(`Refused while run ${first.summary.plan} was planned: 1.`);
-  const child = workspace.plans().find((id) => id !== first.summary.plan)!;
-  const applied = await workspace.volley('apply', `out/sale/${child}`);
-  expect(applied.summary.balance).toMatchObject({ read: codes.REJECTED, accepted: codes.REJECTED });
-  expect(await workspace.destinations()).toEqual(numbersOf(12));
-});

@@ -63,21 +63,6 @@ test('apply lets the stage pass of just the plan that was looked at, also where 
   expect(await workspace.destinations()).toEqual(numbersOf(40));
 });
 
-test('a sample that was begun keeps its size, and --first with another says so', async () => {
-  for (const format of ['--json', '--no-json']) {
-    const workspace = await aJobOf(100, { steps: [anSmsStep({ batchSize: 2 })] });
-    workspace.setFaults({ kind: 'status-401', nth: 2 });
-    expect((await workspace.volley(...FIRST)).code).toBe(4);
-    workspace.setFaults({ kind: 'status-401', nth: 1 });
-    const same = await workspace.volley('run', 'job.yaml', '--first', '5 %');
-    expect(same.code).toBe(4);
-    expect(same.stderr).not.toContain('changes nothing');
-    const more = await workspace.volley('run', 'job.yaml', '--first', '10%', format);
-    expect([more.code, (await workspace.destinations()).length]).toEqual([0, 5]);
-    expect(words(more.stderr)).toContain('is 5%, as it was planned: --first 10% changes nothing');
-  }
-});
-
 test('--first is refused where a run is unfinished that has no sample, and where there is no SMS', async () => {
   const workspace = await aJobOf(40);
   workspace.setFaults({ kind: 'status-401', nth: 2 });

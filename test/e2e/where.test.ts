@@ -54,16 +54,6 @@ describe.concurrent('where', () => {
     expect(page).toContain('3: DE 2, Germany 1');
   });
 
-  test('that changes sends nothing again, and no file: the rows that it left out are of a run', async () => {
-    const workspace = await aRunWhere({ spend: { atLeast: 100 } });
-    for (const where of [{ spend: { atLeast: 20 } }, { name: 'present' }]) {
-      writeJob(workspace, where);
-      const { code, stdout } = await workspace.run();
-      expect([code, JSON.parse(stdout).state]).toEqual([0, 'nothing-new']);
-    }
-    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
-  });
-
   test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
     const workspace = await aWorkspace();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aWorkbook, rowsOf, type WorkbookParts } from '../input/xlsx/a-workbook.js';
-import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
@@ -44,19 +44,6 @@ describe('a workbook as input', () => {
     expect((await workspace.sms()).map(({ destination, text }) => [destination, text])).toEqual([
       [numberOf(1), 'Hi Ann, your PIN is 0007'],
     ]);
-  });
-
-  test('is sent once: not again under another name, nor saved as CSV', async () => {
-    const workspace = await aWorkspaceOf({ rows: sheet(5) }, anSmsStep({ input: { files: 'people*' } }));
-    await workspace.run();
-    workspace.write('people-2.xlsx', aWorkbook({ rows: sheet(5) }));
-    workspace.write('people-3.csv', people(5));
-    workspace.write('people-4.xlsx', aWorkbook({ rows: sheet(5), shared: ['<t>saved anew</t>'] }));
-
-    const { code, stdout } = await workspace.run();
-
-    expect([code, JSON.parse(stdout).state]).toEqual([0, 'nothing-new']);
-    expect(await workspace.destinations()).toEqual(numbersOf(5));
   });
 
   test('of a sheet that the job names, with a suppression list that is a workbook too', async () => {
