@@ -3,7 +3,7 @@ import { createLeader, type LeaderOptions } from '../cluster/leader.js';
 import { bePatient, createPatience } from '../cluster/patient-store.js';
 import { createSharedLane, ServerClock } from '../cluster/shared-lane.js';
 import type { LaneStore, Store } from '../cluster/store.js';
-import type { Job, ServiceSettings } from '../job/job.js';
+import type { Job, JobService } from '../job/job.js';
 import { accountOf } from '../plan/format/account-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import type { RunDeps } from '../run/run-deps.js';
@@ -17,7 +17,7 @@ export interface OpenCluster {
   /** Of this process, for people. */
   readonly name: string;
   /** Lanes that all processes of the database share. */
-  laneFor(service: ServiceSettings): RunDeps['createLane'];
+  laneFor(service: JobService): RunDeps['createLane'];
   /** How a plan is sent by workers; undefined where this process sends alone. */
   leaderOf(plan: Plan, settings: Job, lock: LeaderOptions['lock']): ReturnType<typeof createLeader> | undefined;
   close(): Promise<void>;
@@ -76,7 +76,7 @@ export async function openCluster(
   const store = bePatient(direct, repeat);
   const server = new ServerClock();
   const laneFor =
-    (service: ServiceSettings): RunDeps['createLane'] =>
+    (service: JobService): RunDeps['createLane'] =>
     (options) => {
       const { area, limits, signal } = options;
       // By the lane's own signal: a step that runs once more while the run stops waits for a database that comes back.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { type Area, byArea } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import type { Job, ServiceSettings } from '../job/job.js';
+import type { Job, JobService } from '../job/job.js';
 import { areasOf } from '../kinds/kinds.js';
 import { watchTransport } from '../run/run-event.js';
 import { createAuthorize, type ServiceSecrets, scrubAnswers } from '../service/service-secrets.js';
@@ -62,7 +62,7 @@ async function openAreas(
 /** How long due receipts and events are awaited at the end, so that a local listener gets them all. */
 const LAST_EVENTS_MS = 5_000;
 
-async function startEmbeddedSandbox({ account, accountId, subAccountId }: ServiceSettings, jobDirectory: string) {
+async function startEmbeddedSandbox({ account, accountId, subAccountId }: JobService, jobDirectory: string) {
   const { startSandbox } = await import('../sandbox/sandbox.js');
   const dataDirectory = join(jobDirectory, SANDBOX_DIRECTORY);
   await nodeFiles.makeDirectory(dataDirectory);

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { ActionStepKind, Area, RowKind } from '../domain/areas.js';
-import type { PriceSettings } from '../prices/price-list.js';
 import type { Limits } from './limits.js';
 import type { timeouts, writtenCredentials, writtenSecret } from './schema/service.js';
 import type { userColumns } from './schema/steps/conversations.js';
@@ -15,9 +14,9 @@ import type { CheckedJob, stepSchemas } from './schema/written-job.js';
 export interface Job
   extends Immutable<Omit<CheckedJob, '$schema' | 'limits' | 'service' | 'steps' | 'prices' | 'optOuts' | 'window'>> {
   readonly name: string;
-  readonly service: ServiceSettings;
+  readonly service: JobService;
   readonly steps: readonly Step[];
-  readonly prices?: PriceSettings<Input> | undefined;
+  readonly prices?: JobPrices | undefined;
   /** Absolute; among the lists of each step that writes to people, as is that of the memory. */
   readonly optOuts?: string | undefined;
   /** Absolute directory of the job file; places show paths relative to it. */
@@ -29,7 +28,7 @@ type Checked<Schema extends z.ZodType> = Immutable<z.output<Schema>>;
 
 export type Guards = Job['guards'];
 
-export interface ServiceSettings
+export interface JobService
   extends Immutable<Omit<CheckedJob['service'], 'region' | 'ccPlatform' | 'bases' | 'credentials'>> {
   readonly account: string;
   readonly subAccountId: string;
@@ -43,7 +42,7 @@ export interface ServiceSettings
 }
 
 /** Everything that forms the address of a request. */
-export type ServiceAddresses = Pick<ServiceSettings, 'account' | 'accountId' | 'subAccountId' | 'bases'>;
+export type ServiceAddresses = Pick<JobService, 'account' | 'accountId' | 'subAccountId' | 'bases'>;
 
 export interface AreaCredentials extends Omit<Checked<typeof writtenCredentials>, 'apiKey'> {}
 export type SecretSource = Checked<ReturnType<typeof writtenSecret>>;
@@ -51,6 +50,11 @@ export interface Timeouts extends Checked<typeof timeouts> {}
 
 /** Files, and how they are read: paths and glob patterns are absolute; `-` is standard input. */
 export interface Input extends Checked<typeof writtenInput> {}
+/** The price list of a job. */
+export interface JobPrices extends Pick<NonNullable<CheckedJob['prices']>, 'currency' | 'onMissing'> {
+  /** Its one file, and how it is read. */
+  readonly input: Input;
+}
 /** Lists of numbers to which nothing is sent, all of one kind. */
 export interface SuppressionLists extends Checked<typeof writtenSuppression> {
   /** `optOuts` of the job: one path, which may be a directory. */

@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path';
 import { byArea, isRowKind, ROW_KINDS } from '../domain/areas.js';
 import { omitUndefined } from '../domain/is-object.js';
 import { basesByRegion, CHAT_BASE, GATEWAY_BASE } from '../domain/service-facts.js';
-import type { PriceSettings } from '../prices/price-list.js';
-import type { AreaCredentials, Input, Job, SecretSource, ServiceSettings, Step, SuppressionLists } from './job.js';
+import type { AreaCredentials, Job, JobPrices, JobService, SecretSource, Step, SuppressionLists } from './job.js';
 import { defaultLimits, type Limits, UNCOUNTED } from './limits.js';
 import { DEFAULT_SUB_ACCOUNT_SUFFIX } from './schema/service.js';
 import { DEFAULT_READ_LIMITS } from './schema/written-input.js';
@@ -87,7 +86,7 @@ const MAX_PRICES_BYTES = 4 * 1024 * 1024 - 1;
 function resolvePrices(
   { file, currency, onMissing, ...reading }: NonNullable<CheckedJob['prices']>,
   directory: string,
-): PriceSettings<Input> {
+): JobPrices {
   const limits = { ...DEFAULT_READ_LIMITS, maxFileBytes: MAX_PRICES_BYTES };
   return { input: resolveInput({ files: [file], ...reading, limits }, directory), currency, onMissing };
 }
@@ -103,7 +102,7 @@ const SANDBOX_BASES = byArea(() => NO_BASE);
 export function resolveService(
   { region, ccPlatform, bases = {}, credentials = {}, ...service }: CheckedJob['service'],
   directory: string,
-): ServiceSettings {
+): JobService {
   const { sandbox, account = sandbox ? SANDBOX_ACCOUNT : '' } = service;
   const addresses = {
     ...basesByRegion[region],

@@ -1,7 +1,7 @@
 import { assertSafeEnvironment } from '../command/open-service.js';
 import type { Area } from '../domain/areas.js';
 import { UserError } from '../domain/errors.js';
-import type { ServiceSettings } from '../job/job.js';
+import type { JobService } from '../job/job.js';
 import { type Clock, systemClock } from '../ports/clock.js';
 import { type SmsBatch, sendBatch } from '../service/areas/sms.js';
 import { type CallLane, createCaller } from '../service/caller.js';
@@ -63,7 +63,7 @@ export function createService(options: ServiceOptions): Service {
 
 /** Sends a library call on the lane of its area, at its cost there. */
 export function createLibraryCall(deps: {
-  settings: ServiceSettings;
+  settings: JobService;
   secrets: ServiceSecrets;
   transport: Transport;
   laneOf: (area: Area) => CallLane;
@@ -97,7 +97,7 @@ export function createLibraryCall(deps: {
 function assertCallable(
   { name, area }: Endpoint<never, unknown>,
   input: unknown,
-  { bases }: Pick<ServiceSettings, 'bases'>,
+  { bases }: Pick<JobService, 'bases'>,
 ): void {
   if (typeof input !== 'object' || input === null) {
     throw new UserError('bad-input', `Cannot ${name}: the call has no input, expected an object`);

@@ -1,6 +1,6 @@
 import type { Area } from '../domain/areas.js';
 import { ServiceError, type ServiceErrorCode } from '../domain/errors.js';
-import type { ServiceAddresses, ServiceSettings } from '../job/job.js';
+import type { JobService, ServiceAddresses } from '../job/job.js';
 import type { Clock } from '../ports/clock.js';
 import { type Answer, isKeyFault, isOwnError, type Response, readErrorBody } from './answer.js';
 import { type Decision, decideAnswer, mayBeStray, retryAfterOf, WRONG_KEY, wasTurnedAway } from './decide-answer.js';
@@ -25,7 +25,7 @@ const NO_MESSAGES = { messages: 0, segments: 0 };
 
 /** Retries only what was not processed, or may be repeated, until `giveUpAfterMs` has passed. */
 export function createCaller(deps: {
-  readonly service: ServiceAddresses & Partial<Pick<ServiceSettings, 'trustUnavailable'>>;
+  readonly service: ServiceAddresses & Partial<Pick<JobService, 'trustUnavailable'>>;
   readonly transport: Transport;
   /** The headers that authenticate a call. */
   readonly authorize: Authorize;

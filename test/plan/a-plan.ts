@@ -12,7 +12,7 @@ import {
   type Input,
   isRowStep,
   type Job,
-  type ServiceSettings,
+  type JobService,
   type SmsStep,
   type SmsTemplate,
 } from '../../src/job/job.js';
@@ -88,7 +88,7 @@ export function aContactsStep(changes: Partial<ContactsStep> = {}): ContactsStep
   };
 }
 
-export function aService(changes: Partial<ServiceSettings> = {}): ServiceSettings {
+export function aService(changes: Partial<JobService> = {}): JobService {
   return {
     sandbox: false,
     account: 'acme',

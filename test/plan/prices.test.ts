@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Input } from '../../src/job/job.js';
-import type { PriceSettings } from '../../src/prices/price-list.js';
+import type { JobPrices } from '../../src/job/job.js';
 import { aContactsStep, anInput, anSmsStep, aPlan, type PlanOptions, refusalOf } from './a-plan.js';
 
 const LIST = 'country,prefix,sms,contact\nSG,,0.042,0.001\nMY,,0.05,0.002\n,+6591,0.03,\n';
 
-function somePrices(changes: Partial<PriceSettings<Input>> = {}): PriceSettings<Input> {
+function somePrices(changes: Partial<JobPrices> = {}): JobPrices {
   return { input: anInput({ files: ['prices.csv'] }), currency: 'EUR', onMissing: 'refuse', ...changes };
 }
 

@@ -1,4 +1,4 @@
-import type { ServiceSettings } from '../../src/job/job.js';
+import type { JobService } from '../../src/job/job.js';
 import type { FindTaken } from '../../src/plan/inputs/select-inputs.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
 
@@ -25,7 +25,7 @@ export function createFindTaken(
   return (kind, sha256) => taken.get(`${kind}\n${sha256}`);
 }
 
-type AccountOfJob = Pick<ServiceSettings, 'sandbox' | 'account' | 'accountId' | 'subAccountId'> & {
+type AccountOfJob = Pick<JobService, 'sandbox' | 'account' | 'accountId' | 'subAccountId'> & {
   readonly bases: Readonly<Record<'sms' | 'contacts', string>>;
 };
 

@@ -1,8 +1,8 @@
 import { type Area, KINDS, type Kind } from '../../domain/areas.js';
-import type { ServiceSettings } from '../../job/job.js';
+import type { JobService } from '../../job/job.js';
 import type { Plan } from './plan-file.js';
 
-type Addressed = Pick<ServiceSettings, 'sandbox' | 'account' | 'accountId' | 'subAccountId' | 'bases'>;
+type Addressed = Pick<JobService, 'sandbox' | 'account' | 'accountId' | 'subAccountId' | 'bases'>;
 
 /**
  * The account of an area as its requests name it, as one text: the address, and the account or subaccount in the path. By it who has had

@@ -1,19 +1,19 @@
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
-import type { Input, Job, RowStep } from '../../job/job.js';
+import type { Job, JobPrices, RowStep } from '../../job/job.js';
 import { kindOf } from '../../kinds/kinds.js';
 import { acceptNumber } from '../../normalize/number/number.js';
 import { CostTally } from '../../prices/cost-tally.js';
 import { PriceListParser } from '../../prices/parse-price-list.js';
-import { PriceList, type PriceRow, type PriceSettings } from '../../prices/price-list.js';
+import { PriceList, type PriceRow } from '../../prices/price-list.js';
 import type { PlannedPrices } from '../../prices/step-cost.js';
 import type { InputReader } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
 
 /** The price list of a job, and how its plan names it. */
 export interface LoadedPrices {
-  readonly settings: PriceSettings<Input>;
+  readonly settings: JobPrices;
   readonly list: PriceList;
   readonly planned: PlannedPrices;
 }

@@ -1,5 +1,5 @@
 import type { StatedTime } from '../../domain/stated-time.js';
-import type { RowStep, ServiceSettings } from '../../job/job.js';
+import type { JobService, RowStep } from '../../job/job.js';
 import type { StepProgress } from '../../journal/replay.js';
 import type { StepKind } from '../../kinds/step-kind.js';
 import type { Plan, PlannedStep, RequestHead } from '../../plan/format/plan-file.js';
@@ -19,7 +19,7 @@ export interface SendContext {
   readonly step: RowStep;
   /** Ids of what was provisioned before the step's first request. */
   readonly provisionedIds: readonly string[];
-  readonly service: ServiceSettings;
+  readonly service: JobService;
   readonly deps: SendDeps;
   readonly journal: Journal;
   readonly lock: Held;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AREAS } from '../../../src/domain/areas.js';
-import type { RowStep, ServiceSettings } from '../../../src/job/job.js';
+import type { JobService, RowStep } from '../../../src/job/job.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { accountOf, accountOfKind } from '../../../src/plan/format/account-of.js';
 
@@ -17,9 +17,9 @@ const SERVICE = {
     campaign: 'https://campaign.example.com',
     chat: 'https://chat.example.com',
   },
-} as unknown as ServiceSettings;
+} as unknown as JobService;
 
-const CHANGES: readonly Partial<ServiceSettings>[] = [
+const CHANGES: readonly Partial<JobService>[] = [
   { account: 'acmee' },
   { accountId: 'f0b64e0c-6b7a-4d3c-9a2e-0f6d3c1b2a90' },
   { account: 'acmee', accountId: 'acme' },
@@ -32,7 +32,7 @@ const ROW_KINDS = ['contacts', 'sms', 'verification.start', 'conversations'] as 
 const BODY = Buffer.from('{"destination":"+6591000001","sessionId":"s","code":"1234"}');
 
 /** Where the first request of a kind goes. */
-function addressOf(kind: RowStep['kind'], service: ServiceSettings): string {
+function addressOf(kind: RowStep['kind'], service: JobService): string {
   const { base, path } = kindOf({ kind }).call(service, BODY, []);
   return `${base}${path}`;
 }
