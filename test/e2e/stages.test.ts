@@ -130,35 +130,23 @@ test('what a waiting stage holds back is retried only once a person has let the 
   expect(new Set(await workspace.destinations()).size).toBe((await workspace.destinations()).length);
 });
 
-test.each(['in its sample', 'in the pause of its ramp'])(
-  'what a run that was stopped %s has not sent goes to no other plan before a person has let it go',
-  async (where) => {
-    const workspace = await aJobOf(40, { steps: [anSmsStep({ batchSize: 2 })] });
-    if (where.includes('ramp')) {
-      const ramp = [{ share: '10%', pause: '1h' }];
-      workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 2, ramp })] }));
-      const running = workspace.start(['run', 'job.yaml']);
-      await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
-      running.signal('SIGTERM');
-      expect((await workspace.finish(running)).code).toBe(75);
-    } else {
-      workspace.setFaults({ kind: 'status-401', nth: 2 });
-      const stopped = await workspace.volley('run', 'job.yaml', '--first', '6');
-      expect(stopped.code, stopped.stdout).toBe(4);
-    }
-    const sent = await workspace.destinations();
-    const [plan = ''] = workspace.plans();
-    workspace.writeJob(aJob(workspace));
-    const retry = () => workspace.volley('retry', workspace.runOf(plan), '--only', 'unprocessed', '--job', 'job.yaml');
+test('what a run that was stopped in its sample has not sent goes to no other plan before a person has let it go', async () => {
+  const workspace = await aJobOf(40, { steps: [anSmsStep({ batchSize: 2 })] });
+  workspace.setFaults({ kind: 'status-401', nth: 2 });
+  const stopped = await workspace.volley('run', 'job.yaml', '--first', '6');
+  expect(stopped.code, stopped.stdout).toBe(4);
+  const sent = await workspace.destinations();
+  const [plan = ''] = workspace.plans();
+  workspace.writeJob(aJob(workspace));
+  const retry = () => workspace.volley('retry', workspace.runOf(plan), '--only', 'unprocessed', '--job', 'job.yaml');
 
-    const refused = await retry();
+  const refused = await retry();
 
-    expect([refused.code, readFailure(refused).error.code]).toEqual([4, 'guard']);
-    expect(readFailure(refused).error.message).toContain('stage 1 has not passed yet');
-    expect([workspace.plans().length, await workspace.destinations()]).toEqual([1, sent]);
-    expect((await workspace.volley('abandon', workspace.runOf(plan))).code).toBe(0);
-    expect((await workspace.volley('apply', JSON.parse((await retry()).stdout).directory)).code).toBe(0);
-    const all = await workspace.destinations();
-    expect([sent.length < 6, all.length]).toEqual([true, new Set(all).size]);
-  },
-);
+  expect([refused.code, readFailure(refused).error.code]).toEqual([4, 'guard']);
+  expect(readFailure(refused).error.message).toContain('stage 1 has not passed yet');
+  expect([workspace.plans().length, await workspace.destinations()]).toEqual([1, sent]);
+  expect((await workspace.volley('abandon', workspace.runOf(plan))).code).toBe(0);
+  expect((await workspace.volley('apply', JSON.parse((await retry()).stdout).directory)).code).toBe(0);
+  const all = await workspace.destinations();
+  expect([sent.length < 6, all.length]).toEqual([true, new Set(all).size]);
+});
