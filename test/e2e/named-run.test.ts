@@ -186,15 +186,3 @@ test('a run whose directory is gone is listed with what the memory knows, a dama
     ...{ state: 'unreadable', problem: expect.stringContaining('checksum') },
   });
 });
-
-test('the table fits 80 columns, and names each run and its files', async () => {
-  const { workspace, first, second } = await aHistory();
-
-  const { stdout } = await workspace.volley('runs', 'job.yaml', '--no-json');
-
-  const lines = stdout.split('\n');
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-  expect(stdout).toMatch(/^Job sale: 3 runs\n/);
-  expect(lines.filter((line) => line.includes(first))).toEqual([expect.stringMatching(/people\.csv$/)]);
-  expect(lines[lines.findIndex((line) => line.includes(second)) - 1]).toMatch(/ finished +3 +10 +– +10 +– /);
-});

@@ -115,18 +115,6 @@ describe.concurrent('a file that was saved anew', () => {
     expect([state, leftOut]).toMatchObject(['nothing-new', [{ file: name, reason: expect.stringContaining(reason) }]]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
-
-  test('beside one with the same rows is left out, and both with other rows are sent', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('a-people.csv', text);
-    workspace.write('b-people.csv', text.replaceAll('\n', '\r\n'));
-    workspace.write('c-people.csv', people(5, 100));
-    workspace.writeJob(
-      aJob(workspace, { steps: [anSmsStep({ input: { files: '*-people.csv' }, duplicates: 'keep' })] }),
-    );
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
-  });
 });
 
 test('a memory that was deleted is not made anew silently', async () => {

@@ -15,7 +15,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/run.ts',
     find: 'return { summaries, leftOut: [], guarded, failure };',
     replace: 'return { summaries: [], leftOut: [], guarded, failure };',
-    tests: ['test/e2e/after-a-crash.test.ts'],
+    tests: ['test/e2e/abandon.test.ts'],
   },
   {
     name: 'apply sends another plan than the one that was confirmed',
@@ -29,7 +29,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/job-result.ts',
     find: '...summaries.map((summary) => summary.exitCode),',
     replace: '...summaries.slice(-1).map((summary) => summary.exitCode),',
-    tests: ['test/e2e/after-a-crash.test.ts'],
+    tests: ['test/e2e/abandon.test.ts'],
   },
   {
     name: 'a command keeps the lock of the job once it has ended',

@@ -71,7 +71,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     file: 'src/normalize/number/number-set.ts',
     find: 'return personOf(number);',
     replace: 'return number;',
-    tests: ['test/e2e/had-rules.test.ts'],
+    tests: ['test/e2e/had-already.test.ts'],
     title:
       'the two forms of a number in Argentina are one person: within a step, across steps and jobs, and for people show',
   },
@@ -105,7 +105,7 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     file: 'src/people/had-already.ts',
     find: 'texts?.add(number, textOf, step);',
     replace: 'if (step === 0) texts?.add(number, textOf, step);',
-    tests: ['test/e2e/had-rules.test.ts'],
+    tests: ['test/e2e/had-already.test.ts'],
     title: 'two steps with one text write to a person once; twice in one step is what duplicates says',
   },
   {

@@ -220,7 +220,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/plan/plan-step.ts',
     find: ' ?? reimported?.refuseTwin(from, key)',
     replace: '',
-    tests: ['test/e2e/one-message-a-number.test.ts'],
+    tests: ['test/e2e/rows-stay-owned.test.ts'],
     title:
       'two rows of a file that have one number get one message where the first was sent, and the second is fixed and re-imported',
   },
@@ -229,7 +229,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/retry/assert-owned.ts',
     find: '    const twin = row.key === undefined ? undefined',
     replace: '    const twin = row.key !== null ? undefined',
-    tests: ['test/e2e/one-message-a-number.test.ts'],
+    tests: ['test/e2e/rows-stay-owned.test.ts'],
     title:
       'two rows of a file that have one number get one message where the second has a plan that is not sent yet: it is refused once the first has one',
   },

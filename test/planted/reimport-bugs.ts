@@ -6,7 +6,7 @@ export const REIMPORT_BUGS: readonly PlantedBug[] = [
     file: 'src/plan/plan-step.ts',
     find: 'reimported?.findComeBack(contentSha256, row.row) ?? judgeRow(row, planner)',
     replace: 'judgeRow(row, planner)',
-    tests: ['test/e2e/corrected-drafts.test.ts'],
+    tests: ['test/e2e/re-imported.test.ts'],
     title: 'count where they came back, and are sent from there alone, also once their file could be',
   },
   {
@@ -14,7 +14,7 @@ export const REIMPORT_BUGS: readonly PlantedBug[] = [
     file: 'src/plan/reimport/refused-rows.ts',
     find: 'of !== undefined && !isElsewhere',
     replace: 'of !== undefined',
-    tests: ['test/e2e/corrected-drafts.test.ts'],
+    tests: ['test/e2e/re-imported.test.ts'],
     title: 'count once over any number of corrections, right and wrong, in files of any order',
   },
   {
