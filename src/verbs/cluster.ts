@@ -1,5 +1,8 @@
-import type { Database } from '../cluster/postgres/database.js';
-import type { ClusterStatus } from '../cluster/postgres/read-status.js';
+import { type Database, openDatabase } from '../cluster/postgres/database.js';
+import { parseDatabaseUrl } from '../cluster/postgres/database-url.js';
+import { dropNamedRun } from '../cluster/postgres/drop-run.js';
+import { type ClusterStatus, readClusterStatus } from '../cluster/postgres/read-status.js';
+import { checkSchema, grantStatements, initSchema } from '../cluster/postgres/schema/database-schema.js';
 import type { Context, Result } from '../command/context.js';
 import { readAddress } from '../command/read-secrets.js';
 import { escapeText } from '../command/screen.js';
@@ -28,10 +31,6 @@ async function withDatabase(
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
   const url = await readAddress(sourceOf(where), context, DATABASE_FLAGS);
-  const [{ openDatabase }, { parseDatabaseUrl }] = await Promise.all([
-    import('../cluster/postgres/database.js'),
-    import('../cluster/postgres/database-url.js'),
-  ]);
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
     return await task(database);
@@ -49,7 +48,6 @@ const init = defineBelow('init', 'Create the schema volley in a PostgreSQL datab
   examples: [['--role volley_worker', '']],
   run: ({ role, ...where }, context) =>
     withDatabase(where, context, async (database) => {
-      const { grantStatements, initSchema } = await import('../cluster/postgres/schema/database-schema.js');
       if (role !== undefined) await assertRole(database, role);
       const { from, to } = await initSchema(database);
       if (role !== undefined) await database.query(grantStatements(role));
@@ -81,8 +79,7 @@ const status = defineBelow(
     examples: [['', '']],
     run: (where, context) =>
       withDatabase(where, context, async (database) => {
-        await assertSchema(database);
-        const { readClusterStatus } = await import('../cluster/postgres/read-status.js');
+        await checkSchema(database);
         const found = await readClusterStatus(database, context.env.clock);
         return { json: found, text: formatStatus(found) };
       }),
@@ -100,8 +97,7 @@ const drop = defineBelow(
     names: ({ run }) => ({ run }),
     run: ({ run, ...where }, context) =>
       withDatabase(where, context, async (database) => {
-        await assertSchema(database);
-        const { dropNamedRun } = await import('../cluster/postgres/drop-run.js');
+        await checkSchema(database);
         const rows = await dropNamedRun(database, run, (underWay) =>
           context.log.warn(`waits for ${countOf(underWay, 'request')} that workers are sending; nothing more begins`),
         );
@@ -112,11 +108,6 @@ const drop = defineBelow(
       }),
   },
 );
-
-async function assertSchema(database: Database): Promise<void> {
-  const { checkSchema } = await import('../cluster/postgres/schema/database-schema.js');
-  await checkSchema(database);
-}
 
 type Run = ClusterStatus['runs'][number];
 

@@ -16,8 +16,14 @@ import { FAST_DISK } from '../fast-disk.js';
  * A real server in a directory of its own, behind a socket there. It ends with the test file, and with the process that started it, however
  * that ends: the shell that is its parent waits for the end of its own input.
  */
-export interface PostgresServer extends Databases {
+export interface PostgresServer {
   readonly directory: string;
+  /** Of a database; `postgres` is there from the start. */
+  url(database: string): string;
+  /** Creates one, and returns its name. */
+  createDatabase(): Promise<string>;
+  /** With the schema of Volley. */
+  createVolleyDatabase(): Promise<string>;
   start(): Promise<void>;
   /** `fast` as a restart by a service manager does it, `immediate` like a crash, `kill` by SIGKILL. */
   stop(how: 'fast' | 'immediate' | 'kill'): Promise<void>;
@@ -25,15 +31,6 @@ export interface PostgresServer extends Databases {
   startStandby(): Promise<PostgresServer>;
   /** A standby becomes a server of its own. */
   promote(): Promise<void>;
-}
-
-export interface Databases {
-  /** Of a database; `postgres` is there from the start. */
-  url(database: string): string;
-  /** Creates one, as a copy of `template` where it is given, and returns its name. */
-  createDatabase(template?: string): Promise<string>;
-  /** With the schema of Volley. */
-  createVolleyDatabase(): Promise<string>;
   /** Leaves nothing. The end of a test file does so. */
   close(): Promise<void>;
 }
@@ -74,50 +71,6 @@ export async function openTestSession(connectionString: string): Promise<Client>
   const session = new Client({ connectionString });
   await session.connect();
   return session;
-}
-
-/** For tests that need databases, and not the server for themselves: `VOLLEY_TEST_DATABASE_URL` names another one, on this machine. */
-export async function openPostgres(...settings: readonly string[]): Promise<Databases> {
-  const given = process.env.VOLLEY_TEST_DATABASE_URL;
-  if (given === undefined) return startPostgres(...settings);
-  const made: string[] = [];
-  const createOn = createDatabases(
-    (database) => Object.assign(new URL(given), { pathname: `/${database}` }).href,
-    made,
-  );
-  const databases: Databases = {
-    ...createOn,
-    close: async () => {
-      const database = openTestDatabase(given);
-      for (const name of made.splice(0)) await database.query(`drop database ${name} with (force)`);
-      await database.close();
-    },
-  };
-  closeAfterFile(databases);
-  return databases;
-}
-
-/** `made`: gets the name of each. */
-function createDatabases(url: (database: string) => string, made: string[]): Omit<Databases, 'close'> {
-  const createDatabase = async (template = 'template1') => {
-    const name = `test_${randomUUID().replaceAll('-', '')}`;
-    const database = openTestDatabase(url('postgres'));
-    await database.query(`create database ${name} template ${template}`);
-    await database.close();
-    made.push(name);
-    return name;
-  };
-  return {
-    url,
-    createDatabase,
-    createVolleyDatabase: async () => {
-      const name = await createDatabase();
-      const database = openTestDatabase(url(name));
-      await initSchema(database);
-      await database.close();
-      return name;
-    },
-  };
 }
 
 /**
@@ -200,9 +153,22 @@ function keepServer({
   ]);
   let keeper: ChildProcess | undefined;
   const url = (database: string) => `postgres://postgres@localhost/${database}?host=${directory}`;
+  const createDatabase = async () => {
+    const name = `test_${randomUUID().replaceAll('-', '')}`;
+    const database = openTestDatabase(url('postgres'));
+    await database.query(`create database ${name}`);
+    await database.close();
+    return name;
+  };
   const server: PostgresServer = {
-    directory,
-    ...createDatabases(url, []),
+    ...{ directory, url, createDatabase },
+    createVolleyDatabase: async () => {
+      const name = await createDatabase();
+      const database = openTestDatabase(url(name));
+      await initSchema(database);
+      await database.close();
+      return name;
+    },
     start: async () => {
       keeper = spawn('sh', ['-c', KEEPER, directory, postgres, '-D', data, ...flags], {
         ...user,

@@ -6,12 +6,12 @@ import { systemClock } from '../../src/ports/clock.js';
 import { ALL } from '../one-in.js';
 import { AGAIN, aBegin, anEnd, aPart, LEADER_LEASE_MS, LEASE_MS, NEW_LEAD, PART, SETTLED, SPLIT } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
-import { connectTo, openPostgres, openTestDatabase } from './postgres-server.js';
+import { connectTo, openTestDatabase, startPostgres } from './postgres-server.js';
 
 let database: Database;
 let store: Store;
 beforeAll(async () => {
-  const server = await openPostgres();
+  const server = await startPostgres();
   const url = server.url(await server.createVolleyDatabase());
   database = openTestDatabase(url);
   store = await connectTo(url);

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { askingFor } from './a-hand.js';
 import { AGAIN, aPart, aRun, aWorker, noteTaken, PART, readNews, SETTLED, SPLIT } from './a-run.js';
-import { connectTo, type Databases, openPostgres } from './postgres-server.js';
+import { connectTo, type PostgresServer, startPostgres } from './postgres-server.js';
 
-let server: Databases;
+let server: PostgresServer;
 beforeAll(async () => {
-  server = await openPostgres();
+  server = await startPostgres();
 });
 
 async function aServer() {
