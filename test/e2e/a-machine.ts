@@ -2,13 +2,20 @@ import { renameSync } from 'node:fs';
 import type { Workspace } from './a-workspace.js';
 import type { Running } from './command.js';
 
-/** The clocks of a process are ahead by what stands in a file, its timers are not. */
-const MACHINE = `import { readFileSync } from 'node:fs';
+/** The clocks of a process are ahead by what stands in a file, its timers are not; and it may have lost its disk, but for what it has open. */
+const MACHINE = `import { promises, readFileSync } from 'node:fs';
 import os from 'node:os';
 import { syncBuiltinESMExports } from 'node:module';
 os.hostname = () => process.env.MACHINE;
 syncBuiltinESMExports();
 const ahead = (clock) => JSON.parse(readFileSync(new URL(process.env.MACHINE + '.json', import.meta.url), 'utf8'))[clock];
+for (const name of ['open', 'readFile', 'readdir', 'stat', 'mkdir', 'rename', 'rm']) {
+  const act = promises[name];
+  promises[name] = async (path, ...more) => {
+    if (String(path).startsWith(process.cwd()) && ahead('isCutOff') === true) throw Object.assign(new Error('ESTALE: stale file handle, ' + name), { code: 'ESTALE', syscall: name, path });
+    return act(path, ...more);
+  };
+}
 const now = Date.now;
 Date.now = () => now() + ahead('wallMs');
 const monotonic = performance.now.bind(performance);
@@ -19,7 +26,7 @@ performance.now = () => monotonic() + ahead('passedMs');
 export class Machine {
   readonly #workspace: Workspace;
   readonly name: string;
-  #ahead = { wallMs: 0, passedMs: 0 };
+  #ahead = { wallMs: 0, passedMs: 0, isCutOff: false };
 
   constructor(workspace: Workspace, name: string, wallMs = 0) {
     this.#workspace = workspace;
@@ -39,7 +46,12 @@ export class Machine {
     this.#set({ ...this.#ahead, wallMs: wallMs + ms, passedMs: passedMs + ms });
   }
 
-  #set(ahead: { wallMs: number; passedMs: number }): void {
+  /** Its mount of the volume is gone. */
+  loseDisk(): void {
+    this.#set({ ...this.#ahead, isCutOff: true });
+  }
+
+  #set(ahead: { wallMs: number; passedMs: number; isCutOff: boolean }): void {
     this.#ahead = ahead;
     const path = `${this.name}.json`;
     this.#workspace.write(`${path}.new`, JSON.stringify(ahead));

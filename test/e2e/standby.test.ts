@@ -11,15 +11,47 @@ import { readFailure } from './failure.js';
 const LEASE_MS = 60_000;
 
 interface Asked {
+  readonly wallMs?: number;
+  readonly rows?: string;
   readonly job?: Readonly<Record<string, unknown>>;
   readonly more?: Parameters<typeof aWorkspace>[0];
   /** Its plan is made before, and applied. */
   readonly isPlanned?: boolean;
 }
 
+/** The second request waits until the test lets it go, and with it all that follow. */
+const HANGS = { kind: 'latency', delayMs: 600_000, nth: 2 } as const;
 const SLOW = { kind: 'latency', delayMs: 400 } as const;
 
 describe.concurrent('a standby', () => {
+  test('takes over a lease after its leader was killed, whose clock is ahead: what was in flight is in doubt, nothing else', async () => {
+    const { workspace, leader, second, standby } = await aPair(HANGS, { wallMs: 120_000 });
+    leader.signal('SIGKILL');
+    await leader.ended;
+    workspace.setFaults();
+    second.passes(LEASE_MS);
+    const { code, stderr, summary } = await workspace.finish(standby);
+
+    expect([code, summary.balance]).toEqual([3, expect.objectContaining({ accepted: 20, inDoubt: 10 })]);
+    expect(stderr.match(/stands by: process \d+ on pod-1 is running the job/g)).toHaveLength(1);
+    expect(stderr).toMatch(/takes over the job: process \d+ on pod-1 gave no sign of life for 60 s/);
+    await expectEachOnce(workspace, 30);
+  });
+
+  test('leaves a leader alone that lives, whose clock is behind, and ends with the exit code of its run', async () => {
+    const { workspace, leader, standby } = await aPair(SLOW, { wallMs: -120_000, rows: `${people(30)}P31,12\n` });
+    const [led, stood] = await Promise.all([workspace.finish(leader), workspace.finish(standby)]);
+
+    expect([led.code, stood.code]).toEqual([1, 1]);
+    expect(stood.summary).toMatchObject({
+      plan: led.summary.plan,
+      balance: { accepted: 30, rejected: 1, inDoubt: 0 },
+    });
+    expect(stood.stderr).toMatch(/takes over the job: process \d+ on pod-1 has ended/);
+    expect(workspace.requests()).toHaveLength(3);
+    await expectEachOnce(workspace, 30);
+  });
+
   test('of a leader of `apply` that is stopped beyond its lease: the woken leader sends nothing more', async () => {
     const hangs = { kind: 'latency', delayMs: 3000, nth: 2 } as const;
     const { workspace, first, leader, second, standby } = await aPair(hangs, { isPlanned: true });
@@ -35,6 +67,19 @@ describe.concurrent('a standby', () => {
     await expectEachOnce(workspace, 30);
   });
 
+  test('of a leader whose directory was taken away: it sends nothing more, and the standby finishes', async () => {
+    const { workspace, first, leader, second, standby } = await aPair({ kind: 'latency', delayMs: 3000, nth: 2 });
+    first.loseDisk();
+    const gone = await leader.ended;
+    expect([gone.code, workspace.requests().length], gone.stdout).toEqual([75, 2]);
+    second.passes(LEASE_MS);
+    const { code, summary } = await workspace.finish(standby);
+
+    // The answer came, and its row in the journal may have come as well.
+    expect([code, summary.state]).toEqual([summary.balance.inDoubt > 0 ? 3 : 0, 'finished']);
+    await expectEachOnce(workspace, 30);
+  });
+
   test('ends with 4 where its leader was stopped by an answer that a person must look at, and sends nothing', async () => {
     const { workspace, leader } = await aLeader(SLOW, { more: { kind: 'status-401', nth: 3 } });
     const stood = await standByHere(workspace, leader);
@@ -46,7 +91,7 @@ describe.concurrent('a standby', () => {
   });
 
   test('goes on at once where its leader got SIGTERM, and ends when it gets one itself', async () => {
-    const { workspace, leader, standby } = await aPair({ kind: 'latency', delayMs: 3000 });
+    const { workspace, leader, standby } = await aPair({ kind: 'latency', delayMs: 3000 }, { rows: people(50) });
     const third = new Machine(workspace, 'pod-3').start('run', 'job.yaml', '--standby');
     await third.says('stands by: process');
     third.signal('SIGTERM');
@@ -64,9 +109,9 @@ describe.concurrent('a standby', () => {
     expect([(await leader.ended).code, code, summary.balance]).toEqual([
       75,
       0,
-      expect.objectContaining({ accepted: 30 }),
+      expect.objectContaining({ accepted: 50 }),
     ]);
-    await expectEachOnce(workspace, 30);
+    await expectEachOnce(workspace, 50);
   });
 
   test('of a job of every day begins no second day when its leader ends after midnight', async () => {
@@ -95,14 +140,14 @@ test('a standby of what is sent again each time is refused: it would send it onc
 /** A leader that waits for the answer to its second request, and is stopped. */
 async function aLeader(
   fault: Parameters<typeof aWorkspace>[0] & object,
-  { job = {}, more, isPlanned = false }: Asked = {},
+  { wallMs = 0, rows = people(30), job = {}, more, isPlanned = false }: Asked = {},
 ) {
   const workspace = await aWorkspace(...(more === undefined ? [fault] : [fault, more]));
-  workspace.write('people.csv', people(30));
+  workspace.write('people.csv', rows);
   workspace.writeJob(aJob(workspace, job));
   if (isPlanned) await workspace.volley('plan', 'job.yaml');
   const send = isPlanned ? ['apply', `out/sale/${workspace.runs()[0]}`] : ['run', 'job.yaml'];
-  const first = new Machine(workspace, 'pod-1');
+  const first = new Machine(workspace, 'pod-1', wallMs);
   const leader = first.start(...send, '--standby');
   await until(() => workspace.requests().length === 2);
   leader.signal('SIGSTOP');
