@@ -34,7 +34,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
     file: 'src/cluster/held-parts.ts',
     find: 'if (pending.isRefused) throw',
     replace: 'if (attempt < 0) throw',
-    tests: ['test/simulation/cluster'],
+    tests: ['test/cluster/held-parts.test.ts'],
   },
   {
     name: 'a worker sends beyond its lease',
