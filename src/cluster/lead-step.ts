@@ -167,9 +167,9 @@ class StepLeader {
       const { head, body } = await this.#reader.readAgain(open);
       parts.push({ ...toRequestKey(open), rows: open.rows, head, body, isInFlight: true });
       this.#handed.set(keyOf(open), open);
+      if (isCallFull(parts) || open === inFlight.at(-1)) await this.#store.handOver(this.#key, parts.splice(0));
     }
     this.#waiting = this.#waiting.filter((part) => !part.isInFlight);
-    await this.#store.handOver(this.#key, parts);
   }
 
   async run(): Promise<void> {
@@ -288,8 +288,7 @@ class StepLeader {
     const parts: HandedPart[] = [];
     const intents: JournalEntry[] = [];
     let handed: 'all' | 'enough' | 'some' = 'some';
-    let bytes = 0;
-    while (parts.length < HANDED_AT_ONCE.parts && bytes < HANDED_AT_ONCE.bytes) {
+    while (!isCallFull(parts)) {
       // As if all were such as the last one.
       const ahead = Math.max(LEAST_AHEAD, Math.min(MOST_AHEAD, this.#lead.leaseMs / this.#costMs));
       if (this.#handed.size >= ahead) handed = 'enough';
@@ -307,7 +306,6 @@ class StepLeader {
       if (parts.length === 0) await lock.assertHeld();
       const { open, head, body } = part;
       this.#costMs = this.#rate.costMs(costOf(part));
-      bytes += body.length;
       intents.push(this.#begin(open, deps.clock.now()));
       parts.push({ ...toRequestKey(open), rows: open.rows, head, body, isInFlight: false });
     }
@@ -317,4 +315,9 @@ class StepLeader {
     await this.#store.handOver(this.#key, parts);
     return handed;
   }
+}
+
+function isCallFull(parts: readonly HandedPart[]): boolean {
+  const bytes = parts.reduce((sum, { body }) => sum + body.length, 0);
+  return parts.length >= HANDED_AT_ONCE.parts || bytes >= HANDED_AT_ONCE.bytes;
 }

@@ -53,7 +53,7 @@ type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
 
 /** Commands as they stand in a terminal: the console itself neither plans nor sends. Long ones go on when it ends; their output is in files. */
 export class Commands {
-  /** What looks at the job and the first rows alone: a process for it would take longer to start than the command. */
+  /** What reads the job, its lists and the first rows alone: a process for it would take longer to start than the command. */
   readonly runHere: (command: ShortCommand) => Promise<Printed>;
   readonly #cli: string;
   readonly #env: CommandsEnv;

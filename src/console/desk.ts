@@ -82,7 +82,7 @@ export class Desk {
     return this.commands.run({ actor: user, directory: campaign.directory, args });
   }
 
-  /** What a command has printed that reads the job and the first rows of its files: it takes no moment. */
+  /** The same of one that reads the job, its lists and the first rows of its files. */
   protected runHere({ user, campaign }: CampaignRequest, ...args: string[]): Promise<Printed> {
     return this.commands.runHere({ actor: user, directory: campaign.directory, args });
   }

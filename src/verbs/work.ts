@@ -197,7 +197,8 @@ function countSent() {
   let last: Pick<Progress, keyof typeof total | 'settled'> = { ...total, settled: 0 };
   const note = (now: Progress) => {
     const isAnew = now.settled < last.settled;
-    for (const of of ['accepted', 'rejected', 'inDoubt'] as const) total[of] += now[of] - (isAnew ? 0 : last[of]);
+    for (const state of ['accepted', 'rejected', 'inDoubt'] as const)
+      total[state] += now[state] - (isAnew ? 0 : last[state]);
     last = now;
   };
   return { total, note };
