@@ -14,8 +14,8 @@ import { noteMissing, spanOf } from './missing-people.js';
 import { type CountedState, type PeopleHead, type PersonState, readPeople } from './people-file.js';
 import {
   isSameRun,
-  listPeopleOf,
   listTextsOf,
+  listTextsOfRun,
   markOf,
   nameOfPeople,
   notePeople,
@@ -109,8 +109,7 @@ async function openPeople(
 }
 
 async function addOwn(table: PeopleTable, files: Files, run: RunOfPeople): Promise<void> {
-  for await (const batch of listPeopleOf(files, run, { steps: run.plan.steps, stateOf: () => 'to-send' }))
-    for (const { number } of batch) table.addOwn(number);
+  for await (const messages of listTextsOfRun(files, run)) for (const { number } of messages) table.addOwn(number);
 }
 
 const COUNTED: readonly CountedState[] = ['accepted', 'in-doubt', 'to-send'];

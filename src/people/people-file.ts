@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, type DecipherGCM, randomBytes } from 'node:crypto';
+import type { SeenText } from '../kinds/sms/sms-texts.js';
 import type { Files, ReadFile } from '../storage/files.js';
 
 /**
@@ -31,13 +32,6 @@ export interface PeopleHead {
   readonly records: number;
 }
 
-export interface PersonRecord {
-  readonly number: number;
-  /** CRC-32 of sender and text. */
-  readonly text: number;
-  readonly state: PersonState;
-}
-
 /** What became of the message. The last two count for nothing; what is yet to be sent will be. */
 const PERSON_STATES = ['to-send', 'accepted', 'in-doubt', 'rejected', 'not-sent'] as const;
 export type PersonState = (typeof PERSON_STATES)[number];
@@ -57,22 +51,23 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const RECORD_BYTES = 16;
+const TEXT_AT = 8;
+const STATE_AT = 12;
 const HMAC_DIGITS = 64;
 /** Of a multiple of a record. */
 const CHUNK_BYTES = 1 << 18;
 /** A path may have 4096. */
 const MAX_HEAD_BYTES = 1 << 15;
 
-/** Writes the file of a run whole. `key`: 32 bytes. */
+/** Hands over the records of a file in their order, as `encodePeople` gives them; false where they are not all there. */
+export type Fill = (write: (records: Buffer) => Promise<void>) => Promise<boolean>;
+
+/** Writes the file of a run whole, or leaves it as it was: false where its records are not all there. `key`: 32 bytes. */
 export async function writePeople(
   files: Files,
   path: string,
-  {
-    head,
-    key,
-    records,
-  }: { head: Omit<PeopleHead, 'format'>; key: Buffer; records: AsyncIterable<readonly PersonRecord[]> },
-): Promise<void> {
+  { head, key, fill }: { head: Omit<PeopleHead, 'format'>; key: Buffer; fill: Fill },
+): Promise<boolean> {
   const nonce = randomBytes(NONCE_BYTES);
   const text = JSON.stringify({ format: FORMAT, ...head, nonce: nonce.toString('hex') });
   const line = Buffer.from(`${authenticate(text, key)} ${text}\n`);
@@ -80,25 +75,52 @@ export async function writePeople(
   const file = await files.createWhole(path);
   try {
     await file.write(line);
-    for await (const batch of records) await file.write(cipher.update(encodeRecords(batch)));
-    await file.write(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
-    await file.finish();
+    const isWhole = await fill((records) => file.write(cipher.update(records)));
+    if (isWhole) {
+      await file.write(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
+      await file.finish();
+    } else await file.discard();
+    return isWhole;
   } catch (error) {
     await file.discard();
     throw error;
   }
 }
 
-function encodeRecords(records: readonly PersonRecord[]): Buffer {
-  const bytes = Buffer.alloc(records.length * RECORD_BYTES);
-  let at = 0;
-  for (const { number, text, state } of records) {
+/** What became of a message, by its place in the file. */
+export type StateOf = (at: number, number: number, text: number) => PersonState;
+
+/** The records of messages; `from`: the place of the first of them in the file. */
+export function encodePeople(messages: readonly SeenText[], from: number, stateOf: StateOf): Buffer {
+  const bytes = Buffer.alloc(messages.length * RECORD_BYTES);
+  for (const [index, { number, text }] of messages.entries()) {
+    const at = index * RECORD_BYTES;
     bytes.writeDoubleLE(number, at);
-    bytes.writeUInt32LE(text, at + 8);
-    bytes[at + 12] = PERSON_STATES.indexOf(state);
-    at += RECORD_BYTES;
+    bytes.writeUInt32LE(text, at + TEXT_AT);
+    bytes[at + STATE_AT] = PERSON_STATES.indexOf(stateOf(from + index, number, text));
   }
   return bytes;
+}
+
+/** The records of a file with other states: far quicker than from the plan. */
+export function fillAgain(
+  files: Files,
+  path: string,
+  { key, records, stateOf }: { key: Buffer; records: number; stateOf: StateOf },
+): Fill {
+  return async (write) => {
+    if ((await files.stat(path)) === undefined) return false;
+    let place = 0;
+    const change = (bytes: Buffer) => {
+      for (let at = 0; at < bytes.length; at += RECORD_BYTES) {
+        const state = stateOf(place, bytes.readDoubleLE(at), bytes.readUInt32LE(at + TEXT_AT));
+        bytes[at + STATE_AT] = PERSON_STATES.indexOf(state);
+        place += 1;
+      }
+      return write(bytes);
+    };
+    return (await readRecords(files, path, key, change)) && place === records;
+  };
 }
 
 function authenticate(head: string, key: Buffer): string {
@@ -119,10 +141,26 @@ export async function readPeopleHead(files: Files, path: string, key: Buffer): P
  * Calls `add` for each record, in the order of the plan. False where the file is not, bit for bit, what was written under the key: what was
  * added until then counts for nothing.
  */
-export async function readPeople(
+export function readPeople(
   files: Files,
   path: string,
   { key, add }: { key: Buffer; add: (number: number, text: number, state: PersonState) => void },
+): Promise<boolean> {
+  return readRecords(files, path, key, (bytes) => {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let from = 0; from < bytes.length; from += RECORD_BYTES) {
+      const state = PERSON_STATES[view.getUint8(from + STATE_AT)] ?? 'to-send';
+      add(view.getFloat64(from, true), view.getUint32(from + TEXT_AT, true), state);
+    }
+  });
+}
+
+/** In pieces, which the callee may change. */
+async function readRecords(
+  files: Files,
+  path: string,
+  key: Buffer,
+  take: (bytes: Buffer) => Promise<void> | void,
 ): Promise<boolean> {
   const file = await files.openRead(path);
   try {
@@ -132,14 +170,8 @@ export async function readPeople(
     const end = line.length + head.records * RECORD_BYTES;
     if (file.bytes !== end + TAG_BYTES) return false;
     const decipher = createDecipheriv(CIPHER, key, nonce).setAAD(line);
-    for (let at = line.length; at < end; at += CHUNK_BYTES) {
-      const bytes = decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at)));
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-      for (let from = 0; from < bytes.length; from += RECORD_BYTES) {
-        const state = PERSON_STATES[view.getUint8(from + 12)] ?? 'to-send';
-        add(view.getFloat64(from, true), view.getUint32(from + 8, true), state);
-      }
-    }
+    for (let at = line.length; at < end; at += CHUNK_BYTES)
+      await take(decipher.update(await file.read(at, Math.min(CHUNK_BYTES, end - at))));
     return isAuthentic(decipher, await file.read(end, TAG_BYTES));
   } finally {
     await file.close();

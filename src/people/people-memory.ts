@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { UserError } from '../domain/errors.js';
+import { InternalError, UserError } from '../domain/errors.js';
 import { isRowStep, type Job } from '../job/job.js';
 import type { RunState } from '../journal/replay.js';
 import type { CurrentRowStatus, RowStatusView } from '../journal/row-status/row-status-view.js';
@@ -13,7 +13,16 @@ import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-f
 import { readRequests } from '../plan/format/planned-files.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type Files, syncFile } from '../storage/files.js';
-import { type PeopleHead, type PersonRecord, type PersonState, readPeopleHead, writePeople } from './people-file.js';
+import {
+  encodePeople,
+  type Fill,
+  fillAgain,
+  type PeopleHead,
+  type PersonState,
+  readPeopleHead,
+  type StateOf,
+  writePeople,
+} from './people-file.js';
 
 /**
  * Who got what, from whatever job or run, in `<memory>/_people/`: the key, and a file for each run (people-file.ts). It is derived from plans
@@ -58,6 +67,7 @@ export async function notePeople(
   const key = await ensureKey(files, path);
   if (plan.job.memory !== undefined) await noteOutput(files, path, dirname(dirname(directory)));
   const isOver = lastClose?.reason === 'finished' || lastClose?.reason === 'abandoned';
+  const records = steps.reduce((sum, { counts }) => sum + counts.planned, 0);
   const head = {
     ...mark,
     directory,
@@ -66,21 +76,39 @@ export async function notePeople(
     group: plan.job.frequency?.group ?? '',
     sentAt: lastSentAt ?? nowMs,
     isOver,
-    records: steps.reduce((sum, { counts }) => sum + counts.planned, 0),
+    records,
   };
-  const stateOf: StateOf = (step, row, { number, text }) => {
-    const state = STATES[ends.currentStatusOf(step, row)];
+  const stateOf: StateOf = (at, number, text) => {
+    const state = STATES[ends.currentStatusOf(...placeOf(at, steps))];
     if (state !== 'to-send') return state;
     // One that was let go sends no more; what is withheld will not be sent.
     return isOver || findHad?.(number, () => text) !== undefined ? 'not-sent' : state;
   };
-  const records = listPeopleOf(files, { directory, plan }, { steps, stateOf });
-  await writePeople(files, join(path, nameOfPeople(mark)), { head, key, records });
-  return true;
+  const file = join(path, nameOfPeople(mark));
+  const again = fillAgain(files, file, { key, records, stateOf });
+  if (await writePeople(files, file, { head, key, fill: again })) return true;
+  const fill: Fill = async (write) => {
+    let from = 0;
+    for await (const messages of listTextsOfRun(files, { directory, plan })) {
+      await write(encodePeople(messages, from, stateOf));
+      from += messages.length;
+    }
+    return true;
+  };
+  return writePeople(files, file, { head, key, fill });
+}
+
+/** The step, and the row of it, of the message at a place of the file. */
+function placeOf(at: number, steps: readonly PlannedStep[]): [step: number, row: number] {
+  let row = at;
+  for (const { number, counts } of steps) {
+    if (row < counts.planned) return [number, row];
+    row -= counts.planned;
+  }
+  throw new InternalError('unexpected', `Cannot tell which row is at place ${at}`);
 }
 
 export type RunOfPeople = { readonly directory: string; readonly plan: Plan };
-type StateOf = (step: number, row: number, message: SeenText) => PersonState;
 
 /** A run that has begun, wherever it is. */
 export type RunMark = Pick<PeopleHead, 'plan' | 'begun'>;
@@ -113,17 +141,12 @@ export function listTextsOf(job: Job, number: number) {
   return step !== undefined && isRowStep(step) ? kindOf(step).listTexts : undefined;
 }
 
-export async function* listPeopleOf(
-  files: Files,
-  { directory, plan }: RunOfPeople,
-  { steps, stateOf }: { steps: readonly PlannedStep[]; stateOf: StateOf },
-): AsyncGenerator<PersonRecord[]> {
-  for (const step of steps) {
+/** What the messages of a run say, in the order of its plan. */
+export async function* listTextsOfRun(files: Files, { directory, plan }: RunOfPeople): AsyncGenerator<SeenText[]> {
+  for (const step of plan.steps) {
     const listTexts = listTextsOf(plan.job, step.number);
     if (listTexts === undefined) continue;
-    for await (const { body, first } of readRequests(files, directory, step)) {
-      yield listTexts(body).map((each, index) => ({ ...each, state: stateOf(step.number, first + index, each) }));
-    }
+    for await (const { body } of readRequests(files, directory, step)) yield listTexts(body);
   }
 }
 

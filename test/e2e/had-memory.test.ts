@@ -141,6 +141,32 @@ test('where the memory cannot be read no plan is made: a byte changed, a key los
   expect(await workspace.destinations()).toEqual(numbersOf(12));
 });
 
+test('a run that resumes writes its own file anew from its plan where that is damaged', async () => {
+  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
+  workspace.write('people.csv', people(3));
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1, limits: { concurrency: 1 } })] }));
+  await killAfter(2, workspace, 'run', 'job.yaml');
+  const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
+  const bytes = readFileSync(workspace.path(`${MEMORY}/${file}`));
+  bytes[bytes.length - 40] = (bytes[bytes.length - 40] ?? 0) ^ 1;
+  writeFileSync(workspace.path(`${MEMORY}/${file}`), bytes);
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2, inDoubt: 1 });
+  const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
+  expect(JSON.parse(shown.stdout).messages).toMatchObject([{ state: 'in-doubt', text: 'Hi P2' }]);
+});
+
+test('of several steps each message is known by what became of it', async () => {
+  const workspace = await aWorkspace({ kind: 'reject-rows', nth: 2, rows: 1 });
+  workspace.write('people.csv', people(2));
+  const text = { template: { source: 'ACME', text: 'Second to {{ name }}' } };
+  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(), anSmsStep(text)] }));
+  expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2 });
+  const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
+  const messages: { state: string; text: string }[] = JSON.parse(shown.stdout).messages;
+  const said = messages.map(({ state, text }) => `${text}: ${state}`);
+  expect(said.sort()).toEqual(['Hi P2: accepted', 'Second to P2: rejected']);
+});
+
 test('a key whose process died before it had written it is made anew, as long as nothing was written under it', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));

@@ -49,6 +49,22 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
       'of two directories that have one plan, the one that is sent later holds what the other has sent, and a retry too',
   },
   {
+    name: 'a file of people that is written again has the outcome of its first message for all',
+    file: 'src/people/people-file.ts',
+    find: 'stateOf(place, ',
+    replace: 'stateOf(0, ',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title: 'a run that resumes writes its own file anew from its plan where that is damaged',
+  },
+  {
+    name: 'messages of a second step have the outcomes of the first',
+    file: 'src/people/people-memory.ts',
+    find: '    row -= counts.planned;',
+    replace: '    return [number, row % counts.planned];',
+    tests: ['test/e2e/had-memory.test.ts'],
+    title: 'of several steps each message is known by what became of it',
+  },
+  {
     name: 'a plan does not look at what another directory sent under its id',
     file: 'src/people/had-already.ts',
     find: '!isSameRun(head, begun?.mark)',
