@@ -2,54 +2,44 @@ import { expect, test } from 'vitest';
 import { buildCampaignBase, findPlatformFault } from '../../src/job/service-address.js';
 import { basic, changeCampaign, putCampaign, readCampaign, statusOf } from '../sandbox/campaign/campaign-client.js';
 import { aClient } from '../sandbox/sandbox-client.js';
-import { expectAccepted, expectRefused, expectType } from './contract-fields.js';
+import { expectAccepted, expectRefused } from './contract-fields.js';
 
 const RUNNING_ID = 101;
 
-/** Field, type, a value of campaign 101 from the start, and another that it can have. */
+/** Each field of the contract: its value in campaign 101 from the start, and another that it can have. */
 const FIELDS = [
-  ['campaign-name', 'a string', 'running', 'spring sale'],
-  ['campaign-id', 'an integer', 101, undefined],
-  ['enabled', 'a string, Y or N', 'Y', 'N'],
-  ['status', 'an integer', 3, 9],
-  ['no-of-records', 'an integer', 1200, 0],
-  ['caller-id', 'a number', 6560000000, 6560000001],
-  ['queue-id', 'an integer', 201, 202],
-  ['start-time', 'a string, empty when unset', '', '2026-11-21T09:00:00+08:00'],
-  ['end-time', 'a string, empty when unset', '', '2026-11-21T18:00:00+08:00'],
-  ['actual-stop-time', 'a string, empty when unset', '', '2026-11-21T17:59:00+08:00'],
-  ['daily-start-time', 'a string, empty when unset', '', '09:00'],
-  ['daily-end-time', 'a string, empty when unset', '', '18:00'],
-  [
-    'actual-run-time',
-    'a string, ISO 8601 timestamp with offset',
-    '2026-01-05T09:00:00+00:00',
-    '2026-11-21T09:00:00-05:00',
-  ],
-  ['retry-interval', 'an integer', 300, 60],
-  ['max-retry', 'an integer', 3, 0],
-  ['abandon-max-retry', 'a string, empty when unset', '', '5'],
-  ['max-ring-time', 'an integer', 30, 45],
-  ['integration-type', 'a string', 'Local CRM', 'other CRM'],
-  ['calling-window', 'an integer', 0, 2],
-  ['schedule-name', 'a string', 'always', 'office hours'],
-  ['timezone', 'a string', 'UTC', 'Asia/Singapore'],
-  ['dynamic-campaign', 'a string, Y or N', 'Y', 'N'],
-  ['sequential', 'a string, Y or N', 'N', 'Y'],
+  ['campaign-name', 'running', 'spring sale'],
+  ['campaign-id', 101, 101],
+  ['enabled', 'Y', 'N'],
+  ['status', 3, 9],
+  ['no-of-records', 1200, 0],
+  ['caller-id', 6560000000, 6560000001],
+  ['queue-id', 201, 202],
+  ['start-time', '', '2026-11-21T09:00:00+08:00'],
+  ['end-time', '', '2026-11-21T18:00:00+08:00'],
+  ['actual-stop-time', '', '2026-11-21T17:59:00+08:00'],
+  ['daily-start-time', '', '09:00'],
+  ['daily-end-time', '', '18:00'],
+  ['actual-run-time', '2026-01-05T09:00:00+00:00', '2026-11-21T09:00:00-05:00'],
+  ['retry-interval', 300, 60],
+  ['max-retry', 3, 0],
+  ['abandon-max-retry', '', '5'],
+  ['max-ring-time', 30, 45],
+  ['integration-type', 'Local CRM', 'other CRM'],
+  ['calling-window', 0, 2],
+  ['schedule-name', 'always', 'office hours'],
+  ['timezone', 'UTC', 'Asia/Singapore'],
+  ['dynamic-campaign', 'Y', 'N'],
+  ['sequential', 'N', 'Y'],
 ] as const;
 
 test('Resources, Campaign: the body is an object with the one member campaign, which has these fields and no other', async () => {
   const client = await aClient();
-  const { body } = await readCampaign(client, RUNNING_ID);
-  const first = Object.fromEntries(FIELDS.map(([field, , value]) => [field, value]));
-  expect(body).toEqual({ campaign: first });
-  const others = Object.fromEntries(
-    FIELDS.flatMap(([field, , , other]) => (other === undefined ? [] : [[field, other]])),
-  );
-  await putCampaign(client, RUNNING_ID, others);
-  const after = (await readCampaign(client, RUNNING_ID)).body.campaign;
-  expect(after).toEqual({ ...first, ...others });
-  for (const [field, type] of FIELDS) for (const campaign of [first, after]) expectType(campaign[field], type);
+  const [first, other] = ([1, 2] as const).map((at) => Object.fromEntries(FIELDS.map((row) => [row[0], row[at]])));
+  expect((await readCampaign(client, RUNNING_ID)).body).toEqual({ campaign: first });
+  const { 'campaign-id': _id, ...changes } = other!;
+  await putCampaign(client, RUNNING_ID, changes);
+  expect((await readCampaign(client, RUNNING_ID)).body).toEqual({ campaign: other });
 });
 
 const ALREADY_STOPPED = 'Campaign is already stopped or completed. No operation is allowed.';
@@ -72,26 +62,24 @@ const STATES = [
   [11, 'Schedule Purged', 3, NOT_ALLOWED, NOT_ALLOWED, 5],
 ] as const;
 
-const CHANGES = STATES.flatMap(([from, meaning, ...results]) =>
-  (['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'] as const).map((requested, place) => {
-    const next = results[place] ?? NOT_ALLOWED;
-    return [from, meaning, requested, next] as const;
-  }),
-);
+const REQUESTS = ['RUNNING', 'PAUSED', 'PURGED', 'STOPPED'];
 
 // Contract: the numbers, and that 5 to 7 are final. The other changes are an open point.
-test.each(CHANGES)('States, Campaign: %i, %s, asked for %s → %s', async (from, _, requested, next) => {
+test.each(STATES)('States, Campaign: %i, %s → %s, %s, %s, %s', async (from, _, ...results) => {
   const client = await aClient();
-  await putCampaign(client, RUNNING_ID, { status: from });
-  const { status, body } = await changeCampaign(client, RUNNING_ID, requested);
-  const isAllowed = typeof next === 'number';
-  expect([status, body]).toEqual(isAllowed ? [200, { message: 'Campaign status changed.' }] : [400, { message: next }]);
-  expect(await statusOf(client, RUNNING_ID)).toBe(isAllowed ? next : from);
+  for (const [place, next] of results.entries()) {
+    await putCampaign(client, RUNNING_ID, { status: from });
+    const { status, body } = await changeCampaign(client, RUNNING_ID, REQUESTS[place]);
+    const isAllowed = typeof next === 'number';
+    expect([status, body]).toEqual(
+      isAllowed ? [200, { message: 'Campaign status changed.' }] : [400, { message: next }],
+    );
+    expect(await statusOf(client, RUNNING_ID)).toBe(isAllowed ? next : from);
+  }
 });
 
-test('States, Campaign: the table has each of twelve numbers with each of four requests', () => {
+test('States, Campaign: the table has each of twelve numbers', () => {
   expect(STATES.map(([number]) => number)).toEqual(Array.from({ length: 12 }, (_, number) => number));
-  expect(new Set(CHANGES.map(([from, , requested]) => `${from} ${requested}`)).size).toBe(48);
 });
 
 const DATA = 'dataToken';
@@ -135,43 +123,28 @@ test.each([
   ['AP1', 'https://vcc-ap1.8x8.com'],
   ['AU1', 'https://vcc-au1.8x8.com'],
   ['SB1', 'https://vcc-sb1.8x8.com'],
+  // Bell Canada's.
+  ['BC1', undefined],
 ])('Endpoints, 6 and 7: ccPlatform %s forms the address %s', (platform, address) => {
-  expect(findPlatformFault(platform)).toBeUndefined();
-  expect(buildCampaignBase(platform)).toBe(address);
+  expect([findPlatformFault(platform), buildCampaignBase(platform)]).toEqual([undefined, address]);
 });
 
-test('Endpoints, 6 and 7: ccPlatform BC1 is a platform, Bell Canada’s, and forms no address', () => {
-  expect(findPlatformFault('BC1')).toBeUndefined();
-  expect(buildCampaignBase('BC1')).toBeUndefined();
+test.each(['US12', '12', '', 'XNA12', 'NA.evil.example', 'na1/', 'na 1', 'na-', 'na1\n', `na${'1'.repeat(30)}`])(
+  'Endpoints, 6 and 7: ccPlatform %j is none',
+  (platform) => expect(findPlatformFault(platform)).toMatch(/^expected /),
+);
+
+test.each([
+  ['application/json', 200],
+  ['application/json; charset=utf-8', 200],
+  [undefined, 400],
+  ['text/plain', 400],
+  ['application/x-www-form-urlencoded', 400],
+])('Endpoints, 7: Content-Type %s → %i', async (contentType, expected) => {
+  const client = await aClient();
+  const { status } = await client.ask(PAUSE, { ...CHANGE_101, contentType, authorization: basic(client, ACTION) });
+  expect([status, await statusOf(client, RUNNING_ID)]).toEqual([expected, expected === 200 ? 8 : 3]);
 });
-
-test.each(['US12', '12', '', 'XNA12'])('Endpoints, 6 and 7: ccPlatform does not start as %j does', (platform) => {
-  expect(findPlatformFault(platform)).toMatch(/^expected one of NA EU CA AP AU BC SB/);
-});
-
-test.each(['NA.evil.example', 'na1/', 'na 1', 'na-', 'na1\n', `na${'1'.repeat(30)}`])(
-  'Endpoints, 6 and 7: ccPlatform %j forms no address',
-  (platform) => {
-    expect(findPlatformFault(platform)).toBeDefined();
-  },
-);
-
-test.each(['application/json', 'application/json; charset=utf-8'])(
-  'Endpoints, 7: it takes Content-Type %s',
-  async (contentType) => {
-    const client = await aClient();
-    expectAccepted(await client.ask(PAUSE, { ...CHANGE_101, contentType, authorization: basic(client, ACTION) }));
-  },
-);
-
-test.each([undefined, 'text/plain', 'application/x-www-form-urlencoded'])(
-  'Endpoints, 7: it does not take Content-Type %s',
-  async (contentType) => {
-    const client = await aClient();
-    const authorization = basic(client, ACTION);
-    await expectRefused(client, () => client.ask(PAUSE, { ...CHANGE_101, contentType, authorization }));
-  },
-);
 
 test.each(['running', 'Paused', 'STARTED', '', 8, true, null, {}, undefined])(
   'Endpoints, 7: status may not be %j',
@@ -183,8 +156,6 @@ test.each(['running', 'Paused', 'STARTED', '', 8, true, null, {}, undefined])(
 );
 
 test.each([
-  [400, NOT_ALLOWED, 101, 'RUNNING'],
-  [400, ALREADY_STOPPED, 104, 'RUNNING'],
   [400, 'Campaign is not enabled.', 107, 'PAUSED'],
   [400, 'Not a dynamic campaign.', 106, 'PAUSED'],
   [404, 'Campaign not found.', 999, 'PAUSED'],
@@ -192,15 +163,6 @@ test.each([
   const client = await aClient();
   const answer = await changeCampaign(client, id, requested);
   expect([answer.status, answer.body]).toEqual([status, { message }]);
-});
-
-test.each([
-  [206, /timed out/],
-  [500, /./],
-])('Open point, Errors, Campaign: %i, which the sandbox is asked to give, has a message too', async (status, text) => {
-  const client = await aClient({}, { kind: `status-${status}`, area: 'campaign' });
-  const answer = await changeCampaign(client, RUNNING_ID, 'PAUSED');
-  expect([answer.status, answer.body]).toEqual([status, { message: expect.stringMatching(text) }]);
 });
 
 test('Limits, Campaign: none is shown, and 50 reads at once are answered', async () => {

@@ -49,13 +49,6 @@ export const NOT_OF_TYPE: readonly (readonly [field: string, value: unknown])[] 
   ['customAttributes', { age: 38 }],
 ];
 
-/** What may be left out, where the contract does not show it: what is given, and the status. */
-export const REQUIRED: readonly (readonly [string, Fields, number])[] = [
-  ['one address and nothing else', { addresses: { msisdn: '+6590000001' } }, 201],
-  ['no addresses', { firstName: 'Ann' }, 400],
-  ['addresses without any', { firstName: 'Ann', addresses: {} }, 400],
-];
-
 /** Contacts that are there, contact that is created, and what comes of it. */
 export const OUTCOMES: readonly (readonly [string, readonly Fields[], Fields, Outcome])[] = [
   ['an address that no one has', [], aContact(), { status: 201, hasLocation: true, contactId: 0 }],
@@ -94,6 +87,7 @@ export const SIZES: readonly (readonly [string, string, Fields, Fields, number])
 /** Requests that are refused: status, code, when, what the contact says. Those of header and path are in bearer-area.ts. */
 export const ERRORS: readonly (readonly [status: number, code: number, when: string, fields: Fields])[] = [
   [400, 1000, 'no address is given', { addresses: {} }],
+  [400, 1000, 'addresses are left out', { addresses: undefined }],
   [400, 1002, 'the number is none', { addresses: { msisdn: '12' } }],
 ];
 

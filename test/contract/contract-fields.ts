@@ -1,30 +1,6 @@
 import { expect } from 'vitest';
 import type { Answered, Client } from '../sandbox/sandbox-client.js';
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-/** The contract's words for the type of a field, and what they mean. */
-const TYPES = {
-  'a string': isText,
-  'a string, empty when unset': isText,
-  'a string, Y or N': (value: unknown) => value === 'Y' || value === 'N',
-  'a URL': (value: unknown) => isText(value) && URL.canParse(value),
-  'a string, ISO 8601 timestamp with offset': (value: unknown) =>
-    isText(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?[+-]\d\d:\d\d$/.test(value),
-  'an integer': Number.isSafeInteger,
-  'an integer of 16 digits': (value: unknown) => Number.isSafeInteger(value) && /^\d{16}$/.test(String(value)),
-  'a number': Number.isFinite,
-  'a boolean': (value: unknown) => typeof value === 'boolean',
-  'an object': (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'an array': Array.isArray,
-} as const;
-
-export type FieldType = keyof typeof TYPES;
-
-export function expectType(value: unknown, type: FieldType): void {
-  expect(value).toSatisfy(TYPES[type], `${JSON.stringify(value)} is not ${type}`);
-}
-
 /** Values that are not of a type, for requests. */
 export const NOT_OF_TYPE = {
   'a string': [5, true, null, ['a'], {}],

@@ -22,15 +22,6 @@ test('Events: QUEUED, AGENT_JOINED, ACTIVITY and MESSAGE come in order, with the
   ]);
 });
 
-test('Events: each names the conversation that it is about', async () => {
-  const { client, receiver, channelId } = await aTold();
-  const ids = [await openConversation(client, { channelId }), await openConversation(client, { channelId })];
-  await agentJoins(client, ids[1] ?? '');
-  await settle(client);
-  const told = receiver.received.map(({ body }) => `${body.eventType} ${body.conversationId}`);
-  expect(told.toSorted()).toEqual([`AGENT_JOINED ${ids[1]}`, ...ids.map((id) => `QUEUED ${id}`)].toSorted());
-});
-
 test('Events: they are POSTed as JSON to the address of the webhook, path and query included', async () => {
   const { client, receiver, channelId } = await aTold('/bot/events?tenant=acme');
   await openConversation(client, { channelId });
@@ -54,39 +45,30 @@ test('Events: those of two channels go to the webhook of each', async () => {
   );
 });
 
-/** What the operations of the other areas are, by the contract's words. */
-const SILENT: readonly [string, (client: Client) => Promise<Answered>][] = [
-  ['Verification: a session that is created', (client) => createSession(client)],
-  ['Verification: a session that is checked', checkSession],
-  ['SMS batch: a batch that is sent', (client) => client.sendBatch(aBatch())],
-  ['Contacts: a contact that is created', (client) => client.createContact(aContact())],
-  ['Campaign: a status that is read', (client) => readCampaign(client, 101)],
-  ['Campaign: a status that is changed', (client) => changeCampaign(client, 101, 'PAUSED')],
-  ['Workplace chat: messages that are read', (client) => read(client)],
-  ['Workplace chat: a message that is posted', (client) => post(client, { messageRaw: 'Hi' })],
+/** The operations of the other areas. */
+const SILENT: readonly ((client: Client) => Promise<Answered>)[] = [
+  (client) => createSession(client),
+  checkSession,
+  (client) => client.sendBatch(aBatch()),
+  (client) => client.createContact(aContact()),
+  (client) => readCampaign(client, 101),
+  (client) => changeCampaign(client, 101, 'PAUSED'),
+  (client) => read(client),
+  (client) => post(client, { messageRaw: 'Hi' }),
 ];
 
-test.each(SILENT)('Events, %s has none', async (_, call) => {
+test('Events: calls of the other areas have none', async () => {
   const { client, receiver } = await aTold();
-  expectAccepted(await call(client));
+  for (const call of SILENT) expectAccepted(await call(client));
   expect(await settle(client)).toMatchObject({ delivered: 1, failedAttempts: 0 });
   expect(receiver.checks).toHaveLength(1);
   expect(receiver.received).toEqual([]);
 });
 
-test.each([200, 201, 202, 204, 299])(
-  'Open point, Events: one that is answered %i is delivered once',
-  async (status) => {
-    expect(await deliveries(status)).toEqual(['0']);
-  },
-);
-
-test.each([301, 304, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
-  'Open point, Events: one that is answered %s is delivered again',
-  async (behaviour) => {
-    expect(await deliveries(behaviour, 200)).toEqual(['0', '1']);
-  },
-);
+// What is not 2xx, and so repeated, is in sender.test.ts.
+test('Open point, Events: one that is answered 2xx is delivered once', async () => {
+  for (const status of [200, 201, 202, 204, 299]) expect(await deliver([status])).toHaveLength(1);
+});
 
 test('Open point, Events: x-8x8-event-id stays over deliveries, x-8x8-retry counts them, the body is the same', async () => {
   const received = await deliver([500, 503, 200]);
@@ -126,12 +108,8 @@ async function deliver(behaviours: readonly Behaviour[]): Promise<Received[]> {
   return receiver.received;
 }
 
-async function deliveries(...behaviours: readonly Behaviour[]): Promise<unknown[]> {
-  return (await deliver(behaviours)).map(({ headers }) => headers['x-8x8-retry']);
-}
-
 async function checkSession(client: Client): Promise<Answered> {
-  const { sessionID } = (await createSession(client)).body;
+  const { sessionID } = (await createSession(client, { destination: '+6590000002' })).body;
   const { code } = await inspectSession(client, sessionID);
   return readSession(client, sessionID, code);
 }

@@ -12,9 +12,8 @@ import {
   update,
   write,
 } from '../sandbox/gateway/gateway-client.js';
-import { type Answered, aClient, aClock, at, type Client } from '../sandbox/sandbox-client.js';
+import { type Answered, aClient, aClock, at, type Client, errorOf } from '../sandbox/sandbox-client.js';
 import { aReceiver } from '../sandbox/webhook/receiver.js';
-import { askWith } from './ask-with.js';
 import { expectAccepted, expectRefused, NOT_OF_TYPE, setField } from './contract-fields.js';
 import {
   A_WEBHOOK,
@@ -65,20 +64,18 @@ test('Resources, Webhook and channel: name, URL, version, description, webhook a
   expect(channel.body).toMatchObject(kept(CHANNEL_FIELDS));
 });
 
-test.each(toRefusals(WEBHOOK_FIELDS))(
-  'Resources, Webhook: %s, on the wire %s, is never %j',
-  async (_, field, value) => {
-    const client = await aClient();
-    await expectRefused(client, () => ask(client, { ...A_WEBHOOK, [field]: value }, WEBHOOKS));
-  },
-);
-
-test.each(toRefusals(CHANNEL_FIELDS))(
-  'Resources, Channel: %s, on the wire %s, is never %j',
-  async (_, field, value) => {
+test.each([
+  ...WEBHOOK_FIELDS.map((row) => ['Webhook', ...row] as const),
+  ...CHANNEL_FIELDS.map((row) => ['Channel', ...row] as const),
+])(
+  'Resources, %s: %s, on the wire %s, is a value such as %j, and no other is taken',
+  async (what, _, field, __, wrong) => {
     const client = await aClient();
     await ask(client, A_WEBHOOK, WEBHOOKS);
-    await expectRefused(client, () => ask(client, aChannel('1001', { [field]: value }), CHANNELS));
+    for (const value of wrong) {
+      const [whole, path] = what === 'Webhook' ? [A_WEBHOOK, WEBHOOKS] : [aChannel('1001'), CHANNELS];
+      await expectRefused(client, () => ask(client, { ...whole, [field]: value }, path));
+    }
   },
 );
 
@@ -140,16 +137,21 @@ test.each(CHANGES)('States, Conversation: with agent %s may not be changed', asy
 });
 
 test.each([
-  ['is a POST', 'POST', '/chat-gateway/v1/conversations', true],
-  ['is no GET', 'GET', '/chat-gateway/v1/conversations', false],
-  ['is no PUT', 'PUT', '/chat-gateway/v1/conversations', false],
-  ['is not under another name', 'POST', '/chat-gateway/v1/conversation', false],
-] as const)('Endpoints, 5: creating a conversation %s', async (_, method, path, isRight) => {
-  const client = await aClient();
-  const call = () => ask(client, method === 'GET' ? undefined : aConversation(), { method, path });
-  if (isRight) expectAccepted(await call());
-  else await expectRefused(client, call);
-});
+  ['POST', '/chat-gateway/v1/conversations', true],
+  ['GET', '/chat-gateway/v1/conversations', false],
+  ['PUT', '/chat-gateway/v1/conversations', false],
+  ['POST', '/chat-gateway/v1/conversation', false],
+  ['POST', '/chat-gateway/v2/conversations', false],
+  ['POST', '/chat-gateway/conversations', false],
+] as const)(
+  'Endpoints, 5, and Versioning: a conversation is created by %s of %s: %s',
+  async (method, path, isRight) => {
+    const client = await aClient();
+    const call = () => ask(client, method === 'GET' ? undefined : aConversation(), { method, path });
+    if (isRight) expectAccepted(await call());
+    else await expectRefused(client, call);
+  },
+);
 
 test.each([
   ['application/json', true],
@@ -200,15 +202,17 @@ test('Open point, Endpoints, 5: the answer has conversationId and createdAt, and
   expect(body).toEqual({ conversationId: expect.stringMatching(/./), createdAt: at(0) });
 });
 
-test.each([
-  ['authorType', 'bot'],
-  ['authorType', 'agent'],
-  ['authorType', undefined],
-  ['text', undefined],
-  ['text', 5],
-])('Endpoints, Send a message: %s is never %j', async (field, value) => {
+test('Endpoints, Send a message: authorType is user, and text a text', async () => {
   const { client, id } = await aTold();
-  await expectRefused(client, () => write(client, id, { ...HELLO, [field]: value }));
+  for (const wrong of [
+    { authorType: 'bot' },
+    { authorType: 'agent' },
+    { authorType: undefined },
+    { text: undefined },
+    { text: 5 },
+  ]) {
+    await expectRefused(client, () => write(client, id, { ...HELLO, ...wrong }));
+  }
 });
 
 const MESSAGES = Array.from({ length: 201 }, () => ({ authorType: 'user', text: 'Hi' }));
@@ -241,26 +245,8 @@ test.each([
   const [status, method, path, given] = row;
   const client = await aClient();
   const answer = await expectRefused(client, () => ask(client, given, { method, path }));
-  const message = expect.stringMatching(/./);
-  const errors = [{ code: expect.stringMatching(/./), message }];
-  expect([String(answer.status), answer.body]).toEqual([status, { message, errors, referenceId: message }]);
+  expect([String(answer.status), answer.body]).toEqual([status, errorOf('gateway')]);
 });
-
-test.each([
-  ['/chat-gateway/v1/conversations', true],
-  ['/chat-gateway/v2/conversations', false],
-  ['/chat-gateway/conversations', false],
-])('Versioning: the chat gateway has v1 in its path: %s is served: %s', async (path, isServed) => {
-  const client = await aClient();
-  const headers = { 'x-api-key': client.sandbox.credentials.gatewayKey };
-  const call = () => askWith(client, { method: 'POST', path, headers, body: aConversation() });
-  if (isServed) expectAccepted(await call());
-  else await expectRefused(client, call);
-});
-
-function toRefusals(rows: typeof WEBHOOK_FIELDS | typeof CHANNEL_FIELDS) {
-  return rows.flatMap(([name, field, , wrong]) => wrong.map((value) => [name, field, value] as const));
-}
 
 async function createChannel(client: Client, more: Record<string, unknown>): Promise<Answered> {
   await ask(client, A_WEBHOOK, WEBHOOKS);

@@ -6,6 +6,14 @@ const BATCH_ID = '00000000-0000-4000-8000-000000000001';
 const DAY_MS = 86_400_000;
 const TEMPLATE = { source: 'ACME', text: 'Hi there', encoding: 'AUTO' };
 
+const SENT_LATER = {
+  encoding: 'UCS2',
+  scheduled: '2026-11-22T12:00:00+08:00',
+  expiry: at(2 * DAY_MS),
+  dlrCallbackUrl: 'https://a.example/',
+};
+const OWN = { ...SENT_LATER, destination: '6590000001', clientMessageId: 'row-7', country: 'SG' };
+
 /** A batch of one message with these fields, under a template that has all it needs. */
 export const aBatchOf = (own: Fields, more: Fields = {}) => aBatch(0, { messages: [aMessage(1, own)], ...more });
 /** A batch of one message, under a template with these fields. */
@@ -53,21 +61,17 @@ export const REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[]
     aBatchUnder({ encoding: 'AUTO', text: 'Привет' }),
     [{ encoding: 'UCS2' }],
   ],
-];
-
-const SENT_LATER = {
-  encoding: 'UCS2',
-  scheduled: '2026-11-22T12:00:00+08:00',
-  expiry: at(2 * DAY_MS),
-  dlrCallbackUrl: 'https://a.example/',
-};
-const OWN = { ...SENT_LATER, destination: '6590000001', clientMessageId: 'row-7', country: 'SG' };
-
-/** The same, of fields that the contract does not show. */
-export const OPEN_REQUESTS: readonly (readonly [string, Fields, readonly Fields[]])[] = [
-  ['SmsRequest: a destination without plus, and all else', aBatchOf(OWN), [OWN]],
-  ['SmsRequest.encoding GSM7', aBatchOf({ encoding: 'GSM7' }), [{ encoding: 'GSM7' }]],
-  ['Template: all else', aBatchUnder(SENT_LATER), [SENT_LATER]],
+  ['SmsRequest (open point): a destination without plus, and all else', aBatchOf(OWN), [OWN]],
+  ['SmsRequest.encoding GSM7 (open point)', aBatchOf({ encoding: 'GSM7' }), [{ encoding: 'GSM7' }]],
+  ['Template (open point): all else', aBatchUnder(SENT_LATER), [SENT_LATER]],
+  [
+    'destinations (open point), as messages that say nothing but their numbers',
+    { template: TEMPLATE, destinations: ['+6590000001', '6590000002', 'x'] },
+    [
+      { destination: '+6590000001', text: 'Hi there', source: 'ACME' },
+      { destination: '6590000002', text: 'Hi there', source: 'ACME' },
+    ],
+  ],
 ];
 
 const QUEUED = { code: 'QUEUED', description: 'SMS is accepted and queued for processing' };
@@ -101,15 +105,11 @@ export const RESPONSES: readonly (readonly [string, Fields, Fields])[] = [
   ],
 ];
 
-const TOO_LONG_TEXT = 'Invalid Text value. Reached max allowed limit';
-const TOO_LONG_SOURCE = 'Invalid Source value. Reached max allowed limit';
 const NO_NUMBER = 'Invalid MSISDN format (not E.164 international number)';
 
 /** Messages that are REJECTED alone, inside a 200: description, when, what the message says. */
 export const REJECTIONS: readonly (readonly [string, string, Fields])[] = [
   ['Text value is missing', 'the text is empty', { text: '' }],
-  [TOO_LONG_TEXT, 'the text takes 11 SMS', { text: 'x'.repeat(1531) }],
-  [TOO_LONG_SOURCE, 'the sender id has 12 letters', { source: 'ABCDEFGHIJKL' }],
   ['Expiry time already reached', 'the expiry is now', { expiry: at(0) }],
   [NO_NUMBER, 'the destination has letters', { destination: 'nobody' }],
   [NO_NUMBER, 'the destination is national', { destination: '090000001' }],
@@ -119,7 +119,11 @@ export const REJECTIONS: readonly (readonly [string, string, Fields])[] = [
 export const ERRORS: readonly (readonly [status: number, code: number, when: string, body: Fields])[] = [
   [400, 1000, 'messages is no array', { messages: {} }],
   [400, 1000, 'includeMessagesInResponse is no boolean', aBatch(1, { includeMessagesInResponse: 'yes' })],
+  [400, 1000, 'messages and destinations are given', aBatch(1, { destinations: ['+6590000001'] })],
+  [400, 1000, 'destinations are no list', { destinations: '+6590000001' }],
   [400, 1002, 'a destination is no text', aBatchOf({ destination: 6590000001 })],
+  [400, 1002, 'a destination is left out', { messages: [{ text: 'Hi', source: 'ACME' }] }],
+  [400, 1002, 'one of destinations is no text', { destinations: [6590000001] }],
   [400, 1003, 'an encoding is none', aBatchOf({ encoding: 'ASCII' })],
   [400, 1004, 'a text is none', aBatchOf({ text: 7 })],
   [400, 1005, 'a source is no text', aBatchOf({ source: 7 })],
@@ -128,6 +132,8 @@ export const ERRORS: readonly (readonly [status: number, code: number, when: str
   [400, 1009, 'a country has three letters', aBatchOf({ country: 'SGP' })],
   [400, 1011, 'a schedule has no offset', aBatchOf({ scheduled: '2026-11-22T12:00:00' })],
   [400, 3012, 'messages are left out', { template: TEMPLATE }],
+  [400, 3012, 'there are no destinations', { destinations: [] }],
+  [400, 3013, 'there are 10,001 destinations', { destinations: Array(10_001).fill('+6590000001') }],
   [400, 3020, 'a receipt address is none', aBatchOf({ dlrCallbackUrl: 'nowhere' })],
 ];
 
@@ -166,15 +172,24 @@ export const REQUEST_SIZES: readonly (readonly [string, string, Fields, Fields, 
   ],
 ];
 
-/** Sizes beyond which a message is rejected alone: field, limit, what is within, what is beyond. */
-export const MESSAGE_SIZES: readonly (readonly [string, string, Fields, Fields])[] = [
-  ['destination', 'at least 7 digits', { destination: '+6590000' }, { destination: '+659000' }],
-  ['destination', 'at most 15 digits', { destination: `+${'1'.repeat(15)}` }, { destination: `+${'1'.repeat(16)}` }],
-  ['destination', 'does not begin with 0', { destination: '1900000' }, { destination: '0900000' }],
-  ['source, letters', 'at most 11', { source: 'a'.repeat(11) }, { source: 'a'.repeat(12) }],
-  ['source, digits', 'at most 16', { source: '1'.repeat(16) }, { source: '1'.repeat(17) }],
-  ['text, GSM-7', 'at most 10 SMS', { text: 'x'.repeat(1530) }, { text: 'x'.repeat(1531) }],
-  ['text, UCS-2', 'at most 10 SMS', { text: 'ж'.repeat(670) }, { text: 'ж'.repeat(671) }],
+const TOO_LONG_TEXT = 'Invalid Text value. Reached max allowed limit';
+const TOO_LONG_SOURCE = 'Invalid Source value. Reached max allowed limit';
+
+/** Sizes beyond which a message is rejected alone: field, limit, what is within, what is beyond, description. */
+export const MESSAGE_SIZES: readonly (readonly [string, string, Fields, Fields, string])[] = [
+  ['destination', 'at least 7 digits', { destination: '+6590000' }, { destination: '+659000' }, NO_NUMBER],
+  [
+    'destination',
+    'at most 15 digits',
+    { destination: `+${'1'.repeat(15)}` },
+    { destination: `+${'1'.repeat(16)}` },
+    NO_NUMBER,
+  ],
+  ['destination', 'does not begin with 0', { destination: '1900000' }, { destination: '0900000' }, NO_NUMBER],
+  ['source, letters', 'at most 11', { source: 'a'.repeat(11) }, { source: 'a'.repeat(12) }, TOO_LONG_SOURCE],
+  ['source, digits', 'at most 16', { source: '1'.repeat(16) }, { source: '1'.repeat(17) }, TOO_LONG_SOURCE],
+  ['text, GSM-7', 'at most 10 SMS', { text: 'x'.repeat(1530) }, { text: 'x'.repeat(1531) }, TOO_LONG_TEXT],
+  ['text, UCS-2', 'at most 10 SMS', { text: 'ж'.repeat(670) }, { text: 'ж'.repeat(671) }, TOO_LONG_TEXT],
 ];
 
 /** Number of characters, which, and the SMS that they take. */

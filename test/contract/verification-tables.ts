@@ -1,4 +1,4 @@
-import type { Answered, Client, FakeClock } from '../sandbox/sandbox-client.js';
+import { type Answered, at, type Client, type FakeClock } from '../sandbox/sandbox-client.js';
 import {
   createSession,
   inspectSession,
@@ -17,8 +17,8 @@ export const CREATED = {
   destination: 6590000001,
   status: 'WAITING',
   attempt: 0,
-  expiresAt: '2026-11-21T12:05:00.000Z',
-  retryAfter: '2026-11-21T12:00:10.000Z',
+  expiresAt: at(300_000),
+  retryAfter: at(10_000),
 };
 
 /** "Verification session (response of validation/status read)", of a session made at noon, after one wrong code. */
@@ -28,8 +28,8 @@ export const READ = {
   destination: 6590000001,
   status: 'WAITING',
   attempt: 1,
-  expiresAt: '2026-11-21T12:05:00.000Z',
-  nextSmsAfter: '2026-11-21T12:00:10.000Z',
+  expiresAt: at(300_000),
+  nextSmsAfter: at(10_000),
 };
 
 /** "Verification creation request body": the number that the code goes to. */
@@ -38,23 +38,9 @@ export const DESTINATIONS: readonly (readonly [string, Fields, number])[] = [
   ['destination, national, with country', { destination: '87654321', country: 'SG' }, 6587654321],
   ['country, not required beside an international number', { destination: '+84912345678' }, 84912345678],
   ['country, which reads the national number', { destination: '0912345678', country: 'VN' }, 84912345678],
-];
-
-/** The same, where the contract is silent. */
-export const OPEN_DESTINATIONS: readonly (readonly [string, Fields, number])[] = [
-  ['international without plus', { destination: '6587654321' }, 6587654321],
-  ['written for people', { destination: '+1 (987) 654-3210' }, 19876543210],
-  ['a country in small letters', { destination: '87654321', country: 'sg' }, 6587654321],
-];
-
-/** "Verification creation request body": what cannot be left out, and what is no value. */
-export const REFUSED_DESTINATIONS: readonly (readonly [string, Fields])[] = [
-  ['destination, required: left out', { destination: undefined }],
-  ['destination, a string: a number', { destination: 6590000001 }],
-  ['destination, a phone number: letters', { destination: 'nobody' }],
-  ['country, required in practice: national without it', { destination: '0912345678' }],
-  ['country, two letters: three', { country: 'SGP' }],
-  ['country, a country code: ZZ', { country: 'ZZ' }],
+  ['international without plus (open point)', { destination: '6587654321' }, 6587654321],
+  ['written for people (open point)', { destination: '+1 (987) 654-3210' }, 19876543210],
+  ['a country in small letters (open point)', { destination: '87654321', country: 'sg' }, 6587654321],
 ];
 
 /** Fields that the contract does not show, and what the SMS then is; CODE stands for the code. */
@@ -80,25 +66,20 @@ export const SIZES: readonly (readonly [string, string, Fields, Fields, number])
 ];
 
 /** What a request says, and what the answer and its code are then. */
-export const TIMES_AND_CODES: readonly (readonly [
-  string,
-  Fields,
-  { expiresAt: string; retryAfter: string },
-  RegExp,
-])[] = [
-  [
-    'nothing: 4 digits, 300 s, 10 s',
-    {},
-    { expiresAt: '2026-11-21T12:05:00.000Z', retryAfter: '2026-11-21T12:00:10.000Z' },
-    /^\d{4}$/,
-  ],
+export const TIMES_AND_CODES: readonly (readonly [string, Fields, Times, RegExp])[] = [
+  ['nothing: 4 digits, 300 s, 10 s', {}, { expiresAt: at(300_000), retryAfter: at(10_000) }, /^\d{4}$/],
   [
     'codeLength 8, codeValidity 600, resendingInterval 60',
     { codeLength: 8, codeValidity: 600, resendingInterval: 60 },
-    { expiresAt: '2026-11-21T12:10:00.000Z', retryAfter: '2026-11-21T12:01:00.000Z' },
+    { expiresAt: at(600_000), retryAfter: at(60_000) },
     /^\d{8}$/,
   ],
 ];
+
+interface Times {
+  readonly expiresAt: string;
+  readonly retryAfter: string;
+}
 
 /** What brings a session into a state, from WAITING at noon. */
 export interface Situation {
@@ -110,20 +91,18 @@ export interface Situation {
 export type Trigger = keyof typeof TRIGGERS;
 type TransitionRow = readonly [state: string, trigger: Trigger, next: string, attempt: number, situation: Situation];
 
-/** "States, Verification session": the rows of the contract that begin in a state. */
-export const TRANSITIONS: readonly TransitionRow[] = [
-  ['WAITING', 'read without code', 'WAITING', 0, {}],
-  ['WAITING', 'read with the right code', 'VERIFIED', 0, {}],
-  ['WAITING, 1 ms before expiresAt', 'read with the right code', 'VERIFIED', 0, { afterMs: 299_999 }],
-];
-
 const FAILED = { wrongCodes: 5 };
 const VERIFIED = { isVerified: true };
 const EXPIRED = { afterMs: 300_000 };
 const ANOTHER = { status: 200, attempt: 0, isSameSession: false, isSameCode: false, sms: 2 };
 
-/** The same, where the contract does not show what comes of it. */
-export const OPEN_TRANSITIONS: readonly TransitionRow[] = [
+/** "States, Verification session": the rows of the contract that begin in a state. */
+export const TRANSITIONS: readonly TransitionRow[] = [
+  ['WAITING', 'read without code', 'WAITING', 0, {}],
+  ['WAITING after 2 wrong codes', 'read without code', 'WAITING', 2, { wrongCodes: 2 }],
+  ['WAITING', 'read with the right code', 'VERIFIED', 0, {}],
+  ['WAITING, 1 ms before expiresAt', 'read with the right code', 'VERIFIED', 0, { afterMs: 299_999 }],
+  // What the contract does not show.
   ['WAITING', 'read with a wrong code', 'WAITING', 1, {}],
   ['WAITING after 1 wrong code', 'read with a wrong code', 'WAITING', 2, { wrongCodes: 1 }],
   ['WAITING after 2 wrong codes', 'read with a wrong code', 'WAITING', 3, { wrongCodes: 2 }],
@@ -166,9 +145,9 @@ export const RESENDS: readonly (readonly [string, string, Situation, Fields, Res
     { resetSession: true },
     { status: 200, attempt: 0, isSameSession: true, isSameCode: false, sms: 2 },
   ],
-  ['VERIFIED', 'another session', { isVerified: true }, {}, ANOTHER],
-  ['FAILED', 'another session', { wrongCodes: 5 }, {}, ANOTHER],
-  ['EXPIRED', 'another session', { afterMs: 300_000 }, {}, ANOTHER],
+  ['VERIFIED', 'another session', VERIFIED, {}, ANOTHER],
+  ['FAILED', 'another session', FAILED, {}, ANOTHER],
+  ['EXPIRED', 'another session', EXPIRED, {}, ANOTHER],
 ];
 
 interface Resent {
@@ -212,10 +191,14 @@ export const ERRORS: readonly (readonly [status: number, code: number, when: str
   [400, 1000, 'brand is no text', { brand: 7 }],
   [400, 1000, 'codeLength is no integer', { codeLength: 4.5 }],
   [400, 1000, 'resetSession is no boolean', { resetSession: 'yes' }],
+  [400, 1002, 'destination is left out', { destination: undefined }],
+  [400, 1002, 'destination is no text', { destination: 6590000001 }],
   [400, 1002, 'destination is no number', { destination: '+65ABC' }],
+  [400, 1002, 'destination is national, without country', { destination: '0912345678' }],
   [400, 1003, 'sms.encoding is none', { sms: { encoding: 'ASCII' } }],
   [400, 1005, 'sms.source is no text', { sms: { source: 7 } }],
   [400, 1007, 'template is no text', { template: {} }],
+  [400, 1009, 'country has three letters', { country: 'SGP' }],
   [400, 1009, 'country is no country', { country: 'ZZ' }],
 ];
 

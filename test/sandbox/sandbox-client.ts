@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, request } from 'undici';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
+import type { Area } from '../../src/domain/areas.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
@@ -120,6 +121,21 @@ export function aMessage(number = 1, more: Record<string, unknown> = {}) {
 
 export function aContact(more: Record<string, unknown> = {}) {
   return { firstName: 'Ann', addresses: { msisdn: '+6590000001' }, ...more };
+}
+
+/** What an error of the area looks like; the code is its own where it has one. */
+export function errorOf(area: Area, code: unknown = expect.anything()): object {
+  const text = expect.stringMatching(/./);
+  switch (area) {
+    case 'gateway':
+      return { message: text, errors: [{ code, message: text }], referenceId: text };
+    case 'chat':
+      return { fault: { faultstring: text, detail: { errorcode: code } } };
+    case 'campaign':
+      return { message: text };
+    default:
+      return { code, message: text, errorId: text, timestamp: text };
+  }
 }
 
 export function bearer(key: string): string {
