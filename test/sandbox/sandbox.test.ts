@@ -42,16 +42,6 @@ test('sandbox refuses a port that is taken', async () => {
   await expect(startSandbox({ port })).rejects.toThrow(`127.0.0.1:${port} can't be listened on`);
 });
 
-test('two sandboxes in one process share nothing', async () => {
-  const [one, two] = [await aClient({}, { kind: 'null-messages' }), await aClient()];
-  await one.sendBatch(aBatch(1));
-  await one.createContact(aContact());
-  expect(await two.ledger()).toEqual([]);
-  expect([...two.sandbox.readRequests()]).toEqual([]);
-  expect((await two.createContact(aContact())).status).toBe(201);
-  expect((await two.sendBatch(aBatch(1))).body.messages).toHaveLength(1);
-});
-
 test('sandbox with a data directory resumes after a restart', async () => {
   const dataDirectory = await aDirectory();
   const first = await aClient({ dataDirectory });

@@ -15,22 +15,6 @@ test.each([500, 502, 504, 429, 404, 202] as const)(
   },
 );
 
-test('fault status-after answers 500 when it is not told which', async () => {
-  const client = await aClient({}, { kind: 'status-after' });
-  expect(await client.sendBatch(aBatch())).toMatchObject({ status: 500, body: { code: 2000 } });
-});
-
-test.each([
-  ['reset-after', 'ECONNRESET'],
-  ['close-after', 'UND_ERR_SOCKET'],
-] as const)('fault %s ends the connection without an answer once everything was processed', async (kind, code) => {
-  const client = await aClient({}, { kind });
-  await expect(client.sendBatch(aBatch())).rejects.toMatchObject({ code });
-  await expect(client.createContact(aContact())).rejects.toMatchObject({ code });
-  expect(await client.ledger()).toHaveLength(4);
-  expect([...client.sandbox.readRequests()].map(({ status }) => status)).toEqual([0, 0]);
-});
-
 test('fault stall-after processes and never answers', async () => {
   const client = await aClient({}, { kind: 'stall-after' });
   const leave = new AbortController();
@@ -39,31 +23,6 @@ test('fault stall-after processes and never answers', async () => {
   await vi.waitFor(async () => expect(await client.sentIds()).toEqual(['m1', 'm2', 'm3']));
   leave.abort();
   await expect(answer).rejects.toThrow();
-});
-
-test('fault truncated promises a whole body and cuts it in the middle', async () => {
-  const client = await aClient({}, { kind: 'truncated' });
-  await expect(client.sendBatch(aBatch(1000))).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
-  await expect(client.createContact(aContact())).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' });
-  expect(await client.ledger()).toHaveLength(1001);
-  expect([...client.sandbox.readRequests()].map(({ status }) => status)).toEqual([200, 201]);
-});
-
-test('fault empty keeps the status and drops the body', async () => {
-  const client = await aClient({}, { kind: 'empty' });
-  expect(await client.sendBatch(aBatch())).toMatchObject({ status: 200, text: '' });
-  const contact = await client.createContact(aContact());
-  expect(contact).toMatchObject({ status: 201, text: '' });
-  expect(contact.headers.location).toBeUndefined();
-  expect(await client.ledger()).toHaveLength(4);
-});
-
-test('fault html keeps the status and gives a page', async () => {
-  const client = await aClient({}, { kind: 'html' });
-  const answer = await client.sendBatch(aBatch());
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-  expect(answer.body).toBeUndefined();
-  expect(await client.ledger()).toHaveLength(3);
 });
 
 test('fault partial leaves rows out, and the counts as they are', async () => {
@@ -78,13 +37,6 @@ test('fault partial leaves exactly the rows out whose number ends so', async () 
   const client = await aClient({}, { kind: 'partial', endingWith: '04' });
   const { body } = await client.sendBatch(aBatch(8));
   expect(idsOf(body.messages).toSorted()).toEqual(ALL.filter((id) => id !== 'm4'));
-});
-
-test('fault partial leaves id and Location of a contact out', async () => {
-  const client = await aClient({}, { kind: 'partial' });
-  const { status, body, headers } = await client.createContact(aContact());
-  expect([status, body.id, headers.location]).toEqual([201, undefined, undefined]);
-  expect(body.addresses).toEqual({ msisdn: '6590000001' });
 });
 
 test('fault foreign gives the rows of another batch under the own batch id', async () => {

@@ -1,40 +1,57 @@
 import { expect, test } from 'vitest';
+import type { Area } from '../../../src/domain/areas.js';
 import type { FaultInput } from '../../../src/sandbox/faults/fault.js';
 import { readField } from '../../contract/contract-fields.js';
 import { changeCampaign, readCampaign } from '../campaign/campaign-client.js';
 import { post, read } from '../chat/chat-client.js';
 import { aConversation, ask, aWebhook, openConversation, update } from '../gateway/gateway-client.js';
-import { type Answered, aBatch, aClient, aContact, type Client } from '../sandbox-client.js';
+import { type Answered, aBatch, aClient, aContact, type Client, errorOf } from '../sandbox-client.js';
 import { createSession, readSession } from '../verification/verification-client.js';
 
-const text = expect.any(String);
-const CODED = { code: expect.any(Number), message: text, errorId: text, timestamp: text };
-const PROBLEM = { message: text, errors: [{ code: text, message: text }], referenceId: text };
-const FAULT = { fault: { faultstring: text, detail: { errorcode: text } } };
+type Asking = (client: Client) => Promise<Answered>;
 
-/** For each area a request that leaves one entry in the ledger, and the form of its errors. */
-const AREAS: readonly (readonly [area: string, ask: (client: Client) => Promise<Answered>, form: object])[] = [
-  ['sms', (client) => client.sendBatch(aBatch(1)), CODED],
-  ['contacts', (client) => client.createContact(aContact()), CODED],
-  ['verification', (client) => createSession(client), CODED],
-  ['gateway', (client) => ask(client, aConversation()), PROBLEM],
-  ['campaign', (client) => changeCampaign(client, 101, 'PAUSED'), { message: text }],
-  ['chat', (client) => post(client, { messageRaw: 'Hi' }), FAULT],
+/** For each area a request that leaves one entry in the ledger. */
+const AREAS: readonly (readonly [area: Area, ask: Asking])[] = [
+  ['sms', (client) => client.sendBatch(aBatch(1))],
+  ['contacts', (client) => client.createContact(aContact())],
+  ['verification', (client) => createSession(client)],
+  ['gateway', (client) => ask(client, aConversation())],
+  ['campaign', (client) => changeCampaign(client, 101, 'PAUSED')],
+  ['chat', (client) => post(client, { messageRaw: 'Hi' })],
 ];
 /** A batch is answered 200 for refused rows, a campaign has none. */
 const OF_ONE_ROW = AREAS.filter(([area]) => area !== 'sms' && area !== 'campaign');
 
+/** Statuses that every area has of its own, and those of the three areas with codes; the code. */
+const OWN_STATUSES: readonly (readonly [status: number, code: number])[] = [
+  [400, 1000],
+  [401, 1200],
+  [404, 1300],
+  [500, 2000],
+];
+const CODED_STATUSES: typeof OWN_STATUSES = [
+  ...OWN_STATUSES,
+  [403, 1201],
+  [410, 1300],
+  [413, 1100],
+  [422, 1000],
+  [426, 1014],
+  [429, 429],
+  [503, 2000],
+];
+
 /** What a first request that the fault strikes is answered, and how many entries it leaves. */
-async function strike(request: (client: Client) => Promise<Answered>, fault: FaultInput) {
+async function strike(request: Asking, fault: FaultInput) {
   const client = await aClient({}, { ...fault, times: 1 });
   const answer = await request(client).catch(() => undefined);
   return { answer, entries: (await client.ledger()).length };
 }
 
-test.each(AREAS)('a status before anything is processed has the form of its area: %s', async (_, request, form) => {
-  for (const status of [400, 401, 404, 500] as const) {
-    const { answer, entries } = await strike(request, { kind: `status-${status}` });
-    expect([answer?.status, answer?.body, entries]).toEqual([status, form, 0]);
+test.each(AREAS)('a status before anything is processed has the form of its area: %s', async (area, request) => {
+  const isCoded = area === 'sms' || area === 'contacts' || area === 'verification';
+  for (const [status, code] of isCoded ? CODED_STATUSES : OWN_STATUSES) {
+    const { answer, entries } = await strike(request, { kind: `status-${status}` as FaultInput['kind'] });
+    expect([answer?.status, answer?.body, entries]).toEqual([status, errorOf(area, isCoded ? code : undefined), 0]);
   }
 });
 
@@ -59,24 +76,36 @@ test.each(AREAS)('what something in between answers is a page: %s', async (_, re
 });
 
 test.each(AREAS)('an answer that is lost or spoilt was processed all the same: %s', async (_, request) => {
-  for (const kind of ['reset-after', 'close-after', 'truncated', 'empty', 'html', 'status-after'] as const)
-    expect([kind, (await strike(request, { kind })).entries]).toEqual([kind, 1]);
+  const { status } = await request(await aClient());
+  for (const [kind, left] of [
+    ['reset-after', undefined],
+    ['close-after', undefined],
+    ['truncated', undefined],
+    ['empty', { status, text: '' }],
+    ['html', { status, text: expect.stringContaining('<html>') }],
+    ['status-after', { status: 500 }],
+  ] as const) {
+    const { answer, entries } = await strike(request, { kind });
+    expect([kind, entries]).toEqual([kind, 1]);
+    if (left === undefined) expect([kind, answer]).toEqual([kind, undefined]);
+    else expect([kind, answer]).toMatchObject([kind, left]);
+  }
 });
 
-test.each(OF_ONE_ROW)('a row is refused with 400 or 500, in the form of its area: %s', async (_, request, form) => {
+test.each(OF_ONE_ROW)('a row is refused with 400 or 500, in the form of its area: %s', async (area, request) => {
   const refused = await strike(request, { kind: 'reject-rows', description: 'No' });
-  expect([refused.answer?.status, refused.answer?.body, refused.entries]).toEqual([400, form, 0]);
+  expect([refused.answer?.status, refused.answer?.body, refused.entries]).toEqual([400, errorOf(area), 0]);
   expect(refused.answer?.text).toContain('No');
   const failed = await strike(request, { kind: 'internal-rows' });
-  expect([failed.answer?.status, failed.answer?.body, failed.entries]).toEqual([500, form, 0]);
+  expect([failed.answer?.status, failed.answer?.body, failed.entries]).toEqual([500, errorOf(area), 0]);
   // By the end of its number: none of these has another.
   expect((await strike(request, { kind: 'reject-rows', endingWith: '7' })).entries).toBe(1);
 });
 
-type Asking = (client: Client) => Promise<() => Promise<Answered>>;
+type Prepare = (client: Client) => Promise<() => Promise<Answered>>;
 
 /** Of each area what is asked twice, and where its answer names what it is about. */
-const NAMED: readonly (readonly [what: string, prepare: Asking, id: string])[] = [
+const NAMED: readonly (readonly [what: string, prepare: Prepare, id: string])[] = [
   ['contacts, a contact', async (client) => () => client.createContact(aContact()), 'id'],
   [
     'verification, a creation',

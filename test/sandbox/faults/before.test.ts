@@ -1,30 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { aBatch, aClient, aClock, aContact, at, BATCH_PATH, CONTACTS_PATH } from '../sandbox-client.js';
 
-test.each([
-  [400, 1000],
-  [401, 1200],
-  [403, 1201],
-  [404, 1300],
-  [410, 1300],
-  [422, 1000],
-  [413, 1100],
-  [426, 1014],
-  [429, 429],
-  [500, 2000],
-  [503, 2000],
-] as const)(
-  'fault status-%i is answered in the form of the service, and nothing is processed',
-  async (status, code) => {
-    const client = await aClient({}, { kind: `status-${status}` });
-    for (const answer of [await client.sendBatch(aBatch()), await client.createContact(aContact())]) {
-      expect(answer.status).toBe(status);
-      expect(answer.body).toMatchObject({ code, errorId: expect.any(String), timestamp: expect.any(String) });
-    }
-    expect(await client.ledger()).toEqual([]);
-  },
-);
-
 test.each([200, 202, 204, 206] as const)('fault status-%i is answered without a body, unprocessed', async (status) => {
   const client = await aClient({}, { kind: `status-${status}` });
   const answer = await client.sendBatch(aBatch());

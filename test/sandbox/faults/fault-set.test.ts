@@ -41,11 +41,6 @@ test('fault with a rate strikes the same requests for a seed, others for another
   expect(struck).toBeLessThan(45);
 });
 
-test('fault with rate 0 never strikes', async () => {
-  const client = await aClient({}, { kind: 'status-500', rate: 0 });
-  expect(await statuses(client, 3)).toEqual([200, 200, 200]);
-});
-
 test('the first of several deciding faults decides, and the others are not used up', async () => {
   const client = await aClient({}, { kind: 'status-500', times: 1 }, { kind: 'status-502', times: 1 });
   expect(await statuses(client, 3)).toEqual([500, 502, 200]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { changeCampaign, readCampaign } from '../campaign/campaign-client.js';
 import { read } from '../chat/chat-client.js';
-import { aBatch, aClient, aMessage } from '../sandbox-client.js';
+import { aBatch, aClient } from '../sandbox-client.js';
 
 interface Row {
   clientMessageId: string;
@@ -49,12 +49,6 @@ test('fault reject-rows refuses exactly the numbers that end so, in every batch,
     expect(rejected(body.messages)).toMatchObject([{ clientMessageId: 'm2', status: { description: 'Not today' } }]);
   }
   expect(await client.sentIds()).toEqual(['m1', 'm3', 'm1', 'm3']);
-});
-
-test('fault reject-rows leaves the reason of a row that is bad anyway', async () => {
-  const client = await aClient({}, { kind: 'internal-rows', rows: 1 });
-  const { body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1, { text: '' })] }));
-  expect(body.messages[0].status.description).toBe('Text value is missing');
 });
 
 test('fault status-400 with endingWith refuses only batches that hold such a number', async () => {

@@ -1,6 +1,21 @@
 import { expect, test } from 'vitest';
-import { aClient } from '../sandbox-client.js';
-import { aChannel, aConversation, ask, aWebhook, openConversation, update } from './gateway-client.js';
+import { aClient, aClock, at } from '../sandbox-client.js';
+import { aDeafUrl, aReceiver } from '../webhook/receiver.js';
+import {
+  aChannel,
+  aConversation,
+  ask,
+  aWebhook,
+  entries,
+  look,
+  openChannel,
+  openConversation,
+  play,
+  settle,
+  update,
+  VERSION,
+  write,
+} from './gateway-client.js';
 
 const WEBHOOKS = { path: '/chat-gateway/v1/webhooks' };
 const CHANNELS = { path: '/chat-gateway/v1/channels' };
@@ -29,19 +44,15 @@ test.each([
   expect([status, body.version]).toEqual([200, 'Chat Gateway']);
 });
 
-const message = (number: number) => ({ authorType: number % 2 === 0 ? 'bot' : 'user', text: `message ${number}` });
-const property = (number: number) => ({ key: `key${number}`, value: `value ${number}` });
-
-const user = (fields: unknown) => ({ user: fields });
-const history = (...given: unknown[]) => ({ history: { messages: given } });
-
 test('§5 Create conversation: a refusal names the place in a list', async () => {
   const client = await aClient();
-  const bad = user({ additionalProperties: [property(1), { key: 'a' }] });
-  expect((await ask(client, aConversation(bad))).body.message).toBe(
+  const property = { key: 'a', value: 'b' };
+  const user = { additionalProperties: [property, { key: 'a' }] };
+  expect((await ask(client, aConversation({ user }))).body.message).toBe(
     'user.additionalProperties[1] must have both a key and a value',
   );
-  expect((await ask(client, aConversation(history(message(1), { authorType: 'x' })))).body.message).toMatch(
+  const history = { messages: [{ authorType: 'user', text: 'Hi' }, { authorType: 'x' }] };
+  expect((await ask(client, aConversation({ history }))).body.message).toMatch(
     /^history\.messages\[1\]: Invalid authorType=x/,
   );
 });
@@ -56,4 +67,94 @@ test('§Update conversation: PUT puts the user in the place of the old one, PATC
   const put = await update(client, id, { channelId: 'sandbox-channel', user: { name: 'Anna' } });
   expect(put.body.user).toEqual({ name: 'Anna' });
   expect(put.body.assignment).toEqual({ type: 'queue', id: '101' });
+});
+
+test('GET /_sandbox/conversations/{id} shows what was said since the hand-off', async () => {
+  const client = await aClient({ clock: aClock() });
+  const id = await openConversation(client);
+  await write(client, id, { authorType: 'user', text: 'Hello?' });
+  await play(client, id, 'join');
+  await play(client, id, 'type');
+  const { body } = await play(client, id, 'message', { text: 'Hi' });
+  expect(body).toEqual({
+    conversationId: id,
+    channelId: 'sandbox-channel',
+    createdAt: at(0),
+    state: 'with agent',
+    queueId: '101',
+    user: { name: 'Ann Lee', phone: '+6590000001' },
+    historyMessages: 1,
+    agent: { id: expect.any(String), name: expect.any(String) },
+    messages: [
+      { authorType: 'user', text: 'Hello?', at: at(0) },
+      { authorType: 'agent', text: 'Hi', at: at(0) },
+    ],
+  });
+  expect((await look(client, `conversations/${id}`)).body).toEqual(body);
+});
+
+test('GET /_sandbox/conversations lists all of them with their states', async () => {
+  const client = await aClient();
+  const ids = [await openConversation(client), await openConversation(client)];
+  await play(client, ids[1] ?? '', 'join');
+  expect((await look(client, 'conversations')).body).toMatchObject([
+    { conversationId: ids[0], state: 'queued', queueId: '101', messages: 0 },
+    { conversationId: ids[1], state: 'with agent' },
+  ]);
+});
+
+test.each([
+  ['a second agent', 'join', undefined, true, 409],
+  ['typing before an agent is there', 'type', undefined, false, 409],
+  ['writing before an agent is there', 'message', { text: 'Hi' }, false, 409],
+  ['writing nothing', 'message', {}, true, 400],
+  ['an agent whose id is no text', 'join', { agentId: 7 }, false, 400],
+] as const)('an agent is refused: %s', async (_, action, body, isJoined, status) => {
+  const client = await aClient();
+  const id = await openConversation(client);
+  if (isJoined) await play(client, id, 'join');
+  expect((await play(client, id, action, body)).status).toBe(status);
+  expect(await entries(client)).toHaveLength(isJoined ? 2 : 1);
+});
+
+test('of two agents who join at once one is refused', async () => {
+  const client = await aClient();
+  const id = await openConversation(client);
+  const answers = await Promise.all([play(client, id, 'join'), play(client, id, 'join')]);
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+});
+
+test('an agent can do nothing where there is no conversation', async () => {
+  const client = await aClient();
+  for (const action of ['join', 'type', 'message'] as const) {
+    expect((await play(client, 'nowhere', action, { text: 'Hi' })).status).toBe(404);
+  }
+  expect((await look(client, 'conversations/nowhere')).status).toBe(404);
+});
+
+test('§Events: an event is repeated until it is answered 2xx, and never given up', async () => {
+  const receiver = await aReceiver((_, place) => (place < 40 ? 500 : 200));
+  const clock = aClock();
+  const client = await aClient({ clock });
+  await openConversation(client, { channelId: await openChannel(client, receiver.url()) });
+  expect(await settle(client)).toEqual({ pending: 0, delivered: 2, givenUp: 0, failedAttempts: 40, outside: 0 });
+  expect(clock.slept).toHaveLength(40);
+  expect(clock.slept.slice(0, 5)).toEqual([1000, 2000, 5000, 10_000, 10_000]);
+});
+
+test('Open point, Events: who makes a webhook is asked there once whether someone listens, by WEB_HOOK_VERIFY', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({ clock: aClock() });
+  await openChannel(client, receiver.url());
+  expect(await settle(client)).toMatchObject({ delivered: 1, failedAttempts: 0 });
+  expect(receiver.checks).toMatchObject([
+    { path: '/hook', headers: { 'x-8x8-event-id': expect.stringMatching(/./), 'x-8x8-retry': '0' } },
+  ]);
+  expect(receiver.checks[0]?.body).toEqual({ notificationVersion: VERSION, eventType: 'WEB_HOOK_VERIFY' });
+});
+
+test('Open point, Events: a webhook at which no one listens is made all the same, and asked no second time', async () => {
+  const client = await aClient({ clock: aClock() });
+  expect(await openChannel(client, await aDeafUrl())).toEqual(expect.any(String));
+  expect(await settle(client)).toMatchObject({ delivered: 0, givenUp: 1, failedAttempts: 1 });
 });

@@ -2,25 +2,19 @@ import { expect, test } from 'vitest';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
 import { changeCampaign, putCampaign } from '../campaign/campaign-client.js';
 import { post } from '../chat/chat-client.js';
-import { aConversation, ask, openConversation, play, update, write } from '../gateway/gateway-client.js';
-import { type Answered, aBatch, aClient, aContact, aMessage, type Client } from '../sandbox-client.js';
+import { aConversation, ask, aWebhook, openConversation, play, update, write } from '../gateway/gateway-client.js';
+import { type Answered, aBatch, aClient, aContact, aMessage, type Client, errorOf } from '../sandbox-client.js';
 import { createSession, inspectSession, readSession } from '../verification/verification-client.js';
 
 /** One request that changes the state of an area, each time from a state that `prepare` made. */
 interface Change {
   prepare?(client: Client): Promise<string>;
   ask(client: Client, id: string): Promise<Answered>;
-  /** Of an error, where its area has one of its own. */
-  readonly form?: object;
+  /** An error of its area; by default one with a code. */
+  readonly error?: object;
 }
 
-const CODED = { code: 2000, message: expect.any(String), errorId: expect.any(String), timestamp: expect.any(String) };
-const PROBLEM = {
-  message: expect.any(String),
-  errors: [{ code: 'internal_error', message: expect.any(String) }],
-  referenceId: expect.any(String),
-};
-
+const GATEWAY_ERROR = errorOf('gateway', 'internal_error');
 const TOMORROW = () => new Date(Date.now() + 86_400_000).toISOString();
 
 const CHANGES: Readonly<Record<string, Change>> = {
@@ -42,32 +36,27 @@ const CHANGES: Readonly<Record<string, Change>> = {
   },
   'the change of a campaign': {
     ask: (client) => changeCampaign(client, 101, 'PAUSED'),
-    form: { message: 'Internal server error' },
+    error: { message: 'Internal server error' },
   },
   'a campaign that is set': { ask: (client) => putCampaign(client, 500, { status: 9 }) },
   'a message in a chat': {
     ask: (client) => post(client, { messageRaw: 'Sale is out' }),
-    form: { fault: { faultstring: 'Internal server error', detail: { errorcode: 'request.Internal' } } },
+    error: errorOf('chat', 'request.Internal'),
   },
   'a webhook': {
-    ask: (client) =>
-      ask(
-        client,
-        { name: 'events', uri: 'https://events.example/', version: 'Chat Gateway' },
-        { path: '/chat-gateway/v1/webhooks' },
-      ),
-    form: PROBLEM,
+    ask: (client) => ask(client, aWebhook('https://events.example/'), { path: '/chat-gateway/v1/webhooks' }),
+    error: GATEWAY_ERROR,
   },
-  'a conversation': { ask: (client) => ask(client, aConversation()), form: PROBLEM },
+  'a conversation': { ask: (client) => ask(client, aConversation()), error: GATEWAY_ERROR },
   'the update of a conversation': {
     prepare: (client) => openConversation(client),
     ask: (client, id) => update(client, id, { user: { name: 'Bea' } }),
-    form: PROBLEM,
+    error: GATEWAY_ERROR,
   },
   'a message of the customer': {
     prepare: (client) => openConversation(client),
     ask: (client, id) => write(client, id, { authorType: 'user', text: 'Hello?' }),
-    form: PROBLEM,
+    error: GATEWAY_ERROR,
   },
   'an agent who joins': {
     prepare: (client) => openConversation(client),
@@ -101,7 +90,7 @@ async function stateOf(client: Client, known: readonly string[] = []) {
 
 test.each(Object.entries(CHANGES))(
   '%s that the disk refuses is answered 500 in the form of its area, has changed nothing, and is taken as if for the first time',
-  async (_, { prepare, ask: change, form = CODED }) => {
+  async (_, { prepare, ask: change, error = errorOf('sms', 2000) }) => {
     const disk = aMemoryDisk();
     const options = { dataDirectory: '/data', files: disk.files, rateLimits: {} };
     const client = await aClient(options);
@@ -115,7 +104,7 @@ test.each(Object.entries(CHANGES))(
         disk.failAt(1, 'ENOSPC');
       }
     };
-    expect(await change(client, id)).toMatchObject({ status: 500, body: form });
+    expect(await change(client, id)).toMatchObject({ status: 500, body: error });
     expect(refused).toBe(1);
     expect(await stateOf(client)).toEqual(before);
 

@@ -2,17 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { aBatch, aClient, aClock, aMessage, at, type Client } from '../sandbox-client.js';
+import { settle } from '../gateway/gateway-client.js';
+import { aBatch, aClient, aClock, aMessage, at } from '../sandbox-client.js';
 import { ManualClock } from '../webhook/manual-clock.js';
 import { aReceiver, type Receiver } from '../webhook/receiver.js';
 
 const HOUR_MS = 3_600_000;
-
-/** The counts, when nothing is pending. */
-async function settle(client: Client) {
-  const path = '/_sandbox/webhooks?until=settled';
-  return (await client.ask(undefined, { method: 'GET', path, authorization: undefined })).body;
-}
 
 /** A batch whose template asks for receipts. */
 function aReceiptedBatch(receiver: Receiver, count: number, more: Record<string, unknown> = {}) {

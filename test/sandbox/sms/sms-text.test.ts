@@ -13,11 +13,6 @@ test('text never splits an escape or a surrogate pair over two parts', () => {
   expect(measureText(`${'ж'.repeat(66)}😀${'ж'.repeat(66)}`, 'AUTO').parts).toBe(3);
 });
 
-test('text takes the encoding that was asked for', () => {
-  expect(measureText('x'.repeat(71), 'UCS2')).toEqual({ encoding: 'UCS2', parts: 2 });
-  expect(measureText('ж'.repeat(160), 'GSM7')).toEqual({ encoding: 'GSM7', parts: 1 });
-});
-
 test('text is measured as split-sms measures it', () => {
   const unit = fc.constantFrom('a', 'é', '€', '[', ' ', 'ж', '😀', '`');
   const text = fc.array(unit, { maxLength: 400 }).map((units) => units.join(''));

@@ -5,10 +5,18 @@ import { aClock } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aReceiver } from './receiver.js';
 
-function aSender(clock: Clock = aClock(), retryScale = 1): WebhookSender {
-  const sender = new WebhookSender(clock, retryScale, false);
+function aSender(clock: Clock = aClock()): WebhookSender {
+  const sender = new WebhookSender(clock, 1, false);
   onTestFinished(() => sender.close());
   return sender;
+}
+
+function anAnswerLater() {
+  let release = (_: number) => {};
+  const held = new Promise<number>((resolve) => {
+    release = resolve;
+  });
+  return { held, release };
 }
 
 /** Sends so many POSTs, numbered from 1; a header counts the attempts. */
@@ -31,26 +39,8 @@ interface Sent {
   readonly lane?: string;
 }
 
-test('sender POSTs JSON with the headers of the posting', async () => {
-  const receiver = await aReceiver();
-  const sender = aSender();
-  send(sender, receiver.url('/hook?key=1'));
-  await sender.settle();
-  expect(receiver.received).toMatchObject([
-    {
-      path: '/hook?key=1',
-      headers: { 'content-type': 'application/json', 'x-attempt': '0' },
-      body: { name: 'a', number: 1 },
-    },
-  ]);
-  expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 0, failedAttempts: 0, outside: 0 });
-});
-
 test('sender lets a POST leave when the one before it in its lane was answered, and not before', async () => {
-  let release = (_: number) => {};
-  const held = new Promise<number>((resolve) => {
-    release = resolve;
-  });
+  const { held, release } = anAnswerLater();
   const receiver = await aReceiver(({ body }) => (body.name === 'slow' && body.number === 1 ? held : 200));
   const sender = aSender();
   send(sender, receiver.url(), [], { name: 'slow', posts: 2 });
@@ -102,34 +92,8 @@ test.each([300, 302, 307, 400, 404, 410, 429, 500, 503, 'reset'] as const)(
   },
 );
 
-test('sender gives a POST up after the last delay, and continues with the next of its lane from attempt 0', async () => {
-  const receiver = await aReceiver(({ body }) => (body.number === 1 ? 500 : 200));
-  const sender = aSender();
-  send(sender, receiver.url(), [1000, 10_000], { posts: 2 });
-  await sender.settle();
-  expect(receiver.received.map(({ headers, body }) => [body.number, headers['x-attempt']])).toEqual([
-    [1, '0'],
-    [1, '1'],
-    [1, '2'],
-    [2, '0'],
-  ]);
-  expect(sender.counts).toEqual({ pending: 0, delivered: 1, givenUp: 1, failedAttempts: 3, outside: 0 });
-});
-
-test('sender shrinks all delays by its scale', async () => {
-  const receiver = await aReceiver((_, place) => (place < 2 ? 500 : 200));
-  const clock = aClock();
-  const sender = aSender(clock, 0.01);
-  send(sender, receiver.url(), [1000, 10_000]);
-  await sender.settle();
-  expect(clock.slept).toEqual([10, 100]);
-});
-
 test('sender has at most 16 POSTs under way', async () => {
-  let release = (_: number) => {};
-  const held = new Promise<number>((resolve) => {
-    release = resolve;
-  });
+  const { held, release } = anAnswerLater();
   const receiver = await aReceiver(() => held);
   const sender = aSender();
   for (let count = 0; count < 100; count++) send(sender, receiver.url());
@@ -139,35 +103,6 @@ test('sender has at most 16 POSTs under way', async () => {
   await sender.settle();
   expect(receiver.received).toHaveLength(100);
   expect(receiver.mostAtOnce).toBe(16);
-});
-
-test('sender lets other lanes pass one that waits for its next attempt', async () => {
-  const receiver = await aReceiver(({ path }) => (path === '/bad' ? 500 : 200));
-  const clock = new ManualClock();
-  const sender = aSender(clock);
-  for (let count = 0; count < 20; count++) send(sender, receiver.url('/bad'), [1000]);
-  await receiver.arrival(20);
-  send(sender, receiver.url('/good'));
-  await receiver.arrival(21);
-  expect(receiver.received.at(-1)?.path).toBe('/good');
-});
-
-test('sender wakes none that wait early, and those that wait for the same moment by one timer', async () => {
-  const receiver = await aReceiver(({ headers }) => (headers['x-attempt'] === '0' ? 500 : 200));
-  const clock = new ManualClock();
-  const sender = aSender(clock);
-  for (let count = 0; count < 5; count++) send(sender, receiver.url(), [1000], { name: 'early' });
-  await failures(sender, 5);
-  expect(clock.sleeping).toBe(1);
-  clock.advance(400);
-  send(sender, receiver.url(), [1000], { name: 'late' });
-  await failures(sender, 6);
-  clock.advance(600);
-  await receiver.arrival(11);
-  expect(receiver.received.slice(6).map(({ body }) => body.name)).toEqual(Array(5).fill('early'));
-  clock.advance(400);
-  await sender.settle();
-  expect(receiver.received.at(-1)?.body.name).toBe('late');
 });
 
 test('sender that is cleared forgets what waits, and counts from 0', async () => {
@@ -190,23 +125,6 @@ test('sender that is cleared forgets what waits, and counts from 0', async () =>
   expect(sender.counts).toEqual({ pending: 0, delivered: 0, givenUp: 1, failedAttempts: 1, outside: 0 });
 });
 
-test('sender does not count a POST that was under way when it was cleared', async () => {
-  let release = (_: number) => {};
-  const held = new Promise<number>((resolve) => {
-    release = resolve;
-  });
-  const receiver = await aReceiver(({ path }) => (path === '/old' ? held : 200));
-  const sender = aSender();
-  send(sender, receiver.url('/old'), [], { posts: 2 });
-  await receiver.arrival(1);
-  sender.clear();
-  release(200);
-  for (let count = 0; count < 32; count++) send(sender, receiver.url('/new'));
-  await sender.settle();
-  expect(sender.counts.delivered).toBe(32);
-  expect(receiver.received.filter(({ path }) => path === '/old')).toHaveLength(1);
-});
-
 test('sender closes though a receiver never answers, and sends nothing after', async () => {
   const receiver = await aReceiver(() => 'hang');
   const clock = new ManualClock();
@@ -222,8 +140,3 @@ test('sender closes though a receiver never answers, and sends nothing after', a
   expect(receiver.received).toHaveLength(1);
   await sender.close();
 });
-
-/** Resolves when so many attempts have failed; each turn of the loop lets the network go on. */
-async function failures(sender: WebhookSender, count: number): Promise<void> {
-  while (sender.counts.failedAttempts < count) await new Promise((resolve) => setImmediate(resolve));
-}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { look, openChannel, openConversation } from '../gateway/gateway-client.js';
-import { aBatch, aClient, aClock } from '../sandbox-client.js';
+import { look, openChannel, openConversation, play, settle } from '../gateway/gateway-client.js';
+import { aBatch, aClient, aClock, aMessage } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';
 
@@ -22,9 +22,11 @@ test('until=settled ends though a receiver never answers', async () => {
   expect([status, body.pending]).toEqual([503, 2]);
 });
 
-test.each(['', '0', '-1', 'soon', '601', 'Infinity'])('until=settled refuses to wait %j seconds', async (seconds) => {
+test('until=settled refuses to wait for a time that is none, or for more than 600 seconds', async () => {
   const client = await aClient();
-  expect((await look(client, `webhooks?until=settled&seconds=${seconds}`)).status).toBe(400);
+  for (const seconds of ['', '0', '-1', 'soon', '601', 'Infinity']) {
+    expect((await look(client, `webhooks?until=settled&seconds=${seconds}`)).status).toBe(400);
+  }
 });
 
 test('flushing tries what has its turn, and waits for no other attempt', async () => {
@@ -47,4 +49,33 @@ test('flushing ends after its time though a receiver never answers', async () =>
   await receiver.arrival(1);
   await client.sandbox.flushWebhooks(60_000);
   expect((await look(client, 'webhooks')).body).toMatchObject({ delivered: 0, pending: 2 });
+});
+
+const HOOK = 'https://hooks.example.com/volley';
+const SETTLED = { pending: 0, delivered: 0, givenUp: 0, failedAttempts: 0, outside: 0 };
+
+test('receipts for this machine are delivered; those for others are counted, until the ledger is cleared', async () => {
+  const receiver = await aReceiver();
+  const client = await aClient({ clock: aClock() });
+  const messages = [
+    aMessage(1, { dlrCallbackUrl: receiver.url() }),
+    aMessage(2, { dlrCallbackUrl: HOOK }),
+    aMessage(3),
+  ];
+  await client.sendBatch(aBatch(3, { messages }));
+
+  expect(await settle(client)).toEqual({ ...SETTLED, delivered: 2, outside: 2 });
+  expect(receiver.received.map(({ body }) => body.payload.clientMessageId)).toEqual(['m1', 'm1']);
+  await client.sandbox.clearLedger();
+  expect(await settle(client)).toEqual(SETTLED);
+});
+
+test('events of a channel whose webhook is outside of this machine are counted', async () => {
+  const client = await aClient({ clock: aClock() });
+  const channelId = await openChannel(client, HOOK);
+  const id = await openConversation(client, { channelId });
+  await play(client, id, 'join');
+
+  // That the webhook is there, that the conversation waits, and that an agent has joined.
+  expect(await settle(client)).toEqual({ ...SETTLED, outside: 3 });
 });
