@@ -1,13 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/command/context.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
-import { until } from '../e2e/command.js';
 import { aTerminal } from './a-terminal.js';
 
 /** Where the credentials are found. */
@@ -70,25 +67,4 @@ export function aService(origin: string, changes: Record<string, unknown> = {}):
     chat: origin,
   };
   return { account: 'acme', credentials: CREDENTIALS, bases, ...changes };
-}
-
-/** A service that answers everything alike, or never. */
-export async function aServer(answer: { status: number; body: object; headers?: Record<string, string> } | undefined) {
-  const requests: string[] = [];
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`);
-    if (answer === undefined) return;
-    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers });
-    response.end(JSON.stringify(answer.body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests,
-    arrived: () => until(() => requests.length > 0),
-  };
 }

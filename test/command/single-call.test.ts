@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createContext } from '../../src/command/context.js';
@@ -7,10 +7,9 @@ import { type Called, callService } from '../../src/command/single-call.js';
 import { readCampaign } from '../../src/service/areas/campaign.js';
 import { postMessage, readMessages } from '../../src/service/areas/chat.js';
 import { acquireLock } from '../../src/storage/lock.js';
-import { aCaller, aSandbox, aServer, aService, CREDENTIALS, KEYS } from './a-single-call.js';
-
-/** As chat answers. */
-const aFault = (faultstring: string) => ({ fault: { faultstring, detail: { errorcode: 'steps.jsonpath.Refused' } } });
+import { until } from '../e2e/command.js';
+import { aRecorder } from '../service/a-recorder.js';
+import { aCaller, aSandbox, aService, CREDENTIALS, KEYS } from './a-single-call.js';
 
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
@@ -60,23 +59,12 @@ describe('a single call', () => {
     expect(listeners.size).toBe(0);
   });
 
-  test('says no secret, even if the service repeats it', async () => {
-    const { origin } = await aServer({ status: 400, body: aFault('no, sandbox-chat-key-not-a-secret') });
-    const { context, job } = aCaller(aService(origin));
-    const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
-    await expect(calling).rejects.toMatchObject({ code: 'refused', message: expect.stringContaining('[secret]') });
-    await expect(calling).rejects.not.toThrow('sandbox-chat-key-not-a-secret');
-  });
-
   test('that is turned away ends with a signal, and is not sent again', async () => {
-    const { origin, requests, arrived } = await aServer({
-      status: 429,
-      body: aFault('slow'),
-      headers: { 'retry-after': '30' },
-    });
-    const { context, job, signal, said, listeners } = aCaller(aService(origin));
+    const body = { fault: { faultstring: 'slow', detail: { errorcode: 'steps.jsonpath.Refused' } } };
+    const { base, requests } = await aRecorder({ status: 429, body, headers: { 'retry-after': '30' } });
+    const { context, job, signal, said, listeners } = aCaller(aService(base));
     const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(postMessage, { messageRaw: 'x' }));
-    await arrived();
+    await until(() => requests.length > 0);
     signal('SIGTERM');
     await expect(calling).rejects.toMatchObject({ name: 'UserError', code: 'interrupted' });
     expect(requests).toHaveLength(1);
@@ -85,24 +73,15 @@ describe('a single call', () => {
   });
 
   test('that waits for its answer is ended by a second signal, and is in doubt', async () => {
-    const { origin, requests, arrived } = await aServer(undefined);
-    const { context, job, signal } = aCaller(aService(origin));
+    const { base, requests } = await aRecorder(null);
+    const { context, job, signal } = aCaller(aService(base));
     const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(postMessage, { messageRaw: 'x' }));
-    await arrived();
+    await until(() => requests.length > 0);
     signal();
     signal();
     await expect(calling).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
     expect(requests).toHaveLength(1);
   });
-});
-
-test('a single call needs no steps in its job, and no credentials but those of its area', async () => {
-  const { origin } = await aSandbox();
-  const { context, job } = aCaller({});
-  const service = { bases: { chat: origin }, credentials: { chat: CREDENTIALS.chat } };
-  writeFileSync(job, JSON.stringify({ service }));
-  const calling = callService(context(), { job, area: 'chat' }, ({ call }) => call(readMessages, {}));
-  await expect(calling).resolves.toEqual([]);
 });
 
 describe('while the service is down', () => {
@@ -132,39 +111,31 @@ describe('while the service is down', () => {
   });
 
   test('a service that answers is reported by what it answers', async () => {
-    const { origin } = await aServer({ status: 503, body: {} });
-    const { said } = await hear(origin, 30);
-    expect(said.stderr).toContain(`No good answer from ${origin}: HTTP 503; trying again until `);
+    const { base } = await aRecorder({ status: 503, body: {} });
+    const { said } = await hear(base, 30);
+    expect(said.stderr).toContain(`No good answer from ${base}: HTTP 503; trying again until `);
   });
 
   test('nothing is announced that is not tried again', async () => {
-    const { origin } = await aServer({ status: 429, body: {}, headers: { 'retry-after': '3600' } });
-    const { error, said } = await hear(origin, 30);
+    const { base } = await aRecorder({ status: 429, body: {}, headers: { 'retry-after': '3600' } });
+    const { error, said } = await hear(base, 30);
     expect(error).toMatchObject({ code: 'unavailable', status: 429 });
     expect(said.stderr).toBe('');
     expect((await hear(NO_SERVER, 0)).said.stderr).toBe('');
   });
 });
 
-describe('the Action Request Token', () => {
+test('the Action Request Token is named where a call that changes something lacks it, and not looked for by one that reads', async () => {
   const { ACTION_TOKEN: _lacking, ...others } = KEYS;
-
-  test('is not looked for by a call that only reads', async () => {
-    const { origin } = await aSandbox();
-    const { context, job } = aCaller(aService(origin), others);
-    const calling = callService(context(), { job, area: 'campaign' }, ({ call }) =>
-      call(readCampaign, { campaignId: 101 }),
-    );
-    await expect(calling).resolves.toMatchObject({ id: 101 });
-  });
-
-  test('is named where a call that changes something lacks it', async () => {
-    const { origin } = await aSandbox();
-    const { context, job } = aCaller(aService(origin), others);
-    const calling = callService(context(), { job, area: 'campaign', isAction: true }, async () => {});
-    await expect(calling).rejects.toMatchObject({
-      code: 'bad-credentials',
-      message: expect.stringContaining('ACTION_TOKEN'),
-    });
+  const { origin } = await aSandbox();
+  const { context, job } = aCaller(aService(origin), others);
+  const reading = callService(context(), { job, area: 'campaign' }, ({ call }) =>
+    call(readCampaign, { campaignId: 101 }),
+  );
+  await expect(reading).resolves.toMatchObject({ id: 101 });
+  const changing = callService(context(), { job, area: 'campaign', isAction: true }, async () => {});
+  await expect(changing).rejects.toMatchObject({
+    code: 'bad-credentials',
+    message: expect.stringContaining('ACTION_TOKEN'),
   });
 });

@@ -17,8 +17,8 @@ export interface RecorderAnswer {
   readonly body?: unknown;
 }
 
-/** A plain HTTP server that knows nothing of the service: it keeps what it gets, and answers as it is set to. */
-export async function aRecorder({ status = 200, headers = {}, body }: RecorderAnswer = {}): Promise<{
+/** A plain HTTP server that knows nothing of the service: it keeps what it gets, and answers as it is set to; null: never. */
+export async function aRecorder(answer: RecorderAnswer | null = {}): Promise<{
   base: string;
   requests: Recorded[];
 }> {
@@ -28,6 +28,8 @@ export async function aRecorder({ status = 200, headers = {}, body }: RecorderAn
     for await (const chunk of request) chunks.push(chunk);
     const { method, url } = request;
     requests.push({ method, url, headers: request.headers, body: Buffer.concat(chunks) });
+    if (answer === null) return;
+    const { status = 200, headers = {}, body } = answer;
     response.writeHead(status, headers).end(body === undefined ? undefined : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

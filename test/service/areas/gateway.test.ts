@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { ENDPOINTS } from '../../../src/domain/service-facts.js';
 import {
   createChannel,
   createConversation,
@@ -7,7 +6,6 @@ import {
   sendMessage,
   updateConversation,
 } from '../../../src/service/areas/gateway.js';
-import { buildRequest } from '../../../src/service/endpoint.js';
 import { aResponse, NO_OBJECTS, someAddresses } from '../an-answer.js';
 
 const CHANGE = { conversationId: 'c-1', assignment: { type: 'queue', id: '101' } } as const;
@@ -61,20 +59,10 @@ describe('an answer', () => {
 describe('a call to the gateway', () => {
   const bodyOf = ({ body }: { body: Buffer | undefined }) => JSON.parse(String(body));
 
-  test('for a new conversation carries the body byte for byte', () => {
-    const body = Buffer.from('{ "channelId":"25", "user":{"name":"Zoë"} }');
-    expect(buildRequest(someAddresses(), ENDPOINTS.createConversation, { body }).body).toBe(body);
-  });
-
   test('omits what is not given, and is refused if it would change nothing', () => {
     expect(bodyOf(createChannel.request(someAddresses(), CHANNEL))).not.toHaveProperty('description');
     expect(bodyOf(updateConversation.request(someAddresses(), CHANGE))).toEqual({ assignment: CHANGE.assignment });
     expect(() => updateConversation.request(someAddresses(), { conversationId: 'c-1' })).toThrow(/it changes nothing/);
-  });
-
-  test('names its version under both names of the documentation', () => {
-    const request = createWebhook.request(someAddresses(), { ...WEBHOOK, version: 'v1.0' });
-    expect(bodyOf(request)).toMatchObject({ version: 'v1.0', notificationVersion: 'v1.0' });
   });
 
   test.each(['..', '.', '', 'a/b', 'a?b', 'a b', '%2e%2e', 'a\\b', 'x'.repeat(201), 'ä'])(
