@@ -1,4 +1,3 @@
-import type { Problem } from '../../src/domain/errors.js';
 import { UserError } from '../../src/domain/errors.js';
 import { type Input, isRowStep, type Job, type Step } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
@@ -88,24 +87,7 @@ export function refusalOf(text: string, file = 'sale.yaml'): UserError {
   throw new Error('The job was accepted, expected a refusal');
 }
 
-export function problemsOf(text: string, file?: string): readonly Problem[] {
-  return refusalOf(text, file).problems;
-}
-
-export function messagesOf(text: string): string[] {
-  return problemsOf(text).map(({ message }) => message);
-}
-
-export function hintsOf(text: string): (string | undefined)[] {
-  return problemsOf(text).map(({ hint }) => hint);
-}
-
 /** `3:5 message`, for tests of the place. */
 export function placesOf(text: string): string[] {
-  return problemsOf(text).map(({ where, message }) => `${where.replace('sale.yaml:', '')} ${message}`);
-}
-
-/** All that a person would be shown. */
-export function everythingSaid(error: UserError): string {
-  return [error.message, error.hint, ...error.problems.flatMap((problem) => Object.values(problem))].join('\n');
+  return refusalOf(text).problems.map(({ where, message }) => `${where.replace('sale.yaml:', '')} ${message}`);
 }

@@ -1,5 +1,7 @@
+import { memfs } from 'memfs';
 import { describe, expect, test } from 'vitest';
-import { parseJob } from '../../src/job/load.js';
+import { loadJob, parseJob } from '../../src/job/load.js';
+import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import {
   aCampaignStep,
   aChatStep,
@@ -11,7 +13,6 @@ import {
   aService,
   inputOf,
   placesOf,
-  problemsOf,
   refusalOf,
 } from './a-job-file.js';
 
@@ -33,7 +34,7 @@ steps:
     limits: { requestsPerSecond: 20 }
 limits: { requestsPerSecond: 5, concurrency: 2 }
 guards: { maxRejectedPercent: 5 }
-output: ../out
+output: { directory: ../out, format: ndjson }
 `;
 
 describe('a faultless job', () => {
@@ -109,23 +110,20 @@ describe('a faultless job', () => {
       failOn: 'rejections',
       repeat: 'never',
       sameTextWithin: 14 * 86_400_000,
-      output: { directory: '/home/ann/out', format: 'csv' },
+      output: { directory: '/home/ann/out', format: 'ndjson' },
       directory: '/home/ann/jobs',
     });
   });
 
-  test('needs nothing but steps when it runs on the sandbox, and can reach nothing else', () => {
-    const { service } = parseJob(aJobFile({ service: { sandbox: true } }), '/jobs/sale.yaml');
-    expect(service).toMatchObject({ account: 'acme', subAccountId: 'acme_hq', credentials: {} });
-    expect(Object.keys(service.bases)).toHaveLength(6);
-    expect(new Set(Object.values(service.bases))).toEqual(new Set(['http://127.0.0.1:0']));
-  });
-
-  test('may keep its account, credentials and bases when it is turned to the sandbox', () => {
-    const service = aService({ sandbox: true, bases: { sms: 'https://sms.example.com' } });
-    const job = parseJob(aJobFile({ service }), '/jobs/sale.yaml');
-    expect(job.service.credentials).toEqual({});
-    expect(job.service.bases.sms).toBe('http://127.0.0.1:0');
+  test('needs nothing but steps when it runs on the sandbox, and reaches nothing else, whatever it says of the service', () => {
+    const nothing = parseJob(aJobFile({ service: { sandbox: true } }), '/jobs/sale.yaml').service;
+    const written = aService({ sandbox: true, bases: { sms: 'https://sms.example.com' } });
+    const kept = parseJob(aJobFile({ service: written }), '/jobs/sale.yaml').service;
+    for (const service of [nothing, kept]) {
+      expect(service).toMatchObject({ account: 'acme', subAccountId: 'acme_hq' });
+      expect(service.credentials).toEqual({});
+      expect(Object.values(service.bases)).toEqual(Array(6).fill('http://127.0.0.1:0'));
+    }
   });
 
   test('is named for its file when it does not say', () => {
@@ -133,13 +131,17 @@ describe('a faultless job', () => {
     expect(parseJob(aJobFile(), '/jobs/sale.2026.json').name).toBe('sale.2026');
   });
 
-  test('finds credentials of an area before those of all, and secret files beside the job file', () => {
-    const credentials = { apiKey: { env: 'ALL' }, sms: { apiKey: { file: 'keys/sms' } } };
-    const job = parseJob(aJobFile({ service: aService({ credentials }) }), '/jobs/sale.yaml');
-    expect(job.service.credentials).toEqual({
+  test('has the credentials of each area, its own before those of all, with secret files beside the job file', () => {
+    const { apiKey, ...own } = allCredentials();
+    const files = { username: 'acme', dataToken: { file: 'keys/data' }, actionToken: { file: '/run/action' } };
+    const credentials = { ...own, apiKey, sms: { apiKey: { file: 'keys/sms' } }, campaign: files };
+    const service = aService({ ccPlatform: 'na12', credentials });
+    expect(parseJob(aJobFile({ service }), '/jobs/a.yaml').service.credentials).toEqual({
+      ...own,
       sms: { apiKey: { file: '/jobs/keys/sms' } },
-      contacts: { apiKey: { env: 'ALL' } },
-      verification: { apiKey: { env: 'ALL' } },
+      contacts: { apiKey },
+      verification: { apiKey },
+      campaign: { ...files, dataToken: { file: '/jobs/keys/data' } },
     });
   });
 
@@ -150,28 +152,6 @@ describe('a faultless job', () => {
       sms: 'http://127.0.0.1:4010',
       contacts: 'https://c.example.com/api/v1',
       verification: 'https://verify.8x8.uk',
-    });
-  });
-
-  test.each([
-    ['asia', 'https://sms.8x8.com'],
-    ['europe', 'https://sms.8x8.uk'],
-    ['indonesia', 'https://sms.8x8.id'],
-    ['north-america', 'https://sms.us.8x8.com'],
-  ])('reaches the region %s at %s', (region, base) => {
-    expect(parseJob(aJobFile({ service: aService({ region }) }), 'sale.yaml').service.bases.sms).toBe(base);
-  });
-
-  test('has the credentials of each area, and none of an area that the job gives nothing for', () => {
-    const credentialsOf = (credentials: unknown) =>
-      parseJob(aJobFile({ service: aService({ ccPlatform: 'na12', credentials }) }), '/jobs/a.yaml').service
-        .credentials;
-    const { apiKey, ...own } = allCredentials();
-    const files = { username: 'acme', dataToken: { file: 'keys/data' }, actionToken: { file: '/run/action' } };
-    expect(credentialsOf({ apiKey, ...own, campaign: files })).toEqual({
-      ...own,
-      ...{ sms: { apiKey }, contacts: { apiKey }, verification: { apiKey } },
-      campaign: { ...files, dataToken: { file: '/jobs/keys/data' } },
     });
   });
 
@@ -216,22 +196,12 @@ describe('a faultless job', () => {
       const [step] = parseJob(aJobFile({ steps: [aContactsStep({ customAttributes })] }), 'sale.yaml').steps;
       return step?.kind === 'contacts' ? step.customAttributes : undefined;
     };
-    expect(attributes({ tier: 'Loyalty tier' })).toEqual({ tier: 'Loyalty tier' });
+    for (const map of [{ tier: 'Loyalty tier' }, { tier: 'Tier', rest: 'Remainder' }])
+      expect(attributes(map)).toEqual(map);
     expect(attributes('rest')).toEqual({ rest: { except: [], rename: {} } });
     expect(attributes('rest')).toEqual(attributes({ rest: {} }));
     const rest = { except: ['notes'], rename: { tier: 'level' } };
     expect(attributes({ rest })).toEqual({ rest });
-  });
-
-  test('takes an attribute called rest for one', () => {
-    const step = { customAttributes: { tier: 'Tier', rest: 'Remainder' }, groupsColumn: 'Groups' };
-    const job = parseJob(aJobFile({ steps: [aContactsStep(step)] }), 'sale.yaml');
-    expect(job.steps[0]).toMatchObject(step);
-  });
-
-  test('takes output with a format', () => {
-    const job = parseJob(aJobFile({ output: { directory: 'runs', format: 'ndjson' } }), '/jobs/sale.yaml');
-    expect(job.output).toEqual({ directory: '/jobs/runs', format: 'ndjson' });
   });
 
   test('may begin with a byte order mark, and name its schema', () => {
@@ -269,30 +239,48 @@ service: {}
     ]);
   });
 
-  test('says all on one line when there is one problem, and how many when there are more', () => {
-    expect(refusalOf(aJobFile({ failOn: 'never' }), 'jobs/sale.yaml').message).toMatch(
-      /^Cannot use the job jobs\/sale\.yaml: failOn is "never", expected one of .* \(jobs\/sale\.yaml:1:\d+\)$/,
-    );
-    expect(refusalOf(aJobFile({ failOn: 'never', repeat: 'often' })).message).toBe('2 problems in sale.yaml');
-  });
-
-  test('points at the parent of what is missing', () => {
-    expect(
-      placesOf('service:\n  sandbox: true\nsteps:\n\n  - kind: sms\n    destination: a\n    input: { files: a }'),
-    ).toEqual(['5:5 steps[0].template is missing, expected a map of keys and values']);
-  });
-
-  test('of an empty file, a list or a word says what a job is', () => {
-    for (const text of ['', '# nothing\n', '- a', 'hello', '5']) {
-      expect(problemsOf(text)[0]?.message).toMatch(/^the (file is not a job|job is .*), expected /);
-    }
-  });
-
   test('shows a hundred problems and counts the rest', () => {
     const keys = Array.from({ length: 150 }, (_, index) => [`unknown${index}`, 1]);
     const { problems, message } = refusalOf(aJobFile(Object.fromEntries(keys)));
     expect(message).toContain('150 problems');
     expect(problems).toHaveLength(101);
     expect(problems.at(-1)?.message).toBe('50 more problems are not shown');
+  });
+});
+
+describe('loadJob', () => {
+  const disk = (tree: Record<string, string | null>) => {
+    const { fs } = memfs(tree);
+    return createFiles(fs.promises as unknown as RawFiles);
+  };
+
+  test('reads the file and resolves paths from where it stands', async () => {
+    const job = await loadJob('/jobs/sale.yaml', disk({ '/jobs/sale.yaml': aJobFile() }));
+    expect(inputOf(job).files).toEqual(['/jobs/people.csv']);
+  });
+
+  test('refuses a path where no file is', async () => {
+    await expect(loadJob('/jobs/sale.yaml', disk({}))).rejects.toMatchObject({
+      code: 'bad-job',
+      message: 'Cannot read the job /jobs/sale.yaml: there is no such file, expected a YAML file',
+    });
+  });
+
+  test('refuses a directory', async () => {
+    await expect(loadJob('/jobs', disk({ '/jobs/sale.yaml': '' }))).rejects.toThrow('it is not a file');
+  });
+
+  test('refuses a file of more than 1 MiB without reading it', async () => {
+    const files = disk({ '/big.yaml': 'a'.repeat(1024 * 1024 + 1) });
+    const readText = () => Promise.reject(new Error('was read'));
+    await expect(loadJob('/big.yaml', { stat: files.stat, readText })).rejects.toThrow('longer than 1 MiB');
+  });
+
+  test('refuses a file that the disk does not give', async () => {
+    const { stat } = disk({ '/a.yaml': '' });
+    const failure = Object.assign(new Error('no'), { code: 'EACCES' });
+    await expect(loadJob('/a.yaml', { stat, readText: () => Promise.reject(failure) })).rejects.toThrow(
+      'Cannot read the job /a.yaml: the system reports EACCES',
+    );
   });
 });

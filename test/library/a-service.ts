@@ -1,6 +1,5 @@
 import { onTestFinished } from 'vitest';
 import { createService, type Service, type ServiceOptions } from '../../src/library.js';
-import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 
 export const SECRETS = {
   apiKey: 'k3y-for-messages',
@@ -19,15 +18,4 @@ export function aService(base: string, options: Partial<ServiceOptions> = {}): S
   const service = createService({ account: 'acme', bases: someBases(base), credentials: SECRETS, ...options });
   onTestFinished(() => service.close());
   return service;
-}
-
-/** A sandbox of the test's own, and the service that speaks to it. */
-export async function aSandboxService(
-  options: Partial<ServiceOptions> = {},
-): Promise<{ sandbox: Sandbox; service: Service }> {
-  const sandbox = await startSandbox();
-  onTestFinished(() => sandbox.close());
-  const { apiKey, gatewayKey, chatKey, campaign } = sandbox.credentials;
-  const credentials = { apiKey, gateway: gatewayKey, chat: chatKey, campaign };
-  return { sandbox, service: aService(sandbox.origin, { credentials, ...options }) };
 }

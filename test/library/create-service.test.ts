@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
-import { createService, ServiceError, UserError } from '../../src/library.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createService, type Service, ServiceError, type ServiceOptions, UserError } from '../../src/library.js';
 import { anAnswer, aRawServer } from '../service/raw-server.js';
 import { aService, SECRETS } from './a-service.js';
 
@@ -76,14 +76,6 @@ test('once the signal aborts, what is in flight is in doubt and nothing more is 
   expect(lines()).toHaveLength(1);
 });
 
-test('a service that cannot be reached is `unavailable` once giveUpAfterSeconds have passed', async () => {
-  const service = aService('http://127.0.0.1:1', { giveUpAfterSeconds: 0 });
-  await expect(service.contacts.createContact(someone)).rejects.toMatchObject({
-    name: 'ServiceError',
-    code: 'unavailable',
-  });
-});
-
 test('a secret that the service repeats in its refusal is not in the error', async () => {
   const server = await aRawServer({
     onRequest: (socket, number) => {
@@ -103,43 +95,38 @@ test('a secret that the service repeats in its refusal is not in the error', asy
   }
 });
 
-describe('nothing is sent', () => {
-  const anywhere = 'http://127.0.0.1:1';
+const anywhere = 'http://127.0.0.1:1';
+const readsOnly = { campaign: { username: 'acme', dataToken: 'd' } };
 
-  test('to an area without credentials', async () => {
-    const service = aService(anywhere, { credentials: { apiKey: 'k' } });
-    await expect(service.chat.readMessages()).rejects.toMatchObject({ name: 'UserError', code: 'bad-credentials' });
-  });
+test.each<[string, Partial<ServiceOptions>, (service: Service) => Promise<unknown>, RegExp]>([
+  ['to an area without credentials', { credentials: { apiKey: 'k' } }, ({ chat }) => chat.readMessages(), /chat/],
+  [
+    'to change a campaign with the token that reads',
+    { credentials: readsOnly },
+    ({ campaign }) => campaign.changeCampaign({ campaignId: 1, target: 'PAUSED' }),
+    /actionToken/,
+  ],
+  [
+    'to a campaign whose address nothing says',
+    { bases: { sms: anywhere } },
+    ({ campaign }) => campaign.readCampaign({ campaignId: 1 }),
+    /ccPlatform/,
+  ],
+  ['for a call without its input', {}, ({ contacts }) => contacts.createContact(undefined as never), /input/],
+])('nothing is sent %s', async (_, options, call, message) => {
+  const error = await call(aService(anywhere, options)).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(UserError);
+  expect(String(error)).toMatch(message);
+});
 
-  test('to change a campaign with the token that reads', async () => {
-    const service = aService(anywhere, { credentials: { campaign: { username: 'acme', dataToken: 'd' } } });
-    const changed = service.campaign.changeCampaign({ campaignId: 1, target: 'PAUSED' });
-    await expect(changed).rejects.toThrow(/actionToken/);
-  });
+test.each([undefined, null, 'acme'])('no service is created without options: %s', (options) => {
+  const untyped = createService as (options: unknown) => unknown;
+  expect(() => untyped(options)).toThrow(/^Cannot create the service: options: are missing, expected an object/);
+  expect(() => untyped(options)).toThrow(UserError);
+});
 
-  test('to a campaign whose address nothing says', async () => {
-    const service = aService(anywhere, { bases: { sms: anywhere } });
-    await expect(service.campaign.readCampaign({ campaignId: 1 })).rejects.toThrow(/ccPlatform/);
-  });
-
-  test('for a call without its input', async () => {
-    const service = aService(anywhere);
-    const untyped = service.contacts.createContact as (input?: unknown) => Promise<unknown>;
-    await expect(untyped()).rejects.toBeInstanceOf(UserError);
-  });
-
-  test.each([undefined, null, 'acme'])('without options: %s', (options) => {
-    const untyped = createService as (options: unknown) => unknown;
-    expect(() => untyped(options)).toThrow(/^Cannot create the service: options: are missing, expected an object/);
-    expect(() => untyped(options)).toThrow(UserError);
-  });
-
-  test('where certificates are not checked', () => {
-    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
-    try {
-      expect(() => createService({ account: 'acme', credentials: {} })).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED/);
-    } finally {
-      vi.unstubAllEnvs();
-    }
-  });
+test('no service is created where certificates are not checked', () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(() => createService({ account: 'acme', credentials: {} })).toThrow(/NODE_TLS_REJECT_UNAUTHORIZED/);
 });

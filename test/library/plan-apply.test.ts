@@ -78,12 +78,6 @@ test('of several problems the message says how many there are, and the first', a
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
-test('a single problem is named once', async () => {
-  const { file } = aFolder({ repeat: 'daily' });
-  const error = await plan(file).catch((thrown) => thrown);
-  expect(error.message.match(/repeat is "daily"/g)).toHaveLength(1);
-});
-
 test('progress and log go to the program; the streams of the process stay silent', async () => {
   const { file } = aFolder();
   const out = vi.spyOn(process.stdout, 'write');

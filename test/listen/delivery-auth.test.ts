@@ -28,13 +28,6 @@ describe('with a secret', () => {
     expect(listener.counts).toMatchObject({ received: isIn, bad: 0, refused: 1 - isIn });
   });
 
-  test('of 8,000 letters is compared whole', async () => {
-    const secret = 'x'.repeat(8000);
-    const listener = await aListener({ secret });
-    expect((await listener.post({ a: 1 }, { path: `/hook/${secret}` }))[0]).toBe(200);
-    expect((await listener.post({ a: 1 }, { path: `/hook/${secret}x` }))[0]).toBe(404);
-  });
-
   test('the body of who has it not is never read: not even a bad one is noticed', async () => {
     const listener = await aListener({ secret: SECRET });
     const { ended } = await listener.dial('POST /hook/no HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n');

@@ -16,7 +16,7 @@ test('a set of keys is like a set of texts', () => {
 test('a set of keys takes 32 bytes a key at most, however long they are', () => {
   const keys = new KeySet();
   const long = 'x'.repeat(500);
-  for (let index = 0; index < 100_000; index++) {
+  for (let index = 0; index < 10_000; index++) {
     keys.add(`${long}${index}`);
     if (index > 1000 && keys.bytes > 32 * (index + 1)) expect.fail(`${keys.bytes} bytes for ${index + 1} keys`);
   }

@@ -63,11 +63,11 @@ async function post(url: string, body: object): Promise<number> {
 }
 
 describe('volley listen', () => {
-  test('shows its counts on a port of its own, without the secret, until the signal; one in use is refused', async () => {
+  test('says where it listens, receives until a signal, then prints the totals and exits with 0; its counts are at a port of their own', async () => {
     const command = aCommand({ HOOK_SECRET: SECRET });
-    const metrics = { metricsPort: 0 };
-    const ended = command.listen({ secretEnv: 'HOOK_SECRET', ...metrics });
-    const { origin } = await command.firstLine();
+    const ended = command.listen({ secretEnv: 'HOOK_SECRET', metricsPort: 0 });
+    const { origin, path, output } = await command.firstLine();
+    expect([path, output]).toEqual(['/hook/<secret>', command.output]);
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
     expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
     expect(await post(`${origin}/hook/other`, aGatewayEvent())).toBe(404);
@@ -80,35 +80,15 @@ describe('volley listen', () => {
     expect(counts).toEqual([1, 1, 0, 1, 0, 0]);
     expect(samples.get('volley_listener_accepting')).toBe(1);
     expect((await fetch(`${origin}/metrics`, { headers: { connection: 'close' } })).status).toBe(404);
-
-    const other = aCommand();
     const taken = { metricsPort: Number(new URL(at).port) };
-    await expect(other.listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+    await expect(aCommand().listen(taken)).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
+
     command.signal();
     expect(await ended).toBe(0);
     await expect(fetch(`${at}/metrics`)).rejects.toThrow();
-  });
-
-  test('says where it listens, receives until a signal, then prints the totals and exits with 0', async () => {
-    const command = aCommand({ HOOK_SECRET: SECRET });
-    const ended = command.listen({ secretEnv: 'HOOK_SECRET' });
-    const { origin, path, output } = await command.firstLine();
-    expect([path, output]).toEqual(['/hook/<secret>', command.output]);
-    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
-    expect(await post(`${origin}/hook/${SECRET}`, aGatewayEvent())).toBe(200);
-    expect(await post(`${origin}/hook/other`, aGatewayEvent())).toBe(404);
-    command.signal();
-    expect(await ended).toBe(0);
     expect(JSON.parse(command.said.stdout.split('\n')[1] ?? '')).toMatchObject({
-      output: command.output,
-      received: 2,
-      written: 1,
-      duplicates: 1,
-      unknown: 0,
-      bad: 0,
-      refused: 1,
-      busy: 0,
-      dropped: 0,
+      ...{ output: command.output, received: 2, written: 1, duplicates: 1, unknown: 0 },
+      ...{ bad: 0, refused: 1, busy: 0, dropped: 0 },
     });
     expect(readFileSync(command.output, 'utf8').split('\n')).toHaveLength(2);
     expect(statSync(command.output).mode & 0o777).toBe(0o600);
@@ -177,27 +157,25 @@ describe('volley listen', () => {
     expect(command.listeners.size).toBe(0);
   });
 
-  test('does not start with an output that is a directory, and leaves nothing beside it', async () => {
-    const command = aCommand();
-    const output = join(command.directory, 'events');
-    mkdirSync(output);
-    await expect(command.listen({ output })).rejects.toMatchObject({ name: 'UserError', code: 'bad-flag' });
-    expect([readdirSync(command.directory), readdirSync(output)]).toEqual([['events'], []]);
-  });
-
   test.each([
-    ['a directory of its output that is a file', 'file/events.ndjson'],
-    ['an output that is a link to itself', 'link'],
-  ])('ends with 2, as nothing but the path is wrong, for %s', async (_, output) => {
-    const command = aCommand();
-    writeFileSync(join(command.directory, 'file'), '');
-    symlinkSync('link', join(command.directory, 'link'));
-    const error = await command.listen({ output: join(command.directory, output) }).catch((thrown) => thrown);
-    expect([exitCodeOfError(error), describeFailure(error)]).toMatchObject([
-      2,
-      { error: { hint: 'Nothing was sent. Check the path.' } },
-    ]);
-  });
+    ['a directory', 'directory'],
+    ['in a directory that is a file', 'file/events.ndjson'],
+    ['a link to itself', 'link'],
+  ])(
+    'does not start with an output that is %s, and leaves nothing beside it: 2, as nothing but the path is wrong',
+    async (_, output) => {
+      const command = aCommand();
+      mkdirSync(join(command.directory, 'directory'));
+      writeFileSync(join(command.directory, 'file'), '');
+      symlinkSync('link', join(command.directory, 'link'));
+      const error = await command.listen({ output: join(command.directory, output) }).catch((thrown) => thrown);
+      expect([exitCodeOfError(error), describeFailure(error)]).toMatchObject([
+        2,
+        { error: { hint: expect.stringMatching(/path|file/) } },
+      ]);
+      expect(readdirSync(command.directory).toSorted()).toEqual(['directory', 'file', 'link']);
+    },
+  );
 
   test.each<[string, string, Partial<ListenFlags>]>([
     ['no output', 'bad-flag', { output: undefined }],
