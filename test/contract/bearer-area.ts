@@ -111,7 +111,7 @@ export function testBearerArea(area: BearerArea): void {
     expect(await client.ledger()).toHaveLength(status === 400 ? 0 : 1);
   });
 
-  test(`Open point, Errors, ${title}: a body that is no JSON object is 400, code 1000`, async () => {
+  test(`Open point, Errors, ${title}: a body that is not a JSON object is 400, code 1000`, async () => {
     const client = await aClientOfTwoAccounts();
     const path = await first.prepare(client, ids.own);
     for (const malformed of MALFORMED) {

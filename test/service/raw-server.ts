@@ -76,3 +76,8 @@ export function anAnswer(status: number, body = '', headers: Readonly<Record<str
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Status\r\n${lines.join('')}\r\n${body}`;
 }
+
+/** Answers each request with this. */
+export function answers(text = anAnswer(200)): RawBehaviour {
+  return { onRequest: (socket) => socket.write(text) };
+}

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { aCall, aTransport, IMPATIENT, SECRET, sendTo } from './a-call.js';
-import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
+import { anAnswer, answers, aRawServer, type RawBehaviour } from './raw-server.js';
 
-const sent = (text: string): RawBehaviour => ({ onRequest: (socket) => socket.write(text) });
 const ended = (text: string): RawBehaviour => ({ onRequest: (socket) => socket.end(text) });
 const reset = (socket: Socket) => void socket.resetAndDestroy();
 const HALF = anAnswer(200, 'half', { 'content-length': '8' });
@@ -26,16 +25,16 @@ const DOUBTFUL: readonly (readonly [what: string, reason: RegExp, behaviour: Raw
   ['the connection is reset after the request', RESET, { onRequest: reset }],
   ['the connection is closed without an answer', CLOSED, ended('')],
   ['no answer comes', STALLED, {}],
-  ['the headers stall', STALLED, sent('HTTP/1.1 200 OK\r\ncontent-type: te')],
-  ['the body stalls', STALLED, sent(HALF)],
-  ['only early hints come', STALLED, sent('HTTP/1.1 103 Early Hints\r\n\r\n')],
+  ['the headers stall', STALLED, answers('HTTP/1.1 200 OK\r\ncontent-type: te')],
+  ['the body stalls', STALLED, answers(HALF)],
+  ['only early hints come', STALLED, answers('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ['the body is shorter than its length says', CLOSED, ended(HALF)],
   ['the body breaks off between chunks', CLOSED, ended(CHUNK)],
-  ['the answer is garbage', BROKEN, sent('lorem ipsum\r\n\r\n')],
-  ['the answer is that of a TLS server', BROKEN, sent('\u0015\u0003\u0001\u0000\u0002\u0002\u0046')],
-  ['the length is no number', BROKEN, sent(anAnswer(200, 'x', { 'content-length': 'x1' }))],
+  ['the answer is garbage', BROKEN, answers('lorem ipsum\r\n\r\n')],
+  ['the answer is that of a TLS server', BROKEN, answers('\u0015\u0003\u0001\u0000\u0002\u0002\u0046')],
+  ['the length is no number', BROKEN, answers(anAnswer(200, 'x', { 'content-length': 'x1' }))],
   ['a 100 comes, and no answer', CLOSED, ended('HTTP/1.1 100 Continue\r\n\r\n')],
-  ['the headers are huge', /^UND_ERR_HEADERS_OVERFLOW$/, sent(anAnswer(200, '', { 'x-huge': 'x'.repeat(40_000) }))],
+  ['the headers are huge', /^UND_ERR_HEADERS_OVERFLOW$/, answers(anAnswer(200, '', { 'x-huge': 'x'.repeat(40_000) }))],
   ['the body never ends', /^UND_ERR_RES_EXCEEDED_MAX_SIZE$/, { onRequest: pourForever }],
 ];
 

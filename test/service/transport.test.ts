@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../src/service/answer.js';
 import { aCall, aTransport, BODY, SECRET, sendTo } from './a-call.js';
-import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
+import { anAnswer, answers, aRawServer, type RawBehaviour } from './raw-server.js';
 
 describe('a call', () => {
   test('arrives with exactly its method, path, headers and bytes', async () => {
-    const onRequest: RawBehaviour['onRequest'] = (socket) => socket.write(anAnswer(200, 'ok'));
-    const server = await aRawServer({ onRequest });
+    const server = await aRawServer(answers());
     const call = aCall({ base: `${server.base}/api/v1`, path: '/accounts/a%26b/contacts?x=%2F&y=1' });
     await aTransport().send(call, undefined);
     const [head, body] = server.requests[0]!.toString().split('\r\n\r\n');
@@ -49,7 +48,7 @@ describe('a call', () => {
     'of method %s goes without a body where it has none',
     async (method) => {
       const call = { method, body: undefined };
-      const { requests } = await sendTo({ onRequest: (socket) => socket.write(anAnswer(200)) }, { call });
+      const { requests } = await sendTo(answers(), { call });
       expect(requests.map(String)).toEqual([
         expect.stringMatching(new RegExp(`^${method} /batch HTTP/1\\.1\r\n[^]*\r\n\r\n$`)),
       ]);
@@ -63,22 +62,22 @@ describe('a call', () => {
     ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n', 200, 'ok'],
     ['an error', anAnswer(500, '{"code":2000}'), 500, '{"code":2000}'],
   ])('gives the answer as it comes, with %s', async (_, text, status, body, headers = {}) => {
-    const { answer, requests } = await sendTo({ onRequest: (socket) => socket.write(text) });
+    const { answer, requests } = await sendTo(answers(text));
     expect(answer).toMatchObject({ kind: 'response', status, headers, body: Buffer.from(body) });
     expect(requests).toHaveLength(1);
   });
 
   test.each([302, 307])('is not sent on to where a %i points', async (status) => {
-    const other = await aRawServer({ onRequest: (socket) => socket.write(anAnswer(200)) });
+    const other = await aRawServer(answers());
     const text = anAnswer(status, '', { location: `${other.base}/elsewhere` });
-    const { answer, requests } = await sendTo({ onRequest: (socket) => socket.write(text) });
+    const { answer, requests } = await sendTo(answers(text));
     expect(answer).toMatchObject({ kind: 'response', status, headers: { location: `${other.base}/elsewhere` } });
     expect([requests.length, other.connections, other.bytes]).toEqual([1, 0, 0]);
   });
 });
 
 test('time-outs need not be whole milliseconds', async () => {
-  const server = await aRawServer({ onRequest: (socket) => socket.write(anAnswer(200)) });
+  const server = await aRawServer(answers());
   const transport = aTransport({ connectSeconds: 5.0001, answerSeconds: 5.00001 });
   expect(await transport.send(aCall({ base: server.base }), undefined)).toMatchObject({ status: 200 });
 });

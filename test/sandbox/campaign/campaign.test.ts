@@ -47,23 +47,20 @@ test('of many equal changes at once one is accepted', async () => {
   expect(await entries(client)).toHaveLength(1);
 });
 
-test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its states, and leaves the others', async () => {
+test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its states, or makes it: new, enabled, dynamic', async () => {
   const client = await aClient();
   const before = (await readCampaign(client, 104)).body.campaign;
   const { status, body } = await putCampaign(client, 104, { status: 3, enabled: 'N' });
   expect([status, body]).toEqual([200, { ...before, status: 3, enabled: 'N' }]);
   expect((await readCampaign(client, 104)).body.campaign).toEqual(body);
+  const made = (await putCampaign(client, 500, {})).body;
+  expect(made).toMatchObject({ 'campaign-id': 500, status: 0, enabled: 'Y', 'dynamic-campaign': 'Y' });
+  expect((await changeCampaign(client, 500, 'RUNNING')).status).toBe(200);
   expect(await entries(client)).toMatchObject([
     { request: 0, requested: null, campaignId: 104, from: 5, status: 3, campaign: body },
+    { request: 0, requested: null, campaignId: 500, from: null },
+    { requested: 'RUNNING', from: 0, status: 3 },
   ]);
-});
-
-test('PUT /_sandbox/campaigns/{id} makes a campaign that is not there: new, enabled, dynamic', async () => {
-  const client = await aClient();
-  const { body } = await putCampaign(client, 500, {});
-  expect(body).toMatchObject({ 'campaign-id': 500, status: 0, enabled: 'Y', 'dynamic-campaign': 'Y' });
-  expect((await changeCampaign(client, 500, 'RUNNING')).status).toBe(200);
-  expect(await entries(client)).toMatchObject([{ from: null }, { requested: 'RUNNING', from: 0, status: 3 }]);
 });
 
 test.each([
@@ -85,18 +82,13 @@ test.each([
   expect(await entries(client)).toEqual([]);
 });
 
-const TIMED_OUT = { message: 'The request was sent but the response timed out.' };
-
-test('fault status-206 answers that the response timed out, and the change was not made', async () => {
-  const client = await aClient({}, { kind: 'status-206', area: 'campaign', nth: 1 });
-  expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body: TIMED_OUT });
-  expect(await statusOf(client, 101)).toBe(3);
-  expect(await entries(client)).toEqual([]);
-});
-
-test('fault status-after with 206 answers the same, and the change was made', async () => {
-  const client = await aClient({}, { kind: 'status-after', status: 206, area: 'campaign', nth: 1 });
-  expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body: TIMED_OUT });
-  expect(await statusOf(client, 101)).toBe(8);
-  expect(await entries(client)).toMatchObject([{ requested: 'PAUSED', status: 8 }]);
+test.each([
+  ['before', { kind: 'status-206' }, 3],
+  ['after', { kind: 'status-after', status: 206 }, 8],
+] as const)('a fault with 206 answers %s the change that the response timed out', async (_, fault, expected) => {
+  const client = await aClient({}, { ...fault, area: 'campaign', nth: 1 });
+  const body = { message: 'The request was sent but the response timed out.' };
+  expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body });
+  expect(await statusOf(client, 101)).toBe(expected);
+  expect(await entries(client)).toHaveLength(expected === 8 ? 1 : 0);
 });
