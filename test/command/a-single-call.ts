@@ -5,6 +5,8 @@ import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/command/context.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
+import { ALL_CREDENTIALS, anSmsStep } from '../job/a-job-file.js';
+import { someBases } from '../library/a-service.js';
 import { aTerminal } from './a-terminal.js';
 
 /** Where the credentials are found. */
@@ -15,16 +17,6 @@ export const KEYS = {
   DATA_TOKEN: 'sandbox-data-token-not-a-secret',
   ACTION_TOKEN: 'sandbox-action-token-not-a-secret',
 };
-
-/** Credentials of the sandbox for every area. */
-export const CREDENTIALS = {
-  apiKey: { env: 'CONNECT_KEY' },
-  gateway: { apiKey: { env: 'GATEWAY_KEY' } },
-  chat: { apiKey: { env: 'CHAT_KEY' } },
-  campaign: { username: 'acme', dataToken: { env: 'DATA_TOKEN' }, actionToken: { env: 'ACTION_TOKEN' } },
-};
-
-const ANY_STEP = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hello' } };
 
 /** A sandbox that ends with the test. */
 export async function aSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
@@ -38,7 +30,7 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
   const directory = mkdtempSync(join(tmpdir(), 'volley-call-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const job = join(directory, 'calls.yaml');
-  writeFileSync(job, JSON.stringify({ service, steps: [ANY_STEP], output: join(directory, 'out') }));
+  writeFileSync(job, JSON.stringify({ service, steps: [anSmsStep()], output: join(directory, 'out') }));
   const { terminal, said, listeners, signal } = aTerminal({ env });
   return {
     directory,
@@ -56,15 +48,13 @@ export function aCaller(service: Record<string, unknown>, env: Record<string, st
   };
 }
 
+/** A caller with a sandbox of its own as the service, and the requests that arrived there. */
+export async function aSandboxCaller() {
+  const sandbox = await aSandbox();
+  return { ...aCaller(aService(sandbox.origin)), sandbox, requests: () => [...sandbox.readRequests()] };
+}
+
 /** A job that calls a server of the test as the whole service. */
 export function aService(origin: string, changes: Record<string, unknown> = {}): Record<string, unknown> {
-  const bases = {
-    sms: origin,
-    contacts: origin,
-    verification: origin,
-    gateway: origin,
-    campaign: origin,
-    chat: origin,
-  };
-  return { account: 'acme', credentials: CREDENTIALS, bases, ...changes };
+  return { account: 'acme', credentials: ALL_CREDENTIALS, bases: someBases(origin), ...changes };
 }

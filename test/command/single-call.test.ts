@@ -8,8 +8,9 @@ import { readCampaign } from '../../src/service/areas/campaign.js';
 import { postMessage, readMessages } from '../../src/service/areas/chat.js';
 import { acquireLock } from '../../src/storage/lock.js';
 import { until } from '../e2e/command.js';
+import { ALL_CREDENTIALS } from '../job/a-job-file.js';
 import { aRecorder } from '../service/a-recorder.js';
-import { aCaller, aSandbox, aService, CREDENTIALS, KEYS } from './a-single-call.js';
+import { aCaller, aSandbox, aService, KEYS } from './a-single-call.js';
 
 describe('a single call', () => {
   test('on the embedded sandbox is under the lock of the job, and its state stays', async () => {
@@ -51,7 +52,7 @@ describe('a single call', () => {
       'bad-credentials',
       'gateway',
     ],
-    ['platform', 'campaign', { account: 'acme', credentials: CREDENTIALS }, 'bad-job', 'ccPlatform'],
+    ['platform', 'campaign', { account: 'acme', credentials: ALL_CREDENTIALS }, 'bad-job', 'ccPlatform'],
   ])('names the %s that the job lacks for its area', async (_, area, service, code, named) => {
     const { context, job, listeners } = aCaller(service);
     const calling = callService(context(), { job, area }, () => Promise.reject(new Error('It was called')));

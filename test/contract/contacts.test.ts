@@ -34,7 +34,7 @@ function aContactWith(field: string, value: unknown): Fields {
 async function aCreated(contact: Fields) {
   const client = await aClient({ clock: aClock() });
   const answer = await client.createContact(contact);
-  return { client, ...answer, held: (await client.contacts())[0]?.contact };
+  return { client, ...answer, held: (await client.entries('contacts'))[0]?.contact };
 }
 
 test.each(NOT_OF_TYPE)('Resources, Contact (creation request body): %s is not %j', async (field, value) => {
@@ -59,7 +59,7 @@ test('Endpoints, endpoint 4: 201 Created with a Location header when it is succe
   const { client, status, headers, body } = await aCreated(aContact());
   expect([status, headers.location]).toEqual([201, `/accounts/acme/contacts/${body.id}`]);
   expect(Number.isSafeInteger(body.id)).toBe(true);
-  expect(await client.contacts()).toMatchObject([{ account: 'acme', contactId: body.id, outcome: 'created' }]);
+  expect(await client.entries('contacts')).toMatchObject([{ account: 'acme', contactId: body.id, outcome: 'created' }]);
 });
 
 test.each(OUTCOMES)(
@@ -119,7 +119,7 @@ test('Open point, Endpoints, endpoint 4: a contact with an address of another is
     addresses: { msisdn: '6590000001', lineId: 'line-1' },
     customAttributes: { a: '1', b: '2' },
   });
-  expect((await client.contacts()).map(({ contactId, outcome }) => [contactId, outcome])).toEqual([
+  expect((await client.entries('contacts')).map(({ contactId, outcome }) => [contactId, outcome])).toEqual([
     [first.id, 'created'],
     [first.id, 'merged'],
   ]);

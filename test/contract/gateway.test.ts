@@ -4,7 +4,6 @@ import {
   aConversation,
   ask,
   CONVERSATIONS,
-  entries,
   look,
   openChannel,
   openConversation,
@@ -33,7 +32,7 @@ const HELLO = { authorType: 'user', text: 'Hello' };
 test('Resources, Conversation: every field is handed over as it was given', async () => {
   const client = await aClient();
   expectAccepted(await ask(client, WHOLE));
-  expect(await entries(client)).toMatchObject([{ kind: 'conversation', body: WHOLE }]);
+  expect(await client.entries('gateway')).toMatchObject([{ kind: 'conversation', body: WHOLE }]);
 });
 
 test.each(CONVERSATION_FIELDS)('Resources, Conversation: %s is %s: refused when it is not', async (field, type) => {
@@ -48,7 +47,7 @@ test.each(CONVERSATION_VALUES)('Resources, Conversation: %s of %j is taken: %s',
   const given = setField(WHOLE, field, value);
   if (!isAllowed) return void (await expectRefused(client, () => ask(client, given)));
   expectAccepted(await ask(client, given));
-  expect((await entries(client))[0]).toMatchObject({ body: given });
+  expect((await client.entries('gateway'))[0]).toMatchObject({ body: given });
 });
 
 test('Resources, Webhook and channel: name, URL, version, description, webhook and queue are kept', async () => {
@@ -58,7 +57,7 @@ test('Resources, Webhook and channel: name, URL, version, description, webhook a
   const webhook = await ask(client, A_WEBHOOK, WEBHOOKS);
   expectAccepted(webhook);
   expect(webhook.body).toMatchObject(kept(WEBHOOK_FIELDS));
-  expect(await entries(client)).toMatchObject([{ kind: 'webhook', ...kept(WEBHOOK_FIELDS) }]);
+  expect(await client.entries('gateway')).toMatchObject([{ kind: 'webhook', ...kept(WEBHOOK_FIELDS) }]);
   const channel = await ask(client, aChannel('1001', kept(CHANNEL_FIELDS)), CHANNELS);
   expectAccepted(channel);
   expect(channel.body).toMatchObject(kept(CHANNEL_FIELDS));

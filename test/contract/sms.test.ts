@@ -65,7 +65,7 @@ async function aSent(batch: Fields) {
 test.each(REQUESTS)('Resources, SMS batch request body: %s', async (_, batch, accepted) => {
   const { client, status } = await aSent(batch);
   expect(status).toBe(200);
-  expect(await client.sms()).toMatchObject(accepted);
+  expect(await client.entries('sms')).toMatchObject(accepted);
 });
 
 test.each(RESPONSES)('Resources, SMS batch response body: %s', async (_, batch, expected) => {
@@ -113,13 +113,13 @@ test('Open point, Errors, 2 SMS batch: a number that is none may refuse the whol
     aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '1' })] }),
   );
   expect([status, body.code]).toEqual([400, 1002]);
-  expect(await client.sms()).toEqual([]);
+  expect(await client.entries('sms')).toEqual([]);
 });
 
 test.each(ERRORS)('Open point, Errors, 2 SMS batch: %i, code %i, when %s', async (status, code, _, batch) => {
   const { client, ...answer } = await aSent(batch);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
-  expect(await client.sms()).toEqual([]);
+  expect(await client.entries('sms')).toEqual([]);
 });
 
 test.each(REQUEST_SIZES)('Open point, Limits, SMS batch: %s, %s', async (_, __, within, beyond, code) => {
@@ -139,7 +139,7 @@ test.each(TEXT_SIZES)(
   'Open point, Limits, SMS batch: a text of %i characters of %s takes %i SMS',
   async (length, encoding, parts) => {
     const { client } = await aSent(aBatchOf({ text: (encoding === 'GSM7' ? 'x' : 'ж').repeat(length) }));
-    expect(await client.sms()).toMatchObject([{ encoding, parts }]);
+    expect(await client.entries('sms')).toMatchObject([{ encoding, parts }]);
   },
 );
 
@@ -163,7 +163,7 @@ test.each([
     expect([status, headers['retry-after'], body.code]).toEqual([429, '1', 429]);
     clock.advance(1);
     expect((await send(beyond)).status).toBe(200);
-    expect(await client.sms()).toHaveLength(4);
+    expect(await client.entries('sms')).toHaveLength(4);
   },
 );
 

@@ -3,7 +3,6 @@ import { aClient, aClock } from '../sandbox/sandbox-client.js';
 import {
   aCreation,
   createSession,
-  entries,
   inspectSession,
   readSession,
   SESSIONS_PATH,
@@ -82,7 +81,7 @@ async function aCreated(fields: Record<string, unknown> = {}) {
 
 test('What the service does, 1 Verification: a code is generated, sent by SMS to the destination, and validates', async () => {
   const { client, body } = await aCreated();
-  const [sent] = await entries(client);
+  const [sent] = await client.entries('verification');
   expect(sent?.code).toMatch(/^\d+$/);
   expect(sent).toMatchObject({
     event: 'code-sent',
@@ -106,7 +105,7 @@ test('Resources, Verification session (validation/status read): these fields and
 test.each(DESTINATIONS)('Resources, Verification creation request body: %s', async (_, fields, expected) => {
   const { client, body } = await aCreated(fields);
   expect(body.destination).toBe(expected);
-  expect(await entries(client)).toMatchObject([{ destination: expected }]);
+  expect(await client.entries('verification')).toMatchObject([{ destination: expected }]);
 });
 
 test.each(SMS_FIELDS)(
@@ -144,7 +143,7 @@ test.each(RESENDS)(
     const before = (await readSession(client, id)).body;
     const { status, body } = await createSession(client, fields);
     const isTaken = status === 200;
-    const sent = (await entries(client)).filter(({ event }) => event === 'code-sent');
+    const sent = (await client.entries('verification')).filter(({ event }) => event === 'code-sent');
     expect({
       status,
       code: body.code,
@@ -167,7 +166,7 @@ test.each(OTHER_ADDRESSES)('%s: %s %s is 404, code 1300', async (_, method, path
 test.each(ERRORS)('Open point, Errors, 4 Verification: %i, code %i, when %s', async (status, code, _, fields) => {
   const { client, ...answer } = await aCreated(fields);
   expect([answer.status, answer.body.code]).toEqual([status, code]);
-  expect(await entries(client)).toEqual([]);
+  expect(await client.entries('verification')).toEqual([]);
 });
 
 test.each([
@@ -206,7 +205,10 @@ test('Open point, States: of many checks at once with wrong codes five count, an
   const { client, id, code } = await aSession();
   await Promise.all(Array.from({ length: 20 }, () => readSession(client, id, wrongCode(code))));
   expect((await readSession(client, id)).body).toMatchObject({ status: 'FAILED', attempt: 5 });
-  expect((await entries(client)).map(({ status }) => status)).toEqual([...Array(5).fill('WAITING'), 'FAILED']);
+  expect((await client.entries('verification')).map(({ status }) => status)).toEqual([
+    ...Array(5).fill('WAITING'),
+    'FAILED',
+  ]);
 });
 
 test('Open point, States: of many creations at once one sends, and one number written in three ways has one session', async () => {
@@ -217,5 +219,5 @@ test('Open point, States: of many creations at once one sends, and one number wr
   }
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.filter(({ body }) => body.code === 1400)).toHaveLength(21);
-  expect(await entries(client)).toHaveLength(1);
+  expect(await client.entries('verification')).toHaveLength(1);
 });

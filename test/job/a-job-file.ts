@@ -45,15 +45,13 @@ export function aChatStep(changes: Record<string, unknown> = {}): Record<string,
   return { kind: 'chat', text: '{{ job }}: {{ accepted }} of {{ read }}', ...changes };
 }
 
-/** Credentials for every area. */
-export function allCredentials(): Record<string, unknown> {
-  return {
-    apiKey: { env: 'CONNECT_KEY' },
-    gateway: { apiKey: { env: 'GATEWAY_KEY' } },
-    campaign: { username: 'acme', dataToken: { env: 'DATA_TOKEN' }, actionToken: { env: 'ACTION_TOKEN' } },
-    chat: { apiKey: { env: 'CHAT_KEY' } },
-  };
-}
+/** For every area. */
+export const ALL_CREDENTIALS = {
+  apiKey: { env: 'CONNECT_KEY' },
+  gateway: { apiKey: { env: 'GATEWAY_KEY' } },
+  campaign: { username: 'acme', dataToken: { env: 'DATA_TOKEN' }, actionToken: { env: 'ACTION_TOKEN' } },
+  chat: { apiKey: { env: 'CHAT_KEY' } },
+};
 
 /** The filled form of one written step, in a job on the sandbox that has rows in another. */
 export function fillOne<Kind extends Step['kind']>(
@@ -77,9 +75,9 @@ export function inputOf({ steps: [step] }: Job): Input {
 }
 
 /** The refusal of a text; fails the test when the text is accepted or anything else is thrown. */
-export function refusalOf(text: string, file = 'sale.yaml'): UserError {
+export function refusalOf(text: string, file = 'sale.yaml', options?: Parameters<typeof parseJob>[2]): UserError {
   try {
-    parseJob(text, file);
+    parseJob(text, file, options);
   } catch (error) {
     if (error instanceof UserError) return error;
     throw error;

@@ -1,29 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { UserError } from '../../src/domain/errors.js';
-import type { Job } from '../../src/job/job.js';
 import { parseJob } from '../../src/job/load.js';
-import { allCredentials, anSmsStep, aService, refusalOf } from './a-job-file.js';
+import { ALL_CREDENTIALS, anSmsStep, aService, refusalOf } from './a-job-file.js';
 
 const FILE = '/jobs/calls.yaml';
 
-/** Loads a job that is written line by line, so that every key has a place of its own. */
-function load(written: Record<string, unknown> | string): Job {
-  return parseJob(textOf(written), FILE, { withoutSteps: true });
-}
-
-function textOf(written: Record<string, unknown> | string): string {
-  return typeof written === 'string' ? written : JSON.stringify(written, undefined, 1);
-}
-
-function refusal(written: Record<string, unknown> | string): UserError {
-  try {
-    load(written);
-  } catch (error) {
-    if (error instanceof UserError) return error;
-    throw error;
-  }
-  throw new Error('The job was accepted, expected a refusal');
-}
+/** Line by line, so that every key has a place of its own. */
+const textOf = (written: Record<string, unknown>) => JSON.stringify(written, undefined, 1);
+const load = (written: Record<string, unknown>) => parseJob(textOf(written), FILE, { withoutSteps: true });
+const refusal = (text: string) => refusalOf(text, FILE, { withoutSteps: true });
 
 describe('a job that is loaded without its steps', () => {
   test.each<[string, Record<string, unknown>]>([
@@ -46,7 +30,7 @@ describe('a job that is loaded without its steps', () => {
   });
 
   test('need not say how the areas of its steps are reached, nor whose account it is', () => {
-    const { chat } = allCredentials();
+    const { chat } = ALL_CREDENTIALS;
     const { service } = load({ service: { credentials: { chat } }, steps: [anSmsStep()] });
     expect(service).toMatchObject({ account: '', credentials: { chat: { apiKey: { env: 'CHAT_KEY' } } } });
   });
@@ -67,7 +51,7 @@ describe('a job that is loaded without its steps', () => {
   ])('is refused for a bad %s, with its place, and nothing is said of the steps', (_, written, problem) => {
     const job = { service: aService(), ...written };
     const whole = refusalOf(textOf(job), FILE);
-    const { code, message, hint, problems } = refusal(job);
+    const { code, message, hint, problems } = refusal(textOf(job));
     expect(problems).toEqual(whole.problems.filter((found) => found.message.includes(problem)));
     expect(problems).toHaveLength(1);
     expect({ code, message, hint }).toEqual({

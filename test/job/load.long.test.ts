@@ -3,15 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { UserError } from '../../src/domain/errors.js';
 import { parseJob } from '../../src/job/load.js';
+import { setField } from '../contract/contract-fields.js';
 import { runsOf } from '../one-in.js';
 import {
+  ALL_CREDENTIALS,
   aCampaignStep,
   aChatStep,
   aCheckStep,
   aContactsStep,
   aConversationsStep,
   aJobFile,
-  allCredentials,
   anSmsStep,
   aService,
   aStartStep,
@@ -44,13 +45,7 @@ const yamlish = fc.string({
   unit: fc.oneof(
     fc.constantFrom(
       ...'[]{}:,-?&*!|>%@`"\'#\n\t \r~<$0123',
-      'name',
-      'steps',
-      'service',
-      'kind: ',
-      '- ',
-      '\n  ',
-      '---\n',
+      ...['name', 'steps', 'service', 'kind: ', '- ', '\n  ', '---\n'],
     ),
     fc.string({ minLength: 1, maxLength: 1, unit: 'binary' }),
   ),
@@ -88,7 +83,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
           bases: { sms: 'https://a.example' },
           timeouts: { connectSeconds: 1 },
           ccPlatform: 'na12',
-          credentials: allCredentials(),
+          credentials: ALL_CREDENTIALS,
         }),
         steps: [
           anSmsStep({ suppress: { files: 'a.csv' }, limits: { concurrency: 1 }, batchSize: 5 }),
@@ -115,9 +110,7 @@ describe('a job file of any kind gives a job or a refusal, never another throw',
     );
     fc.assert(
       fc.property(fc.constantFrom(...places), anything, (place, value) => {
-        const changed = structuredClone(whole);
-        put(changed, place, value);
-        expectJobOrRefusal(JSON.stringify(changed));
+        expectJobOrRefusal(JSON.stringify(setField(whole, place, value)));
       }),
       { numRuns: runsOf(300) },
     );
@@ -143,20 +136,8 @@ test('a secret that is written in the credentials is never repeated, whatever st
   );
 });
 
-function placesIn(value: unknown, trail: readonly string[] = []): (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [trail];
-  return [
-    ...(trail.length > 0 ? [trail] : []),
-    ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...trail, key])),
-  ];
-}
-
-function put(target: object, place: readonly string[], value: unknown): void {
-  const parent = place
-    .slice(0, -1)
-    .reduce<Record<string, unknown>>(
-      (here, key) => here[key] as Record<string, unknown>,
-      target as Record<string, unknown>,
-    );
-  parent[place.at(-1) as string] = value;
+/** `steps.0.input.files`, and every other place in the value. */
+function placesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...placesIn(inner).map((place) => `${key}.${place}`)]);
 }

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { loadJob, parseJob } from '../../src/job/load.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import {
+  ALL_CREDENTIALS,
   aCampaignStep,
   aChatStep,
   aContactsStep,
   aConversationsStep,
   aJobFile,
-  allCredentials,
   anSmsStep,
   aService,
   inputOf,
@@ -132,7 +132,7 @@ describe('a faultless job', () => {
   });
 
   test('has the credentials of each area, its own before those of all, with secret files beside the job file', () => {
-    const { apiKey, ...own } = allCredentials();
+    const { apiKey, ...own } = ALL_CREDENTIALS;
     const files = { username: 'acme', dataToken: { file: 'keys/data' }, actionToken: { file: '/run/action' } };
     const credentials = { ...own, apiKey, sms: { apiKey: { file: 'keys/sms' } }, campaign: files };
     const service = aService({ ccPlatform: 'na12', credentials });
@@ -166,7 +166,7 @@ describe('a faultless job', () => {
   });
 
   test('needs no account where no step has it in an address', () => {
-    const service = { ccPlatform: 'eu3', credentials: allCredentials() };
+    const service = { ccPlatform: 'eu3', credentials: ALL_CREDENTIALS };
     const text = aJobFile({ service, steps: [aConversationsStep(), aCampaignStep(), aChatStep()] });
     expect(parseJob(text, 'a.yaml').service).toMatchObject({ account: '', subAccountId: '' });
   });

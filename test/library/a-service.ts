@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { byArea } from '../../src/domain/areas.js';
 import { createService, type Service, type ServiceOptions } from '../../src/library.js';
 
 export const SECRETS = {
@@ -10,7 +11,7 @@ export const SECRETS = {
 
 /** Every area at one address. */
 export function someBases(base: string): NonNullable<ServiceOptions['bases']> {
-  return { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base };
+  return byArea(() => base);
 }
 
 /** A service that is closed when the test is over. */

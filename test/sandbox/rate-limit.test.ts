@@ -18,8 +18,3 @@ test('rate counter takes exactly the limit in any sliding second', () => {
     }),
   );
 });
-
-test('rate counter counts names apart', () => {
-  const take = createRateCounter(1);
-  expect([take('a', 0), take('b', 0), take('a', 1)]).toEqual([true, true, false]);
-});

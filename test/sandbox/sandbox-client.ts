@@ -3,11 +3,9 @@ import { Agent, request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
 import type { Clock } from '../../src/ports/clock.js';
-import type { ContactEntry } from '../../src/sandbox/contacts.js';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.js';
-import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 
 export const BATCH_PATH = '/api/v1/subaccounts/acme_hq/messages/batch';
 export const CONTACTS_PATH = '/accounts/acme/contacts';
@@ -78,17 +76,14 @@ export class Client {
     return entries;
   }
 
-  async sms(): Promise<SmsEntry[]> {
-    return (await this.ledger()).filter((entry) => entry.area === 'sms');
-  }
-
-  async contacts(): Promise<ContactEntry[]> {
-    return (await this.ledger()).filter((entry) => entry.area === 'contacts');
+  async entries<Of extends Area>(area: Of): Promise<Extract<LedgerEntry, { area: Of }>[]> {
+    const isOf = (entry: LedgerEntry): entry is Extract<LedgerEntry, { area: Of }> => entry.area === area;
+    return (await this.ledger()).filter(isOf);
   }
 
   /** clientMessageIds in the ledger. */
   async sentIds(): Promise<(string | null)[]> {
-    return (await this.sms()).map((entry) => entry.clientMessageId);
+    return (await this.entries('sms')).map((entry) => entry.clientMessageId);
   }
 
   async close(): Promise<void> {

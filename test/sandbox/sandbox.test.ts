@@ -75,7 +75,7 @@ test('sandbox with a data directory remembers what is scheduled and what was can
 
   const second = await aClient({ dataDirectory, clock });
   expect((await second.cancelBatch(one.body.batchId)).body).toEqual({ cancelledCount: 0 });
-  expect((await second.sms()).map(({ cancelledAt }) => cancelledAt)).toEqual([at(0), null]);
+  expect((await second.entries('sms')).map(({ cancelledAt }) => cancelledAt)).toEqual([at(0), null]);
   expect((await second.cancelBatch(two.body.batchId)).body).toEqual({ cancelledCount: 1 });
 });
 
@@ -121,7 +121,7 @@ test('sandbox keeps the order of requests that come at once, each batch whole', 
   const client = await aClient({ dataDirectory: await aDirectory() });
   const sizes = Array.from({ length: 40 }, (_, place) => place + 1);
   await Promise.all(sizes.map((size) => client.sendBatch(aBatch(size, { clientBatchId: `b${size}` }))));
-  const entries = await client.sms();
+  const entries = await client.entries('sms');
   expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, place) => place + 1));
   const order = [...new Set(entries.map(({ clientBatchId }) => Number(clientBatchId?.slice(1))))];
   expect(order.toSorted((a, b) => a - b)).toEqual(sizes);

@@ -1,4 +1,4 @@
-import type { Area } from '../../src/domain/areas.js';
+import { type Area, byArea } from '../../src/domain/areas.js';
 import type { ServiceAddresses } from '../../src/job/job.js';
 import type { Response } from '../../src/service/answer.js';
 
@@ -30,7 +30,7 @@ export function someAddresses(
   return {
     account: 'acme',
     subAccountId: 'acme_hq',
-    bases: { sms: base, contacts: base, verification: base, gateway: base, campaign: base, chat: base },
+    bases: byArea(() => base),
     ...addresses,
   };
 }

@@ -112,46 +112,29 @@ describe('a call', () => {
 
 describe('a call is tried again', () => {
   const once = ['gate of gateway', 'sent'];
+  const well = [...once, 'success'];
   const BUSY = own(429, 'busy', { 'retry-after': '7' });
-  const anyBusy = (status: number, headers = {}) => aResponse('', status, headers);
+  const anyBusy = (status: number, retryAfter?: string) => aResponse('', status, { 'retry-after': retryAfter });
+  const otherwise = 'turned away by something else';
+  const twiceNotProcessed = [...once, 'pause 500', ...once, 'pause 1000', ...well];
   test.each<[what: string, keyof typeof KINDS, readonly Answer[], told: readonly string[]]>([
-    ...(['a write', 'an upsert', 'a read'] as const).map(
-      (kind): [string, keyof typeof KINDS, readonly Answer[], string[]] => [
-        'not processed',
-        kind,
-        [REFUSED, REFUSED, GOOD],
-        [...once, 'pause 500', ...once, 'pause 1000', ...once, 'success'],
-      ],
-    ),
+    ['not processed', 'a write', [REFUSED, REFUSED, GOOD], twiceNotProcessed],
+    ['not processed', 'an upsert', [REFUSED, REFUSED, GOOD], twiceNotProcessed],
+    ['not processed', 'a read', [REFUSED, REFUSED, GOOD], twiceNotProcessed],
     [
       'turned away',
       'a write',
       [BUSY, own(503), GOOD],
-      [...once, 'slower', 'pause 7000', ...once, 'slower', 'pause 1000', ...once, 'success'],
+      [...once, 'slower', 'pause 7000', ...once, 'slower', 'pause 1000', ...well],
     ],
-    [
-      'turned away by something else',
-      'an upsert',
-      [anyBusy(429), GOOD],
-      [...once, 'slower', 'pause 500', ...once, 'success'],
-    ],
-    ['turned away by something else', 'a write', [anyBusy(503)], [...once, 'dropped', 'slower', 'pause 500']],
-    [
-      'turned away by something else',
-      'a write',
-      [anyBusy(429, { 'retry-after': '7' })],
-      [...once, 'dropped', 'slower', 'pause 7000'],
-    ],
-    ['lost', 'an upsert', [LOST, GOOD], [...once, 'pause 500', ...once, 'success']],
-    ['lost', 'an upsert', [anyBusy(502), GOOD], [...once, 'dropped', 'pause 500', ...once, 'success']],
+    [otherwise, 'an upsert', [anyBusy(429), GOOD], [...once, 'slower', 'pause 500', ...well]],
+    [otherwise, 'a write', [anyBusy(503)], [...once, 'dropped', 'slower', 'pause 500']],
+    [otherwise, 'a write', [anyBusy(429, '7')], [...once, 'dropped', 'slower', 'pause 7000']],
+    ['lost', 'an upsert', [LOST, GOOD], [...once, 'pause 500', ...well]],
+    ['lost', 'an upsert', [anyBusy(502), GOOD], [...once, 'dropped', 'pause 500', ...well]],
     ['lost', 'a write', [LOST], once],
     ['lost', 'a write', [anyBusy(500)], [...once, 'dropped']],
-    [
-      'told to wait longer than there is time',
-      'a read',
-      [anyBusy(429, { 'retry-after': '3600' })],
-      [...once, 'slower', 'pause 3600000'],
-    ],
+    ['told to wait too long', 'a read', [anyBusy(429, '3600')], [...once, 'slower', 'pause 3600000']],
   ])('where it was %s, or not: %s', async (_, kind, answers, told) => {
     const caller = aCaller(answers);
     const ended = caller.call(KINDS[kind], TEXT);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readFailure } from '../../src/service/transport.js';
+import { type Call, readFailure } from '../../src/service/transport.js';
 import { aCall, aTransport, SECRET } from './a-call.js';
 import { anAnswer, aRawServer, type RawBehaviour } from './raw-server.js';
 
@@ -12,23 +12,21 @@ describe('a failure that was certainly not sent', () => {
     reason: expect.stringMatching(reason),
   });
 
-  test('is a refused connection', async () => {
-    const answer = await aTransport().send(aCall(), undefined);
-    expect(answer).toEqual(notSent(/^ECONNREFUSED$/));
-  });
-
-  test('is a host name that has no address', async () => {
-    const transport = aTransport({ connectSeconds: 10, answerSeconds: 1 });
-    const answer = await transport.send(aCall({ base: 'http://nonexistent.invalid' }), undefined);
-    expect(answer).toEqual(notSent(/^(ENOTFOUND|EAI_AGAIN)$/));
+  test.each<[string, RegExp, Partial<Call>]>([
+    ['a refused connection', /^ECONNREFUSED$/, {}],
+    ['a host name that has no address', /^(ENOTFOUND|EAI_AGAIN)$/, { base: 'http://nonexistent.invalid' }],
+    // Whose reason does not repeat it.
+    ['a header that may not be sent', /^[A-Z_]+$/, { headers: { authorization: `Bearer ${SECRET}\n` } }],
+    ['an address that is none', /^[A-Z_]+$/, { base: `http://${SECRET}:x` }],
+  ])('is %s', async (_, reason, call) => {
+    const answer = await aTransport({ connectSeconds: 10, answerSeconds: 1 }).send(aCall(call), undefined);
+    expect(answer).toEqual(notSent(reason));
   });
 
   test('is a certificate that no one has signed, and no byte of the request reaches it', async () => {
     const server = await aRawServer({ isTls: true, onRequest: (socket) => socket.write(anAnswer(200)) });
-    const answer = await aTransport({ connectSeconds: 5, answerSeconds: 1 }).send(
-      aCall({ base: server.base }),
-      undefined,
-    );
+    const transport = aTransport({ connectSeconds: 5, answerSeconds: 1 });
+    const answer = await transport.send(aCall({ base: server.base }), undefined);
     expect(answer).toEqual(notSent(/CERT/));
     expect([server.requests.length, server.bytes]).toEqual([0, 0]);
   });
@@ -47,14 +45,6 @@ describe('a failure that was certainly not sent', () => {
       expect(answer).toEqual(notSent(reason));
     },
   );
-
-  test.each([
-    ['a header that may not be sent', { headers: { authorization: `Bearer ${SECRET}\n` } }],
-    ['an address that is none', { base: `http://${SECRET}:x` }],
-  ])('is %s, and its reason does not repeat it', async (_, call) => {
-    const answer = await aTransport().send(aCall(call), undefined);
-    expect(answer).toEqual(notSent(/^[A-Z_]+$/));
-  });
 
   test.each([
     ['ECONNRESET', 'connect', false],

@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { aCaller, aSandbox, aService, CREDENTIALS } from '../command/a-single-call.js';
+import { aCaller, aSandbox, aSandboxCaller, aService } from '../command/a-single-call.js';
+import { ALL_CREDENTIALS } from '../job/a-job-file.js';
 
 async function aDialer() {
-  const sandbox = await aSandbox();
-  const { run, ...caller } = aCaller(aService(sandbox.origin));
+  const { run, requests, ...caller } = await aSandboxCaller();
   return {
     ...caller,
-    sandbox,
     show: (...words: string[]) => run('campaign', 'status', ...words),
     set: (...words: string[]) => run('campaign', 'set', ...words),
-    /** Methods of all requests that arrived. */
-    methods: () => [...sandbox.readRequests()].map(({ method }) => method),
+    /** Of all requests that arrived. */
+    methods: () => requests().map(({ method }) => method),
   };
 }
 
@@ -100,8 +99,8 @@ test('campaign set is in doubt when a signal comes before its change is settled'
 
 test('campaign set is not tried without the Action Request Token, which status does not need', async () => {
   const sandbox = await aSandbox();
-  const { username, dataToken } = CREDENTIALS.campaign;
-  const credentials = { ...CREDENTIALS, campaign: { username, dataToken } };
+  const { username, dataToken } = ALL_CREDENTIALS.campaign;
+  const credentials = { ...ALL_CREDENTIALS, campaign: { username, dataToken } };
   const { run } = aCaller(aService(sandbox.origin, { credentials }));
   await expect(run('campaign', 'set', '101', 'PAUSED')).rejects.toMatchObject({
     code: 'bad-job',

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest';
-import { aCaller, aSandbox, aService } from '../command/a-single-call.js';
-
-async function aRoom() {
-  const sandbox = await aSandbox();
-  return { ...aCaller(aService(sandbox.origin)), sandbox };
-}
+import { aSandboxCaller } from '../command/a-single-call.js';
 
 test('chat posts to a room as it is written, and reads the messages of that room, oldest first', async () => {
-  const { run, json } = await aRoom();
+  const { run, json } = await aSandboxCaller();
   for (const words of [['007', '--room', '1e3'], ['two', '--room', '1e3'], ['else']]) {
     expect(await run('chat', 'post', ...words)).toBe(0);
   }
@@ -22,7 +17,7 @@ test('chat posts to a room as it is written, and reads the messages of that room
 });
 
 test('chat on a terminal is a line for each message, from which nothing steers the terminal', async () => {
-  const { run, said } = await aRoom();
+  const { run, said } = await aSandboxCaller();
   await run('chat', 'post', 'two\nlines \u001b[31m', '--no-json', '--room', 'ops');
   await run('chat', 'read', '--no-json', '--room', 'ops');
   await run('chat', 'read', '--no-json', '--room', 'empty');
@@ -33,7 +28,7 @@ test('chat on a terminal is a line for each message, from which nothing steers t
 });
 
 test('chat posts nothing twice when the answer was lost, and says that it is in doubt', async () => {
-  const { run, json, sandbox } = await aRoom();
+  const { run, json, sandbox } = await aSandboxCaller();
   sandbox.setFaults([{ kind: 'reset-after', nth: 1 }]);
   await expect(run('chat', 'post', 'once')).rejects.toMatchObject({ name: 'ServiceError', code: 'in-doubt' });
   await run('chat', 'read');

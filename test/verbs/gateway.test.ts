@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
-import { aCaller, aSandbox, aService } from '../command/a-single-call.js';
+import { aSandboxCaller } from '../command/a-single-call.js';
 
 const URL_OF_NO_SERVER = 'http://127.0.0.1:9/hook';
 
 async function aGateway() {
-  const sandbox = await aSandbox();
-  const { run, ...caller } = aCaller(aService(sandbox.origin));
+  const { run, requests, ...caller } = await aSandboxCaller();
   return {
     ...caller,
-    sandbox,
     run: (...words: string[]) => run('gateway', ...words),
-    requests: () => [...sandbox.readRequests()].map(({ method, path, status }) => `${method} ${path} ${status}`),
+    requests: () => requests().map(({ method, path, status }) => `${method} ${path} ${status}`),
   };
 }
 

@@ -3,26 +3,23 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import type { VerificationEntry } from '../../src/sandbox/verification.js';
-import { aCaller, aSandbox, aService } from '../command/a-single-call.js';
+import { aCaller, type aSandbox, aSandboxCaller, aService } from '../command/a-single-call.js';
+import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aRecorder } from '../service/a-recorder.js';
 
 async function aVerifier() {
-  const sandbox = await aSandbox();
-  const { run, ...caller } = aCaller(aService(sandbox.origin));
+  const { run, ...caller } = await aSandboxCaller();
   const start = (...words: string[]) => run('verify', 'start', ...words);
   return {
     ...caller,
-    sandbox,
     start,
     check: (...words: string[]) => run('verify', 'check', ...words),
     /** Starts a session, and tells its id and its code. */
     started: async () => {
       await start('+6590000001');
-      const { code = '', sessionId = '' } = (await sent(sandbox))[0] ?? {};
-      const wrong = code.replace(/.$/, (digit) => String((Number(digit) + 1) % 10));
-      return { code, wrong, sessionId };
+      const { code = '', sessionId = '' } = (await sent(caller.sandbox))[0] ?? {};
+      return { code, wrong: wrongCode(code), sessionId };
     },
-    requests: () => [...sandbox.readRequests()],
   };
 }
 

@@ -1,4 +1,3 @@
-import type { CampaignEntry } from '../../../src/sandbox/campaign.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export function basic(client: Client, token: 'dataToken' | 'actionToken'): string {
@@ -23,8 +22,4 @@ export function putCampaign(client: Client, id: number | string, fields: unknown
 
 export async function statusOf(client: Client, id: number): Promise<number> {
   return (await readCampaign(client, id)).body.campaign.status;
-}
-
-export async function entries(client: Client): Promise<CampaignEntry[]> {
-  return (await client.ledger()).filter((entry) => entry.area === 'campaign');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aClient, aClock, at } from '../sandbox-client.js';
-import { changeCampaign, entries, putCampaign, readCampaign, statusOf } from './campaign-client.js';
+import { changeCampaign, putCampaign, readCampaign, statusOf } from './campaign-client.js';
 
 test('a sandbox begins with a campaign for each thing that can be tried', async () => {
   const client = await aClient();
@@ -26,7 +26,7 @@ test('the ledger has each accepted change with the campaign as it stands from th
   const { campaign } = (await readCampaign(client, 101)).body;
   expect(campaign['actual-stop-time']).toBe(at(0).replace('Z', '+00:00'));
   const head = { at: at(0), area: 'campaign', campaignId: 101 };
-  expect(await entries(client)).toEqual([
+  expect(await client.entries('campaign')).toEqual([
     {
       ...head,
       seq: 1,
@@ -44,7 +44,7 @@ test('of many equal changes at once one is accepted', async () => {
   const client = await aClient();
   const answers = await Promise.all(Array.from({ length: 20 }, () => changeCampaign(client, 101, 'PAUSED')));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(await entries(client)).toHaveLength(1);
+  expect(await client.entries('campaign')).toHaveLength(1);
 });
 
 test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its states, or makes it: new, enabled, dynamic', async () => {
@@ -56,7 +56,7 @@ test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its s
   const made = (await putCampaign(client, 500, {})).body;
   expect(made).toMatchObject({ 'campaign-id': 500, status: 0, enabled: 'Y', 'dynamic-campaign': 'Y' });
   expect((await changeCampaign(client, 500, 'RUNNING')).status).toBe(200);
-  expect(await entries(client)).toMatchObject([
+  expect(await client.entries('campaign')).toMatchObject([
     { request: 0, requested: null, campaignId: 104, from: 5, status: 3, campaign: body },
     { request: 0, requested: null, campaignId: 500, from: null },
     { requested: 'RUNNING', from: 0, status: 3 },
@@ -79,7 +79,7 @@ test.each([
   const answer = await putCampaign(client, id, fields);
   expect(answer.status).toBe(400);
   expect(answer.body.message).toMatch(message);
-  expect(await entries(client)).toEqual([]);
+  expect(await client.entries('campaign')).toEqual([]);
 });
 
 test.each([
@@ -90,5 +90,5 @@ test.each([
   const body = { message: 'The request was sent but the response timed out.' };
   expect(await changeCampaign(client, 101, 'PAUSED')).toMatchObject({ status: 206, body });
   expect(await statusOf(client, 101)).toBe(expected);
-  expect(await entries(client)).toHaveLength(expected === 8 ? 1 : 0);
+  expect(await client.entries('campaign')).toHaveLength(expected === 8 ? 1 : 0);
 });

@@ -1,4 +1,3 @@
-import type { ChatEntry } from '../../../src/sandbox/chat.js';
 import type { Answered, Asked, Client } from '../sandbox-client.js';
 
 export const MESSAGES = '/chat/api/chat/v1/messages';
@@ -11,10 +10,6 @@ export function post(client: Client, body: unknown, asked: Asked = {}): Promise<
 /** Reads messages; `query` with its question mark. */
 export function read(client: Client, query = '', asked: Asked = {}): Promise<Answered> {
   return client.ask(undefined, { method: 'GET', path: MESSAGES + query, ...keyOf(client), ...asked });
-}
-
-export async function entries(client: Client): Promise<ChatEntry[]> {
-  return (await client.ledger()).filter((entry) => entry.area === 'chat');
 }
 
 function keyOf({ sandbox }: Client): Asked {

@@ -11,7 +11,7 @@ test.each([500, 502, 504, 429, 404, 202] as const)(
     expect((await client.sendBatch(aBatch())).status).toBe(status);
     expect((await client.createContact(aContact())).status).toBe(status);
     expect(await client.sentIds()).toEqual(['m1', 'm2', 'm3']);
-    expect(await client.contacts()).toHaveLength(1);
+    expect(await client.entries('contacts')).toHaveLength(1);
   },
 );
 

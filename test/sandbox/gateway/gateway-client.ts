@@ -1,4 +1,3 @@
-import type { GatewayEntry } from '../../../src/sandbox/gateway/conversation.js';
 import type { Answered, Asked, Client } from '../sandbox-client.js';
 
 export const VERSION = 'Chat Gateway v1.0';
@@ -61,8 +60,4 @@ export function look(client: Client, path: string): Promise<Answered> {
 /** The counts, when every event was delivered. */
 export async function settle(client: Client) {
   return (await look(client, 'webhooks?until=settled')).body;
-}
-
-export async function entries(client: Client): Promise<GatewayEntry[]> {
-  return (await client.ledger()).filter((entry) => entry.area === 'gateway');
 }

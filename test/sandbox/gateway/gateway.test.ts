@@ -6,7 +6,6 @@ import {
   aConversation,
   ask,
   aWebhook,
-  entries,
   look,
   openChannel,
   openConversation,
@@ -114,7 +113,7 @@ test.each([
   const id = await openConversation(client);
   if (isJoined) await play(client, id, 'join');
   expect((await play(client, id, action, body)).status).toBe(status);
-  expect(await entries(client)).toHaveLength(isJoined ? 2 : 1);
+  expect(await client.entries('gateway')).toHaveLength(isJoined ? 2 : 1);
 });
 
 test('of two agents who join at once one is refused', async () => {

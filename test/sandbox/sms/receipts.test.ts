@@ -78,14 +78,6 @@ test("a message's own address goes before the template's, and one without any ha
   expect(got.toSorted()).toEqual(['/dlr m1', '/dlr m1', '/own m2', '/own m2']);
 });
 
-test('a message whose answer was lost has its receipts', async () => {
-  const receiver = await aReceiver();
-  const client = await aClient({}, { kind: 'reset-after' });
-  await expect(client.sendBatch(aReceiptedBatch(receiver, 2))).rejects.toThrow();
-  await settle(client);
-  expect(receiver.received).toHaveLength(4);
-});
-
 test('a receipt is repeated after 1, 10, 30 and 90 s, and then given up', async () => {
   const receiver = await aReceiver(({ body }) => (body.payload.status.state === 'sent' ? 500 : 200));
   const clock = aClock();

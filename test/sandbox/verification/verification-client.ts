@@ -1,4 +1,3 @@
-import type { VerificationEntry } from '../../../src/sandbox/verification.js';
 import type { Answered, Client } from '../sandbox-client.js';
 
 export const SESSIONS_PATH = '/api/v2/subaccounts/acme_hq/sessions';
@@ -27,8 +26,4 @@ export async function inspectSession(client: Client, id: string) {
 /** A code of the same length that is not the right one. */
 export function wrongCode(code: string): string {
   return code.replace(/.$/, (digit) => String((Number(digit) + 1) % 10));
-}
-
-export async function entries(client: Client): Promise<VerificationEntry[]> {
-  return (await client.ledger()).filter((entry) => entry.area === 'verification');
 }
