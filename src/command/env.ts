@@ -1,3 +1,4 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
@@ -31,6 +32,8 @@ export interface Env {
   /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */
   readonly createBusyMeter?: () => () => number;
   readonly isProcessAlive: (pid: number) => boolean;
+  /** Starts another command line, in a process. */
+  readonly spawn: (args: readonly string[], options: SpawnOptions) => ChildProcess;
   loadReader(): Promise<Omit<InputReader, 'spoolStandardInput'>>;
   loadLane(): Promise<RunDeps['createLane']>;
   loadTransport(): Promise<(timeouts: Timeouts) => Transport>;
@@ -74,6 +77,7 @@ export const nodeEnv: Env = {
   createBusyMeter,
   gzip: async (piece, options) => promisify((await import('node:zlib')).gzip)(piece, options),
   isProcessAlive,
+  spawn: (args, options) => spawn(process.execPath, [process.argv[1] ?? '', ...args], options),
   loadReader: async () => {
     const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
       await Promise.all([

@@ -1,4 +1,4 @@
-import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -49,20 +49,18 @@ export interface CommandToStart extends ShortCommand {
   readonly run?: string;
 }
 
-type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive'>;
+type CommandsEnv = Pick<Env, 'files' | 'owner' | 'isProcessAlive' | 'spawn'>;
 
 /** Commands as they stand in a terminal: the console itself neither plans nor sends. Long ones go on when it ends; their output is in files. */
 export class Commands {
   /** What reads the job, its lists and the first rows alone: a process for it would take longer to start than the command. */
   readonly runHere: (command: ShortCommand) => Promise<Printed>;
-  readonly #cli: string;
   readonly #env: CommandsEnv;
   readonly #starting = new Map<string, Promise<boolean>>();
   readonly #children = new Set<ChildProcess>();
   readonly #stopped = new Set<string>();
 
-  constructor({ cli, runHere }: Pick<Commands, 'runHere'> & { readonly cli: string }, env: CommandsEnv) {
-    this.#cli = cli;
+  constructor(runHere: Commands['runHere'], env: CommandsEnv) {
     this.runHere = runHere;
     this.#env = env;
   }
@@ -140,7 +138,7 @@ export class Commands {
 
   #spawn(args: readonly string[], options: SpawnOptions, actor: ShortCommand['actor']) {
     const env = actor === undefined ? process.env : { ...process.env, VOLLEY_ACTOR: actor.name };
-    return spawn(process.execPath, [this.#cli, ...args, '--json'], { ...options, env });
+    return this.#env.spawn([...args, '--json'], { ...options, env });
   }
 }
 

@@ -45,7 +45,6 @@ export interface ConsoleOptions {
   /** Has `campaigns/` and what the console keeps. */
   readonly directory: string;
   readonly port: number;
-  readonly cli: string;
   readonly runHere: Commands['runHere'];
   readonly host: string;
   readonly origin: string | undefined;
@@ -61,11 +60,11 @@ export interface RunningConsole {
 
 /** Serves the pages. Every request is checked before it is routed; one without a session gets no page. */
 export async function startConsole(
-  { directory, port, host, team, ...given }: ConsoleOptions,
+  { directory, port, host, team, runHere, ...given }: ConsoleOptions,
   context: Context,
 ): Promise<RunningConsole> {
   const access = new Access(join(directory, '.console'), { ...context.env, team });
-  const commands = new Commands(given, context.env);
+  const commands = new Commands(runHere, context.env);
   const desks = { directory, commands };
   const home = new HomeDesk(desks, context);
   const desk = new CampaignDesk(desks, context);

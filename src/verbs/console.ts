@@ -81,17 +81,14 @@ export const console = defineVerb({
     return endOnSignal(context, () =>
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
-        const cli = process.argv[1] ?? '';
-        const given = { cli, runHere: (command: ShortCommand) => runHere(command, context) };
-        const { origin, close } = await startConsole({ ...flags, ...given, directory, team }, context).catch(
-          (error) => {
-            throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-              ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
-                  hint: 'Is one running? volley console --link opens it. Else give another --port.',
-                })
-              : error;
-          },
-        );
+        const here = { runHere: (command: ShortCommand) => runHere(command, context) };
+        const { origin, close } = await startConsole({ ...flags, ...here, directory, team }, context).catch((error) => {
+          throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+            ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
+                hint: 'Is one running? volley console --link opens it. Else give another --port.',
+              })
+            : error;
+        });
         try {
           await env.files.makeDirectory(own);
           if (team === undefined) await env.files.writeWhole(join(own, '.origin'), origin);

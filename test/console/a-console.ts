@@ -6,6 +6,7 @@ import { type Role, Team } from '../../src/console/team.js';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
+import { ConsoleInProcess } from './console-in-process.js';
 
 export interface Answer {
   readonly status: number;
@@ -16,6 +17,13 @@ export interface Answer {
 }
 
 type Asking = Readonly<Record<string, string>>;
+
+/** A console that is at work. */
+interface Started {
+  firstLine(): Promise<string>;
+  signal(name: NodeJS.Signals): unknown;
+  readonly ended: Promise<{ readonly code: number | null }>;
+}
 
 const TIMEOUT_MS = 120_000;
 
@@ -32,10 +40,10 @@ export function openAConsole(env?: Asking): AConsole {
   return console;
 }
 
-/** The built command `volley console` on a directory of its own, and a browser without scripts. */
+/** `volley console` on a directory of its own, and a browser without scripts. */
 export class AConsole {
   readonly directory: string;
-  #running: Running | undefined;
+  #running: Started | undefined;
   readonly #env: Asking;
   #cookie = '';
   #token = '';
@@ -47,11 +55,23 @@ export class AConsole {
     this.directory = realpathSync(mkdtempSync(join(tmpdir(), 'console-')));
   }
 
-  /** Opened by its link, or by its users. */
+  /** Opened by its link, or by its users. In this process, as are the commands that it starts, which is sooner done. */
   async start(...flags: string[]): Promise<void> {
-    this.#running = this.run(...(flags.includes('--port') ? [] : ['--port', '0']), ...flags);
-    const first = await this.#running.firstLine();
-    ({ origin: this.origin, link: this.link } = JSON.parse(first));
+    await this.#open(new ConsoleInProcess(this.#argsOf(flags), this.directory, this.#env));
+  }
+
+  /** The same by the built command: where what it starts is to be stopped, killed or outlive it. */
+  async startProcess(...flags: string[]): Promise<void> {
+    await this.#open(this.run(...this.#argsOf(flags).slice(3)));
+  }
+
+  async #open(running: Started): Promise<void> {
+    this.#running = running;
+    ({ origin: this.origin, link: this.link } = JSON.parse(await running.firstLine()));
+  }
+
+  #argsOf(flags: readonly string[]): string[] {
+    return ['console', '--directory', this.directory, ...(flags.includes('--port') ? [] : ['--port', '0']), ...flags];
   }
 
   /** The command on its directory. */

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,11 +19,12 @@ test('as the first process of a container the console asks each command once to 
   const directory = mkdtempSync(join(tmpdir(), 'commands-'));
   const cli = join(directory, 'cli.cjs');
   writeFileSync(cli, PROGRAM);
-  const isProcessAlive = () => true;
-  const commands = new Commands(
-    { cli, runHere: async () => ({ exitCode: 0, error: null }) },
-    { files: nodeFiles, owner: { host: 'h', pid: 1, instance: 'i' }, isProcessAlive },
-  );
+  const commands = new Commands(async () => ({ exitCode: 0, error: null }), {
+    files: nodeFiles,
+    owner: { host: 'h', pid: 1, instance: 'i' },
+    isProcessAlive: () => true,
+    spawn: (args, options) => spawn(process.execPath, [cli, ...args], options),
+  });
   const names = ['one', 'two'];
   const read = (name: string) => {
     try {

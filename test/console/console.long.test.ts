@@ -315,13 +315,13 @@ describe('a console', { timeout: TIMEOUT_MS }, () => {
 
 test('a run does not end when its console is killed, and the next one shows it', { timeout: TIMEOUT_MS }, async () => {
   const first = new AConsole();
-  await first.start();
+  await first.startProcess();
   await first.enter();
   await first.aCampaign('sale', people(200));
   const { plan } = await first.check('sale');
   await first.post('/c/sale/send', { plan, count: '200' });
   await first.end('SIGKILL');
-  await first.start();
+  await first.startProcess();
   expect(await first.enter()).toMatchObject({ status: 303 });
   await first.ended('sale');
   expect(first.sent('sale')).toEqual(numbersOf(200));

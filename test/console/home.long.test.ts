@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { numberOf, people } from '../e2e/a-job.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
@@ -12,7 +12,9 @@ const TIMEOUT_MS = 120_000;
 
 describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   const zone = 'Asia/Tokyo';
-  const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna', TZ: zone });
+  beforeAll(() => vi.stubEnv('TZ', zone));
+  afterAll(() => vi.unstubAllEnvs());
+  const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna' });
 
   const home = async (query = '') => textOf(await console.ask(`/${query}`));
   const historyOf = async (name: string) => textOf(await console.ask(`/c/${name}`)).replace(/^.* History /, '');

@@ -20,7 +20,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
 
   beforeAll(async () => {
     passwords = await shared.addUsers(users, { Anna: 'author', Bob: 'approver', Cy: 'approver' });
-    await Promise.all([alone.start(), shared.start('--users', users)]);
+    await Promise.all([alone.startProcess(), shared.start('--users', users)]);
     await alone.enter();
   }, TIMEOUT_MS);
   afterAll(async () => {

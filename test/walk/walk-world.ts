@@ -117,6 +117,9 @@ export class WalkWorld {
       createBusyMeter: () => () => 0,
       owner: { host: `desk/${this.disk.powerCuts}`, pid, instance: `i${pid}` },
       isProcessAlive: () => false,
+      spawn: () => {
+        throw new Error('No command here starts another');
+      },
       loadReader: async () => createTableReader(this.tables),
       loadLane: async () => createWalkLane,
       loadStore: async () => {

@@ -222,6 +222,9 @@ export class Process implements SimProcess {
       packFromBytes: 1,
       createBusyMeter: () => () => 0,
       isProcessAlive: (pid) => world.isAlive(pid),
+      spawn: () => {
+        throw new Error('No command here starts another');
+      },
       loadReader: async () => createTableReader(world.tables),
       loadLane: async () => (options) => createSimLane(options, world, this),
       loadStore: async () => {
