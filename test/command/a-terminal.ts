@@ -1,21 +1,14 @@
 import type { Terminal } from '../../src/command/terminal.js';
 
-export interface TerminalOfTest {
-  readonly terminal: Terminal;
-  /** What a command has said so far. */
-  readonly said: { stdout: string; stderr: string };
-  /** Who waits for a signal. */
-  readonly listeners: ReadonlySet<(name: string) => void>;
-  readonly signal: (name: string) => void;
-}
-
 /** A terminal that remembers what is said and can give signals. Nothing is typed into it, and no command may leave at once. */
 export function aTerminal({
   env = {},
   isStdoutTerminal = false,
   isStderrTerminal = true,
-}: Partial<Pick<Terminal, 'env' | 'isStdoutTerminal' | 'isStderrTerminal'>> = {}): TerminalOfTest {
+}: Partial<Pick<Terminal, 'env' | 'isStdoutTerminal' | 'isStderrTerminal'>> = {}) {
+  /** What a command has said so far. */
   const said = { stdout: '', stderr: '' };
+  /** Who waits for a signal. */
   const listeners = new Set<(name: string) => void>();
   const terminal: Terminal = {
     env,

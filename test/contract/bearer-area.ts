@@ -19,6 +19,8 @@ export interface BearerArea {
   readonly ids: { readonly own: string; readonly foreign: string };
   /** A body of the first endpoint with a number that is none. */
   readonly badNumber: Fields;
+  /** Paths and methods beside those of the contract, and the heading that shows it: 404 with code 1300. */
+  readonly others: readonly (readonly [heading: string, method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string])[];
   /** One call of Volley's own client to the first endpoint. */
   call(service: Service): Promise<unknown>;
 }
@@ -119,6 +121,12 @@ export function testBearerArea(area: BearerArea): void {
       expect([malformed, status, body.code]).toEqual([malformed, 400, 1000]);
     }
     expect(await client.ledger()).toEqual([]);
+  });
+
+  test.each(area.others)('%s: %s %s is 404, code 1300', async (_, method, path) => {
+    const client = await aClientOfTwoAccounts();
+    const { status, body } = await client.ask(method === 'GET' ? undefined : first.body, { method, path });
+    expect([status, body.code]).toEqual([404, 1300]);
   });
 
   test(`Open point, Errors, ${title}: a body of code, message, errorId and timestamp`, async () => {

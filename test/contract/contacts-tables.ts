@@ -1,5 +1,5 @@
 import { aContact, CONTACTS_PATH } from '../sandbox/sandbox-client.js';
-import type { Fields } from './bearer-area.js';
+import type { BearerArea, Fields } from './bearer-area.js';
 
 const EMAIL_END = '@shop.example';
 
@@ -91,8 +91,7 @@ export const ERRORS: readonly (readonly [status: number, code: number, when: str
   [400, 1002, 'the number is none', { addresses: { msisdn: '12' } }],
 ];
 
-/** Paths and methods beside those of the contract: 404 with code 1300. */
-export const OTHER_ADDRESSES: readonly (readonly [string, 'GET' | 'POST' | 'PUT' | 'DELETE', string])[] = [
+export const OTHER_ADDRESSES: BearerArea['others'] = [
   ['Versioning', 'POST', `/v1${CONTACTS_PATH}`],
   ['Versioning', 'POST', `/api/v2${CONTACTS_PATH}`],
   ['Endpoints, endpoint 4', 'GET', CONTACTS_PATH],

@@ -18,6 +18,7 @@ const CONTACTS: BearerArea = {
   endpoints: [CREATE],
   ids: { own: 'acme', foreign: 'other' },
   badNumber: aContact({ addresses: { msisdn: 'nobody' } }),
+  others: OTHER_ADDRESSES,
   call: ({ contacts }) => contacts.createContact({ addresses: { msisdn: '+6590000001' } }),
 };
 
@@ -92,12 +93,6 @@ test.each(SIZES)('Open point, Limits, Contacts: %s, %s', async (_, __, within, b
   expect((await aCreated(aContact(within))).status).toBe(201);
   const { status, body } = await aCreated(aContact(beyond));
   expect([status, body.code]).toEqual([400, code]);
-});
-
-test.each(OTHER_ADDRESSES)('%s: %s %s is 404, code 1300', async (_, method, path) => {
-  const client = await aClient();
-  const { status, body } = await client.ask(method === 'GET' ? undefined : aContact(), { method, path });
-  expect([status, body.code]).toEqual([404, 1300]);
 });
 
 test('Open point, Endpoints, endpoint 4: a contact with an address of another is merged into it, new values over old', async () => {

@@ -116,22 +116,16 @@ test.each(
   expect(await told()).toEqual(event === 'none' ? earlier : [...earlier, event]);
 });
 
-const CHANGES = [
+test.each([
   ['its queue', { assignment: { type: 'queue', id: '102' } }, { queueId: '102' }],
   ['its user', { user: { name: 'Anna' } }, { user: { name: 'Anna' } }],
-] as const;
-
-test.each(CHANGES)('States, Conversation: while queued %s may be changed', async (_, change, changed) => {
+])('States, Conversation: %s may be changed while it is queued, and not with an agent', async (_, change, changed) => {
   const { client, id } = await aTold();
   expectAccepted(await update(client, id, change));
   expect((await look(client, `conversations/${id}`)).body).toMatchObject(changed);
-});
-
-test.each(CHANGES)('States, Conversation: with agent %s may not be changed', async (_, change) => {
-  const { client, id } = await aTold();
   await agentJoins(client, id);
   const before = (await look(client, `conversations/${id}`)).body;
-  await expectRefused(client, () => update(client, id, change));
+  await expectRefused(client, () => update(client, id, { ...change, user: { name: 'Bea' } }));
   expect((await look(client, `conversations/${id}`)).body).toEqual(before);
 });
 

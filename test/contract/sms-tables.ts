@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { aBatch, aMessage, at, BATCH_PATH } from '../sandbox/sandbox-client.js';
-import { type Fields, UUID } from './bearer-area.js';
+import { type BearerArea, type Fields, UUID } from './bearer-area.js';
 
 const BATCH_ID = '00000000-0000-4000-8000-000000000001';
 const DAY_MS = 86_400_000;
@@ -204,8 +204,7 @@ export const TEXT_SIZES: readonly (readonly [number, string, number])[] = [
   [135, 'UCS2', 3],
 ];
 
-/** Paths and methods beside those of the contract: 404 with code 1300. */
-export const OTHER_ADDRESSES: readonly (readonly [string, 'GET' | 'POST' | 'PUT' | 'DELETE', string])[] = [
+export const OTHER_ADDRESSES: BearerArea['others'] = [
   ['Versioning', 'POST', BATCH_PATH.replace('v1', 'v2')],
   ['Versioning', 'POST', BATCH_PATH.replace('/v1', '')],
   ['Endpoints, endpoint 3', 'GET', BATCH_PATH],

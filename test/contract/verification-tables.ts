@@ -6,7 +6,7 @@ import {
   SESSIONS_PATH,
   wrongCode,
 } from '../sandbox/verification/verification-client.js';
-import type { Fields } from './bearer-area.js';
+import type { BearerArea, Fields } from './bearer-area.js';
 
 const SESSION_ID = '00000000000040008000000000000001';
 
@@ -211,8 +211,7 @@ export const CODE_SIZES: readonly (readonly [string, number, number, string])[] 
   ['11 characters', 400, 0, '12345678901'],
 ];
 
-/** Paths and methods beside those of the contract: 404 with code 1300. */
-export const OTHER_ADDRESSES: readonly (readonly [string, 'GET' | 'POST' | 'PUT' | 'DELETE', string])[] = [
+export const OTHER_ADDRESSES: BearerArea['others'] = [
   ['Versioning', 'POST', SESSIONS_PATH.replace('v2', 'v1')],
   ['Versioning', 'POST', SESSIONS_PATH.replace('v2', 'v3')],
   ['Versioning', 'POST', SESSIONS_PATH.replace('/v2', '')],

@@ -59,6 +59,7 @@ const VERIFICATION: BearerArea = {
   endpoints: [CREATE, READ],
   ids: { own: 'acme_hq', foreign: 'other_hq' },
   badNumber: { destination: 'nobody' },
+  others: OTHER_ADDRESSES,
   call: ({ verification }) => verification.createSession({ destination: '+6590000001' }),
 };
 
@@ -156,12 +157,6 @@ test.each(RESENDS)(
     if (before.status !== 'WAITING') expect((await readSession(client, id)).body).toStrictEqual(before);
   },
 );
-
-test.each(OTHER_ADDRESSES)('%s: %s %s is 404, code 1300', async (_, method, path) => {
-  const { client } = await aSession();
-  const { status, body } = await client.ask(method === 'GET' ? undefined : aCreation(), { method, path });
-  expect([status, body.code]).toEqual([404, 1300]);
-});
 
 test.each(ERRORS)('Open point, Errors, 4 Verification: %i, code %i, when %s', async (status, code, _, fields) => {
   const { client, ...answer } = await aCreated(fields);

@@ -39,14 +39,11 @@ output: { directory: ../out, format: ndjson }
 
 describe('a faultless job', () => {
   test('has every default filled and every path absolute', () => {
-    const readLimits = {
-      maxFieldBytes: 1_048_576,
-      maxColumns: 1000,
-      maxLineBytes: 16_777_216,
-      maxFileBytes: 68_719_476_736,
-    };
-    const input = { limits: readLimits };
     const apiKey = { env: 'VOLLEY_API_KEY' };
+    const input = {
+      limits: { maxFieldBytes: 1_048_576, maxColumns: 1000, maxLineBytes: 16_777_216, maxFileBytes: 68_719_476_736 },
+    };
+    const limits = { messagesPerSecond: undefined, segmentsPerSecond: undefined, concurrency: 2 };
 
     expect(parseJob(WHOLE, '/home/ann/jobs/sale.yaml')).toEqual({
       name: 'spring-sale',
@@ -74,20 +71,11 @@ describe('a faultless job', () => {
           fields: { firstName: 'first_name', msisdn: 'mobile' },
           customAttributes: {},
           groups: [1042],
-          limits: {
-            requestsPerSecond: 5,
-            messagesPerSecond: undefined,
-            segmentsPerSecond: undefined,
-            concurrency: 2,
-          },
+          limits: { ...limits, requestsPerSecond: 5 },
         },
         {
           kind: 'sms',
-          input: {
-            ...input,
-            files: ['/home/ann/samples/recipients*.csv', '-'],
-            countryColumn: 'country',
-          },
+          input: { ...input, files: ['/home/ann/samples/recipients*.csv', '-'], countryColumn: 'country' },
           destination: 'mobile',
           template: {
             source: 'ACME',
@@ -98,12 +86,7 @@ describe('a faultless job', () => {
           batchSize: 1000,
           duplicates: 'skip',
           suppress: [{ ...input, files: ['/home/ann/samples/opt-outs.csv'] }],
-          limits: {
-            requestsPerSecond: 20,
-            messagesPerSecond: expect.any(Number),
-            segmentsPerSecond: undefined,
-            concurrency: 2,
-          },
+          limits: { ...limits, requestsPerSecond: 20, messagesPerSecond: expect.any(Number) },
         },
       ],
       guards: { maxRejectedPercent: 5, maxFailedPercent: 50, requireTest: false },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { KINDS } from '../../../src/domain/areas.js';
-import { ceilings } from '../../../src/job/limits.js';
+import { KINDS, type Kind } from '../../../src/domain/areas.js';
+import { ceilings, defaultLimits } from '../../../src/job/limits.js';
 import { jobJsonSchema, renderJobJsonSchema } from '../../../src/job/schema/json-schema.js';
 
 interface SchemaNode {
@@ -67,5 +67,18 @@ describe('the JSON Schema', () => {
     };
     expect(step.required.toSorted()).toEqual(['destination', 'input', 'kind', 'template']);
     expect(step.properties?.batchSize).toMatchObject({ default: 1000, minimum: 1, maximum: 10_000 });
+  });
+});
+
+describe('ceilings', () => {
+  test('are the published ones where the service publishes any', () => {
+    expect(ceilings.sms).toMatchObject({ requestsPerSecond: 1800, messagesPerSecond: 25_000 });
+    expect(ceilings.chat.requestsPerSecond).toBe(5);
+  });
+
+  test.each(Object.entries(KINDS))('leave room above the default limits of %s', (kind, { area }) => {
+    for (const unit of ['requestsPerSecond', 'messagesPerSecond', 'segmentsPerSecond', 'concurrency'] as const) {
+      expect(defaultLimits[kind as Kind][unit] ?? 0).toBeLessThan(ceilings[area][unit] ?? Number.POSITIVE_INFINITY);
+    }
   });
 });

@@ -25,16 +25,12 @@ test('fault stall-after processes and never answers', async () => {
   await expect(answer).rejects.toThrow();
 });
 
-test('fault partial leaves rows out, and the counts as they are', async () => {
-  const client = await aClient({}, { kind: 'partial', rows: 0.25 });
-  const { body } = await client.sendBatch(aBatch(8));
-  expect(body).toMatchObject({ acceptedCount: 8, rejectedCount: 0 });
-  expect(new Set(idsOf(body.messages)).size).toBe(6);
+test('fault partial leaves a share of the rows out, or exactly those whose number ends so; the counts are as they are', async () => {
+  const client = await aClient({}, { kind: 'partial', rows: 0.25, nth: 1 }, { kind: 'partial', endingWith: '04' });
+  const shares = (await client.sendBatch(aBatch(8))).body;
+  expect(shares).toMatchObject({ acceptedCount: 8, rejectedCount: 0 });
+  expect(new Set(idsOf(shares.messages)).size).toBe(6);
   expect(await client.sentIds()).toEqual(ALL);
-});
-
-test('fault partial leaves exactly the rows out whose number ends so', async () => {
-  const client = await aClient({}, { kind: 'partial', endingWith: '04' });
   const { body } = await client.sendBatch(aBatch(8));
   expect(idsOf(body.messages).toSorted()).toEqual(ALL.filter((id) => id !== 'm4'));
 });
@@ -54,21 +50,18 @@ test('fault foreign gives ids that no one sent when there was no other batch', a
   expect(idsOf(body.messages)).toEqual(['not-yours-0', 'not-yours-1']);
 });
 
-test('fault repeated gives rows twice', async () => {
-  const client = await aClient({}, { kind: 'repeated', rows: 0.5 });
-  const { body } = await client.sendBatch(aBatch(8));
-  expect(body.messages).toHaveLength(12);
-  expect(new Set(idsOf(body.messages)).size).toBe(8);
-});
-
-test('fault null-messages gives no rows though they were asked for, and right counts', async () => {
-  const client = await aClient({}, { kind: 'null-messages' });
-  const { body } = await client.sendBatch(aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '1' })] }));
-  expect(body).toMatchObject({ acceptedCount: 1, rejectedCount: 1, messages: null });
-});
-
-test('fault wrong-count gives right rows and one accepted too many', async () => {
-  const client = await aClient({}, { kind: 'wrong-count' });
+test('faults repeated, null-messages and wrong-count give rows twice, none though they were asked for, and one accepted too many', async () => {
+  const client = await aClient(
+    {},
+    { kind: 'repeated', rows: 0.5, nth: 1 },
+    { kind: 'null-messages', nth: 2 },
+    { kind: 'wrong-count' },
+  );
+  const repeated = (await client.sendBatch(aBatch(8))).body;
+  expect(repeated.messages).toHaveLength(12);
+  expect(new Set(idsOf(repeated.messages)).size).toBe(8);
+  const refused = aBatch(0, { messages: [aMessage(1), aMessage(2, { destination: '1' })] });
+  expect((await client.sendBatch(refused)).body).toMatchObject({ acceptedCount: 1, rejectedCount: 1, messages: null });
   const { body } = await client.sendBatch(aBatch(8));
   expect(body).toMatchObject({ acceptedCount: 9, rejectedCount: 0 });
   expect(body.messages).toHaveLength(8);
