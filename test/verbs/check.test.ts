@@ -12,6 +12,7 @@ import { systemClock } from '../../src/ports/clock.js';
 import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { planJob, runJob } from '../command/give-verb.js';
+import { oneIn } from '../one-in.js';
 
 const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
 const OWN = '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description';
@@ -66,46 +67,50 @@ const EXPIRES_BEFORE = 'scheduled: 2026-11-23T12:00:00Z, expiry: 2026-11-23T11:0
 const latin = (text: string) => Buffer.from(text, 'latin1');
 const aLongFile = (end: string) => `${GOOD}${'+6591234567,Ann,en\n'.repeat(40_000)}${end}`;
 
-describe('check refuses what plan would refuse of the first rows of a file, in the same words', () => {
-  it.each<[string, Files, { input?: string; encoding?: string }?]>([
-    ['bytes that are no UTF-8', { 'people.csv': latin('mobile,name\n+6591234567,José\n') }],
-    [
-      'bytes that are none of the stated encoding',
-      { 'people.csv': latin('mobile,name\n+65,\xfa\x3f\n') },
-      { encoding: 'big5' },
-    ],
-    ['UTF-16 without a mark', { 'people.csv': Buffer.from(GOOD, 'utf16le') }],
-    ['an empty file', { 'people.csv': '' }],
-    ['a header that lacks columns', { 'people.csv': 'phone,first\n+6591234567,Ann\n' }],
-    ['a column that stands twice', { 'people.csv': 'mobile,name,mobile\n+6591234567,Ann,1\n' }],
-    ['a forbidden header', { 'people.csv': 'mobile,name,__proto__\n+6591234567,Ann,1\n' }],
-    ['two delimiters', { 'people.csv': 'mobile;name,lang\n' }],
-    ['a quote that never closes', { 'people.csv': `${GOOD}"+6591234567,Ann\n` }],
-    ['a gzip that is cut off', { 'people.csv.gz': gzipSync(GOOD).subarray(0, 30) }, { input: 'people.csv.gz' }],
-    ['a workbook', { 'people.csv': 'PK\u0003\u0004rest' }],
-    [
-      'results of the same kind',
-      { 'people.csv': `${OWN},mobile,name\n1,a.csv,2,1,QUEUED,u,c,b,+6591234567,1,ok,+6591234567,Ann\n` },
-    ],
-    [
-      'NDJSON that lacks a key in all of its rows',
-      { 'people.ndjson': '{"mobile":"+6591234567"}\n' },
-      { input: 'people.ndjson' },
-    ],
-    ['a file that is not there', {}, { input: 'gone.csv' }],
-    ['a list in another encoding', { 'stop.csv': latin('mobile,name\n+6591234567,José\n') }],
-    ['a list without a header', { 'stop.csv': '+6591234567\n+6598765432\n' }],
-    ['a list without numbers', { 'stop.csv': 'name\nAnn\n' }],
-    ['a list with a number that cannot be read', { 'stop.csv': 'mobile\n+6591234567\n+65912345678901234\n' }],
-    ['a long list without a header', { 'stop.csv': '+6591234567\n'.repeat(5000) }],
-    ['both at once', { 'people.csv': 'phone\n1\n', 'stop.csv': '' }],
-  ])('%s', async (_what, files, options) => {
+/** What is wrong with the files, or with the input of the job. */
+const FAULTS: [string, Files, { input?: string; encoding?: string }?][] = [
+  ['bytes that are no UTF-8', { 'people.csv': latin('mobile,name\n+6591234567,José\n') }],
+  [
+    'bytes that are none of the stated encoding',
+    { 'people.csv': latin('mobile,name\n+65,\xfa\x3f\n') },
+    { encoding: 'big5' },
+  ],
+  ['UTF-16 without a mark', { 'people.csv': Buffer.from(GOOD, 'utf16le') }],
+  ['an empty file', { 'people.csv': '' }],
+  ['a header that lacks columns', { 'people.csv': 'phone,first\n+6591234567,Ann\n' }],
+  ['a column that stands twice', { 'people.csv': 'mobile,name,mobile\n+6591234567,Ann,1\n' }],
+  ['a forbidden header', { 'people.csv': 'mobile,name,__proto__\n+6591234567,Ann,1\n' }],
+  ['two delimiters', { 'people.csv': 'mobile;name,lang\n' }],
+  ['a quote that never closes', { 'people.csv': `${GOOD}"+6591234567,Ann\n` }],
+  ['a gzip that is cut off', { 'people.csv.gz': gzipSync(GOOD).subarray(0, 30) }, { input: 'people.csv.gz' }],
+  ['a workbook', { 'people.csv': 'PK\u0003\u0004rest' }],
+  [
+    'results of the same kind',
+    { 'people.csv': `${OWN},mobile,name\n1,a.csv,2,1,QUEUED,u,c,b,+6591234567,1,ok,+6591234567,Ann\n` },
+  ],
+  [
+    'NDJSON that lacks a key in all of its rows',
+    { 'people.ndjson': '{"mobile":"+6591234567"}\n' },
+    { input: 'people.ndjson' },
+  ],
+  ['a file that is not there', {}, { input: 'gone.csv' }],
+  ['a list in another encoding', { 'stop.csv': latin('mobile,name\n+6591234567,José\n') }],
+  ['a list without a header', { 'stop.csv': '+6591234567\n+6598765432\n' }],
+  ['a list without numbers', { 'stop.csv': 'name\nAnn\n' }],
+  ['a list with a number that cannot be read', { 'stop.csv': 'mobile\n+6591234567\n+65912345678901234\n' }],
+  ['a long list without a header', { 'stop.csv': '+6591234567\n'.repeat(5000) }],
+  ['both at once', { 'people.csv': 'phone\n1\n', 'stop.csv': '' }],
+];
+
+it.each<(typeof FAULTS)[number]>(oneIn(3, FAULTS))(
+  'check refuses what plan would refuse of the first rows of a file, in the same words: %s',
+  async (_what, files, options) => {
     const job = aJobFile(files, options);
     const planned = await problemsOf(planJob, job);
     expect(planned).not.toEqual([]);
     expect(await problemsOf(checkJob, job)).toEqual(planned);
-  });
-});
+  },
+);
 
 describe('check', () => {
   it('says of a job that can be planned how far it has looked', async () => {
