@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { post, read } from '../sandbox/chat/chat-client.js';
+import { post, read } from '../sandbox/campaign-and-chat.js';
 import { aClient, aClock, type Client, NOON } from '../sandbox/sandbox-client.js';
 import { expectAccepted, expectRefused } from './contract-fields.js';
 

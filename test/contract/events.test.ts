@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeCampaign, readCampaign } from '../sandbox/campaign/campaign-client.js';
-import { post, read } from '../sandbox/chat/chat-client.js';
+import { changeCampaign, post, read, readCampaign } from '../sandbox/campaign-and-chat.js';
 import { look, openChannel, openConversation, settle } from '../sandbox/gateway/gateway-client.js';
 import { type Answered, aBatch, aClient, aClock, aContact, type Client, NOON } from '../sandbox/sandbox-client.js';
 import { createSession, inspectSession, readSession } from '../sandbox/verification/verification-client.js';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Area } from '../../src/domain/areas.js';
-import { MESSAGES } from './chat/chat-client.js';
+import { MESSAGES } from './campaign-and-chat.js';
 import { CONVERSATIONS } from './gateway/gateway-client.js';
 import { aBatch, aClient, aContact, BATCH_PATH, CONTACTS_PATH, errorOf } from './sandbox-client.js';
 import { SESSIONS_PATH } from './verification/verification-client.js';

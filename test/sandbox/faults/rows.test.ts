@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { changeCampaign, readCampaign } from '../campaign/campaign-client.js';
-import { read } from '../chat/chat-client.js';
+import { changeCampaign, read, readCampaign } from '../campaign-and-chat.js';
 import { aBatch, aClient } from '../sandbox-client.js';
 
 interface Row {

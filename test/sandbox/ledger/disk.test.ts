@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { aMemoryDisk } from '../../storage/a-memory-disk.js';
-import { changeCampaign, putCampaign } from '../campaign/campaign-client.js';
-import { post } from '../chat/chat-client.js';
+import { changeCampaign, post, putCampaign } from '../campaign-and-chat.js';
 import { aConversation, ask, aWebhook, openConversation, play, update, write } from '../gateway/gateway-client.js';
 import { type Answered, aBatch, aClient, aContact, aMessage, type Client, errorOf } from '../sandbox-client.js';
 import { createSession, inspectSession, readSession } from '../verification/verification-client.js';

@@ -1,4 +1,6 @@
-import type { Answered, Client } from '../sandbox-client.js';
+import type { Answered, Asked, Client } from './sandbox-client.js';
+
+// Calls to campaigns and to the workplace chat.
 
 export function basic(client: Client, token: 'dataToken' | 'actionToken'): string {
   const { username, [token]: password } = client.sandbox.credentials.campaign;
@@ -22,4 +24,20 @@ export function putCampaign(client: Client, id: number | string, fields: unknown
 
 export async function statusOf(client: Client, id: number): Promise<number> {
   return (await readCampaign(client, id)).body.campaign.status;
+}
+
+export const MESSAGES = '/chat/api/chat/v1/messages';
+
+/** Posts a message; a text or undefined is sent as it stands. */
+export function post(client: Client, body: unknown, asked: Asked = {}): Promise<Answered> {
+  return client.ask(body, { path: MESSAGES, ...keyOf(client), ...asked });
+}
+
+/** Reads messages; `query` with its question mark. */
+export function read(client: Client, query = '', asked: Asked = {}): Promise<Answered> {
+  return client.ask(undefined, { method: 'GET', path: MESSAGES + query, ...keyOf(client), ...asked });
+}
+
+function keyOf({ sandbox }: Client): Asked {
+  return { authorization: undefined, key: sandbox.credentials.chatKey };
 }

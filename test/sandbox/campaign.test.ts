@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { aClient, aClock, at } from '../sandbox-client.js';
-import { changeCampaign, putCampaign, readCampaign, statusOf } from './campaign-client.js';
+import { changeCampaign, putCampaign, readCampaign, statusOf } from './campaign-and-chat.js';
+import { aClient, aClock, at } from './sandbox-client.js';
 
 test('a sandbox begins with a campaign for each thing that can be tried', async () => {
   const client = await aClient();
