@@ -57,17 +57,18 @@ test('Endpoints, 8 and 9: answers are JSON, of a room where nothing was posted a
   }
 });
 
-test.each([
-  ['?pageSize=1', 1],
-  ['?pageSize=2', 2],
-  ['?pageSize=50', 35],
-  // Open point: 30 where it is left out, and more than that where it is asked for.
-  ['', 30],
-  ['?pageSize=35', 35],
-])('Endpoints, 8: pageSize is an integer: of 35 messages "%s" gives %i', async (query, count) => {
+test('Endpoints, 8: pageSize is an integer; open point: a read gives 30 messages where it is left out, and more where it says so', async () => {
   const client = await aClient(WITHOUT_RATE);
   await postMany(client, 35);
-  expect((await read(client, query)).body).toHaveLength(count);
+  for (const [query, count] of [
+    ['?pageSize=1', 1],
+    ['?pageSize=2', 2],
+    ['?pageSize=50', 35],
+    ['', 30],
+    ['?pageSize=35', 35],
+  ] as const) {
+    expect([query, (await read(client, query)).body.length]).toEqual([query, count]);
+  }
 });
 
 test.each(['1.5', 'ten', '', 'true', '0', '-1'])(

@@ -88,7 +88,7 @@ export interface Situation {
   readonly afterMs?: number;
 }
 
-export type Trigger = keyof typeof TRIGGERS;
+type Trigger = keyof typeof TRIGGERS;
 type TransitionRow = readonly [state: string, trigger: Trigger, next: string, attempt: number, situation: Situation];
 
 const FAILED = { wrongCodes: 5 };
