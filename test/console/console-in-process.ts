@@ -5,7 +5,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
-import { aTerminal, type TerminalOfTest } from '../command/a-terminal.js';
+import { aTerminal } from '../command/a-terminal.js';
 import { COMMAND, until } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 
@@ -17,7 +17,7 @@ let lastPid = 5_000_000;
 /** `volley console` in this process. What it starts runs here as well, one command after the other, and cannot be stopped. */
 export class ConsoleInProcess {
   readonly ended: Promise<{ code: number }>;
-  readonly #at: TerminalOfTest;
+  readonly #at: ReturnType<typeof aTerminal>;
   readonly #alive = new Set<number>();
 
   constructor(args: readonly string[], directory: string, env: Variables) {
