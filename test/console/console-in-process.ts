@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { type Env, nodeEnv } from '../../src/command/env.js';
+import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { COMMAND, until } from '../e2e/command.js';
@@ -28,7 +29,7 @@ export class ConsoleInProcess {
       isProcessAlive: (pid) => this.#alive.has(pid) || nodeEnv.isProcessAlive(pid),
       spawn: (...started) => this.#spawn(...started),
     };
-    const screen = { columns: 80, directory, command: `node ${COMMAND}` };
+    const screen = { columns: 80, directory, command: `node ${quoteWord(COMMAND)}` };
     this.ended = runCommandLine(args, { ...this.#at.terminal, screen, runtime }, 100).then((code) => ({ code }));
   }
 
