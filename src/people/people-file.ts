@@ -103,13 +103,8 @@ export function encodePeople(messages: readonly SeenText[], from: number, stateO
 }
 
 /** The records of a file with other states: far quicker than from the plan. */
-export function fillAgain(
-  files: Files,
-  path: string,
-  { key, records, stateOf }: { key: Buffer; records: number; stateOf: StateOf },
-): Fill {
-  return async (write) => {
-    if ((await files.stat(path)) === undefined) return false;
+export function fillAgain(files: Files, path: string, { key, stateOf }: { key: Buffer; stateOf: StateOf }): Fill {
+  return (write) => {
     let place = 0;
     const change = (bytes: Buffer) => {
       for (let at = 0; at < bytes.length; at += RECORD_BYTES) {
@@ -119,7 +114,7 @@ export function fillAgain(
       }
       return write(bytes);
     };
-    return (await readRecords(files, path, key, change)) && place === records;
+    return readRecords(files, path, key, change);
   };
 }
 

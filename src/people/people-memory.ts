@@ -85,8 +85,9 @@ export async function notePeople(
     return isOver || findHad?.(number, () => text) !== undefined ? 'not-sent' : state;
   };
   const file = join(path, nameOfPeople(mark));
-  const again = fillAgain(files, file, { key, records, stateOf });
-  if (await writePeople(files, file, { head, key, fill: again })) return true;
+  const before = (await files.stat(file)) && (await readPeopleHead(files, file, key));
+  const again = fillAgain(files, file, { key, stateOf });
+  if (before?.records === records && (await writePeople(files, file, { head, key, fill: again }))) return true;
   const fill: Fill = async (write) => {
     let from = 0;
     for await (const messages of listTextsOfRun(files, { directory, plan })) {

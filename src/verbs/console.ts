@@ -81,8 +81,8 @@ export const console = defineVerb({
     return endOnSignal(context, () =>
       placeDiskErrors(directory, async () => {
         await team?.assertTwoApprove();
-        const here = { runHere: (command: ShortCommand) => runHere(command, context) };
-        const { origin, close } = await startConsole({ ...flags, ...here, directory, team }, context).catch((error) => {
+        const given = { directory, team, runHere: (command: ShortCommand) => runHere(command, context) };
+        const { origin, close } = await startConsole({ ...flags, ...given }, context).catch((error) => {
           throw error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
             ? new UserError('bad-flag', `Cannot start the console: port ${flags.port} is in use`, {
                 hint: 'Is one running? volley console --link opens it. Else give another --port.',

@@ -64,7 +64,7 @@ test('Endpoints, endpoint 4: 201 Created with a Location header when it is succe
 });
 
 test.each(OUTCOMES)(
-  'Open point, Endpoints, endpoint 4: %s → %s',
+  'Open point, Endpoints, endpoint 4: %s',
   async (_, before, contact, { status, hasLocation, contactId }) => {
     const client = await aClient();
     const ids: unknown[] = [];

@@ -23,14 +23,15 @@ function digestSender(source = ''): number {
 export function listTexts(body: Buffer): SeenText[] {
   const first = body.indexOf(MESSAGE_START);
   const { source, text } = JSON.parse(`${body.toString('utf8', 0, first)}]}`).template;
-  const digest = createTextDigest(source);
-  const shared = text === undefined ? undefined : digest(text);
-  const digestAt = createScan(body, digest, digestSender(source));
+  const shared = text === undefined ? undefined : createTextDigest(source)(text);
+  const digestAt = createScan(body, source);
   return [...findMessages(body)].map((at) => ({ number: readNumber(body, at), text: shared ?? digestAt(at) }));
 }
 
 /** Digests the text behind a place; it is asked in the order of the body. Without escapes it stands there as `JSON.stringify` writes it. */
-function createScan(body: Buffer, digest: (text: string) => number, ofSender: number): (at: number) => number {
+function createScan(body: Buffer, source: string | undefined): (at: number) => number {
+  const digest = createTextDigest(source);
+  const ofSender = digestSender(source);
   let nextEscape = -1;
   return (at) => {
     const start = body.indexOf(TEXT_START, at) + TEXT_START.length;
