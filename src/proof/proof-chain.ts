@@ -1,4 +1,3 @@
-import { createHash, hash } from 'node:crypto';
 import type { Plan } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import type { WholeFile } from '../storage/files.js';
@@ -25,14 +24,8 @@ export type ProofEntry = { readonly type: string } & Readonly<Record<string, unk
 export interface ProofSource {
   readonly directory: string;
   readonly plan: Plan;
-  /** Stands before numbers and bodies: 64 hex digits. */
+  /** Stands before numbers and results: 64 hex digits. */
   readonly salt: string;
-}
-
-/** Of what someone could guess, such as a number. */
-export function digestSalted(salt: string, secret: string | Buffer): string {
-  if (typeof secret === 'string') return hash('sha256', `${salt}${secret}`);
-  return createHash('sha256').update(salt).update(secret).digest('hex');
 }
 
 /** Keys sorted, those without a value omitted, no blanks, in ASCII: the same bytes for the same value in any language. */

@@ -1,4 +1,4 @@
-import { countOf, format } from '../domain/count-of.js';
+import { countOf } from '../domain/count-of.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { type Html, html, NOTHING, renderSection, renderTable } from '../report/page/html.js';
 import { formatPage } from '../report/page/report-page.js';
@@ -14,21 +14,8 @@ export interface MadeProof {
   /** The digest of the last entry, for a person to note elsewhere. */
   readonly head: string;
   readonly entries: number;
-  readonly saltSha256: string;
-  readonly plan: ProofEntry;
   readonly approvals: readonly ProofEntry[];
-  readonly receipts: ProofEntry;
   readonly balances: readonly ProvenBalance[];
-  readonly end: ProofEntry;
-}
-
-interface ProvenStep {
-  readonly number: number;
-  readonly kind: string;
-  readonly inputs: readonly { readonly file: string; readonly rows: number; readonly sha256: string }[];
-  readonly suppression: readonly { readonly file: string; readonly read: number; readonly sha256: string }[];
-  readonly sender?: string | undefined;
-  readonly textSha256?: string | undefined;
 }
 
 /** `proof.html`: what a proof says, for people, with the program that checks it. Made of the proof alone: the same proof gives the same bytes. */
@@ -49,10 +36,8 @@ ${unfinished}
 <h2>Head of the chain</h2>
 <p><code>${proof.head}</code></p>
 <p>The digest of the last of ${countOf(proof.entries, 'entry', 'entries')}. Note it where the one who keeps the files cannot change it: it vouches for everything in proof.json.</p>
-${renderPeople(proof)}
+${renderPeople(proof, plan)}
 ${renderBalances(proof)}
-${renderPlan(proof.plan, plan)}
-${renderReceipts(proof.receipts)}
 <h2>What it proves, and what it does not</h2>
 <p>In proof.json each entry carries the digest of the one before it: one that was changed, added, taken out or moved is found. Who holds all files can make another chain from its beginning; so a proof counts as much as the place where its head was noted. An approval, and its signature, is of plan.json by its digest, and not of what was sent: that planner, files, senders and texts are of the plan that was approved, <code>verify.mjs --plan plan.json</code> checks. It says what Volley recorded: that the service took a message, by its answer, and that it was delivered, by its receipts.</p>
 <p>A number stands in it as the SHA-256 of a salt and its digits. With the salt one can look up one person, and could also try all numbers: it is not in the proof, but in proof.salt in the directory of the run.</p>
@@ -70,8 +55,8 @@ node verify.mjs proof.json --salt proof.salt --number +6591234567</pre>
   );
 }
 
-function renderPeople({ plan, approvals }: MadeProof): Html {
-  const planned = plan.plannedBy === undefined ? [] : [['planned', String(plan.plannedBy), '', '']];
+function renderPeople({ approvals }: MadeProof, { plannedBy }: Plan): Html {
+  const planned = plannedBy === undefined ? [] : [['planned', plannedBy, '', '']];
   const approved = approvals.slice(0, MOST_ROWS).map(({ name, at, publicKey }) => {
     return ['approved', String(name), new Date(Number(at)).toISOString(), publicKey === undefined ? 'no' : 'Ed25519'];
   });
@@ -92,33 +77,4 @@ function renderBalances({ balances }: MadeProof): Html {
   return html`<h2>Balance</h2>
 <p>Read = planned + rejected + skipped. Planned = accepted + rejected by the service + in doubt + not sent + unprocessed.</p>
 ${renderTable({ name: 'Rows by step', columns }, rows)}`;
-}
-
-function renderPlan(proven: ProofEntry, plan: Plan): Html {
-  const steps = proven.steps as readonly ProvenStep[];
-  const code = (digest: string) => html`<code>${digest}</code>`;
-  const rows: (string | Html)[][] = [['plan.json', '', code(String(proven.planSha256))]];
-  for (const { number, kind, inputs, suppression, sender, textSha256 } of steps) {
-    const step = `${number} ${kind}`;
-    if (textSha256 !== undefined)
-      rows.push([`${step}: text, from ${sender ?? 'the default sender'}`, '', code(textSha256)]);
-    for (const { file, rows: read, sha256 } of inputs) rows.push([`${step}: ${file}`, format(read), code(sha256)]);
-    for (const { file, read, sha256 } of suppression)
-      rows.push([`${step}: not to ${file}`, format(read), code(sha256)]);
-  }
-  const more = rows.length - MOST_ROWS;
-  const rest = more > 0 ? html`<p>And ${format(more)} more, in proof.json.</p>` : NOTHING;
-  const columns = ['what', '#rows', 'SHA-256'];
-  const where = plan.job.service.sandbox ? 'the sandbox: no message left the machine' : String(proven.service);
-  return html`<h2>What was planned</h2>
-<p>To be sent over ${where}.</p>
-${renderTable({ name: 'Digests of what was planned', columns }, rows.slice(0, MOST_ROWS))}${rest}`;
-}
-
-function renderReceipts({ deliveries }: ProofEntry): Html {
-  const rows = Object.entries(deliveries as Record<string, number>);
-  const columns = ['state', '#messages'];
-  return rows.length === 0
-    ? NOTHING
-    : renderSection('Receipts', renderTable({ name: 'Messages by delivery state', columns }, rows));
 }

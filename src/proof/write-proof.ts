@@ -5,7 +5,7 @@ import { InternalError, UserError } from '../domain/errors.js';
 import { readPublicKey } from '../job/schema/approvers.js';
 import { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../normalize/mask.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { digestPlanOf, JOURNAL_FILE, type Plan, type PlannedStep, RECEIPTS_FILE } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
 import { readApprovals } from '../registry/approvals.js';
 import { readRegistry } from '../registry/open-registry.js';
@@ -50,10 +50,8 @@ async function writeChain(
   const file = await files.createWhole(join(output, PROOF_FILE));
   try {
     const chain = new ProofChain(file);
-    const saltSha256 = sha256Of(salt);
-    const planSha256 = sha256Of((await files.readText(join(directory, PLAN_FILE))) ?? '');
-    const about = { ...describePlan(plan), planSha256, saltSha256 };
-    await chain.add(about);
+    const planSha256 = await digestPlanOf(files, directory);
+    await chain.add({ ...describePlan(plan), planSha256, saltSha256: sha256Of(salt) });
     const approvals = await listApprovals(files, source);
     for (const approval of approvals) await chain.add(approval);
     const rows = new RowStatusView(plan.steps, { isForReport: false });
@@ -61,26 +59,25 @@ async function writeChain(
       const writing = chain.add(entry);
       if (writing !== undefined) await writing;
     }
-    const balances: ProvenBalance[] = [];
+    const balances: (ProvenBalance & { results: string | undefined })[] = [];
     for (const planned of plan.steps) {
+      const balance = await proveRows(files, chain, { source, planned, rows });
       const name = summary.steps.find(({ number }) => number === planned.number)?.files.results;
-      // A workbook has no lines.
-      const results = name === undefined || plan.job.output.format === 'xlsx' ? undefined : join(directory, name);
-      balances.push(await proveRows(files, chain, { source, planned, rows, results }));
+      // Behind the salt: the numbers of a short file could be tried.
+      const results = name === undefined ? undefined : await digestFile(files, join(directory, name), salt);
+      balances.push({ ...balance, results: results?.sha256 });
     }
-    const receipts = {
+    await chain.add({
       type: 'receipts',
       deliveries: summary.deliveries ?? {},
       billed: summary.billed && { amounts: summary.billed.amounts, messages: summary.billed.messages },
       ...(await digestFile(files, join(directory, RECEIPTS_FILE))),
-    };
-    await chain.add(receipts);
+    });
     for (const balance of balances) await chain.add({ type: 'balance', ...balance });
     const journal = await digestFile(files, join(directory, JOURNAL_FILE));
-    const end = { type: 'end', state: summary.state, stop: summary.stop?.reason, journal };
-    await chain.add(end);
+    await chain.add({ type: 'end', state: summary.state, stop: summary.stop?.reason, journal });
     assertSame(balances, summary);
-    return { ...(await chain.finish()), saltSha256, plan: about, approvals, receipts, balances, end };
+    return { ...(await chain.finish()), approvals, balances };
   } catch (error) {
     await file.discard();
     throw error;
@@ -129,10 +126,14 @@ async function listApprovals(files: Files, { directory, plan }: ProofSource): Pr
   });
 }
 
-async function digestFile(files: Files, path: string): Promise<{ bytes: number; sha256: string } | undefined> {
+async function digestFile(
+  files: Files,
+  path: string,
+  salt = '',
+): Promise<{ bytes: number; sha256: string } | undefined> {
   if ((await files.stat(path)) === undefined) return undefined;
   const file = await files.openRead(path);
-  const digest = createHash('sha256');
+  const digest = createHash('sha256').update(salt);
   let bytes = 0;
   try {
     for (let length = -1; length !== 0; bytes += length) {
