@@ -29,8 +29,6 @@ export interface Env {
   readonly gzip?: PackedRun['gzip'];
   /** Of the disk of a directory, for this user. */
   readonly freeBytes?: (directory: string) => Promise<number>;
-  /** Of this thread: the share of the time since the last call in which it was at work. Undefined: outputs are not begun before a run has ended. */
-  readonly createBusyMeter?: () => () => number;
   readonly isProcessAlive: (pid: number) => boolean;
   /** Starts another command line, in a process. */
   readonly spawn: (args: readonly string[], options: SpawnOptions) => ChildProcess;
@@ -74,7 +72,6 @@ export const nodeEnv: Env = {
     const { bavail, bsize } = await statfs(directory);
     return bavail * bsize;
   },
-  createBusyMeter,
   gzip: async (piece, options) => promisify((await import('node:zlib')).gzip)(piece, options),
   isProcessAlive,
   spawn: (args, options) => spawn(process.execPath, [process.argv[1] ?? '', ...args], options),
@@ -116,16 +113,6 @@ function isProcessAlive(pid: number): boolean {
     // EPERM: it exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
-}
-
-function createBusyMeter(): () => number {
-  let last = performance.eventLoopUtilization();
-  return () => {
-    const now = performance.eventLoopUtilization();
-    const { utilization } = performance.eventLoopUtilization(now, last);
-    last = now;
-    return utilization;
-  };
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;

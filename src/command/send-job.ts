@@ -14,7 +14,6 @@ import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
-import type { EarlyOutputs } from '../report/early/early-outputs.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
@@ -179,9 +178,8 @@ async function applyThenReport(context: Context, access: Access, sent: Sent): Pr
 
 async function applyAndWrite(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
   const { directory, plan, registry } = sent;
-  const { files, clock, freeBytes, createBusyMeter } = context.env;
-  const [{ EarlyOutputs }, { writeRunReport }, { removeUnfinished }] = await Promise.all([
-    import('../report/early/early-outputs.js'),
+  const { files, clock } = context.env;
+  const [{ writeRunReport }, { removeUnfinished }] = await Promise.all([
     import('../registry/write-run-report.js'),
     import('../report/write-report.js'),
   ]);
@@ -192,21 +190,14 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
   const whileHeld = checkNames(files, () => lock.assertHeld());
   const settings = { ...sent.settings, service: service.settings };
   const leader = cluster?.leaderOf(plan, settings, lock);
-  let early: EarlyOutputs | undefined;
-  const onBegun = (journal: { readonly durableBytes: number }) => {
-    const busyShare = createBusyMeter?.();
-    const about = { files: whileHeld, directory, plan, journal, freeBytes, monotonicMs: () => clock.monotonicMs() };
-    if (busyShare !== undefined) early = new EarlyOutputs({ ...about, busyShare });
-  };
   let isOrderly = false;
   try {
-    const on = { sender: leader, onBegun, onProgress: () => void early?.advance() };
-    await apply(context, { service, cluster }, { ...sent, settings, lock }, on);
+    await apply(context, { service, cluster }, { ...sent, settings, lock }, leader);
     await lock.assertHeld();
     const onRows = async (rows: RowStatusView) => {
       await notePeople(files, { directory, plan }, { rows, nowMs: clock.now() });
     };
-    const summary = await writeRunReport(whileHeld, directory, plan, { early, onRows });
+    const summary = await writeRunReport(whileHeld, directory, plan, { onRows });
     await leader?.end(summary.state === 'finished');
     await registry.noteEnded(summary);
     context.emit({ type: 'report', summary });
@@ -217,7 +208,6 @@ async function applyAndWrite(context: Context, { service, cluster }: Access, sen
     throw error;
   } finally {
     await leader?.leave(isOrderly);
-    await early?.close();
   }
 }
 
@@ -225,15 +215,7 @@ async function apply(
   { env, log, stop, terminal, emit }: Context,
   { service, cluster }: Access,
   { settings: job, ...run }: Sent,
-  {
-    sender,
-    onBegun,
-    onProgress,
-  }: {
-    sender: StepSender | undefined;
-    onBegun: (journal: { readonly durableBytes: number }) => void;
-    onProgress: () => void;
-  },
+  sender: StepSender | undefined,
 ): Promise<void> {
   const { directory, plan, registry } = run;
   const [{ applyPlan }, ownLane] = await Promise.all([import('../run/apply-plan.js'), env.loadLane()]);
@@ -243,14 +225,13 @@ async function apply(
     return lane;
   };
   let findHad: FindHad | undefined;
-  const announce = async (journal: { readonly durableBytes: number }) => {
+  const announce = async () => {
     await registry.noteBegun(plan);
     findHad = await beginPeople(
       env.files,
       { directory, plan },
       { nowMs: env.clock.now(), onNotice: (notice) => log.warn(notice) },
     );
-    onBegun(journal);
   };
   const view = createProgressView(terminal, log);
   const lists = await CurrentLists.of(plan, job, plan.job.directory, async () => {
@@ -276,7 +257,6 @@ async function apply(
         onProgress: (progress) => {
           view.sent(progress);
           emit({ type: 'sent', progress });
-          onProgress();
         },
         onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
         onNotice: (notice, fields) => log.warn(notice, fields),

@@ -49,11 +49,6 @@ export class JournalWriter {
     this.#commit = new GroupCommit({ write: (group) => this.#write(group), describeFailure });
   }
 
-  /** How long the journal is, as far as it is known to be on disk. */
-  get durableBytes(): number {
-    return this.#offset;
-  }
-
   append(entry: JournalEntry): Promise<void> {
     return this.#commit.add(entry);
   }

@@ -20,88 +20,39 @@ const WORDS_COLUMN = '_description';
 
 /**
  * Streams the rows of a step in their order, joins each with its outcome, and writes the step's five outputs, which get their
- * names whole, in `finish`, or never.
+ * names whole, or never.
  */
-export class StepReportWriter {
-  readonly #files: Files;
-  readonly #source: ReportedStep;
-  readonly #outputs: StepOutputs;
-  readonly #cost: AcceptedCost | undefined;
-  readonly #reported: AsyncGenerator<ReportedRow[]>;
-  #mayWrite = (_request: number): boolean => true;
-
-  static async open(files: Files, source: ReportedStep): Promise<StepReportWriter> {
-    const { plan, planned } = source;
-    const step = plan.job.steps[planned.number - 1];
-    if (step === undefined || !isRowStep(step))
-      throw new InternalError('unexpected', `Cannot report step ${planned.number}: the plan has no rows for it`);
-    return new StepReportWriter(files, source, await StepOutputs.create(files, source, kindOf(step).resultColumns));
-  }
-
-  private constructor(files: Files, source: ReportedStep, outputs: StepOutputs) {
-    const { cost } = source.planned;
-    this.#files = files;
-    this.#source = source;
-    this.#outputs = outputs;
-    this.#cost = cost && new AcceptedCost(cost);
-    this.#reported = readReported(files, source, (request) => this.#mayWrite(request));
-  }
-
-  /** Writes the next few rows, up to the first planned one whose request may not be written yet: 'wait'. 'end': all are written. */
-  async writeSome(mayWrite: (request: number) => boolean): Promise<'more' | 'wait' | 'end'> {
-    this.#mayWrite = mayWrite;
-    const { value, done } = await this.#reported.next();
-    if (done === true) return 'end';
-    for (const each of value) {
-      this.#outputs.add(each.row, each);
-      if (each.row.state === 'planned' && each.output === 'results') this.#cost?.add(each.row.costGroup);
-      if (this.#outputs.isFull) await this.#outputs.flush();
+export async function writeStepReport(
+  files: Files,
+  source: ReportedStep,
+): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
+  const { plan, planned, directory } = source;
+  const outputs = await StepOutputs.create(files, source, kindOf(rowStepOf(plan, planned)).resultColumns);
+  const cost = planned.cost && new AcceptedCost(planned.cost);
+  try {
+    for await (const batch of readReported(files, source)) {
+      for (const { row, output, about } of batch) {
+        outputs.add(row, { output, about });
+        if (row.state === 'planned' && output === 'results') cost?.add(row.costGroup);
+      }
+      if (outputs.isFull) await outputs.flush();
     }
-    return value.length === 0 ? 'wait' : 'more';
-  }
-
-  /** Writes the rows that are left. */
-  async finish(): Promise<StepReport & { readonly cost: StepCostSummary | undefined }> {
-    try {
-      while ((await this.writeSome(() => true)) !== 'end');
-      return { ...(await this.#outputs.finish()), cost: this.#cost?.figures() };
-    } catch (error) {
-      await this.discard();
-      // A mismatch is not a bug if the rows file differs from the plan.
-      const { directory, planned } = this.#source;
-      await assertPlanWhole(this.#files, directory, { steps: [planned] });
-      throw error;
-    }
-  }
-
-  async discard(): Promise<void> {
-    await this.#reported.return(undefined);
-    await this.#outputs.discard();
+    return { ...(await outputs.finish()), cost: cost?.figures() };
+  } catch (error) {
+    await outputs.discard();
+    // A mismatch is not a bug if the rows file differs from the plan.
+    await assertPlanWhole(files, directory, { steps: [planned] });
+    throw error;
   }
 }
 
-/**
- * The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. At a planned row whose
- * request may not be written yet it gives none, until that may be.
- */
-export async function* readReported(
-  files: Files,
-  source: ReportedStep,
-  mayWrite: (request: number) => boolean = () => true,
-): AsyncGenerator<ReportedRow[]> {
+/** The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. */
+export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
-  const step = plan.job.steps[planned.number - 1];
-  if (step === undefined || !isRowStep(step)) return;
-  const rows = describeRows(source, step);
-  let allowed = 0;
+  const rows = describeRows(source, rowStepOf(plan, planned));
   for await (const batch of readRowBatches(files, directory, planned)) {
-    let reported: ReportedRow[] = [];
+    const reported: ReportedRow[] = [];
     for (const row of batch) {
-      while (row.state === 'planned' && row.request !== allowed && !mayWrite(row.request)) {
-        yield reported;
-        reported = [];
-      }
-      if (row.state === 'planned') allowed = row.request;
       // To await each of a million rows takes longer than what is awaited.
       const reading = rows.moveTo(row);
       if (reading !== undefined) await reading;
@@ -109,6 +60,12 @@ export async function* readReported(
     }
     yield reported;
   }
+}
+
+function rowStepOf({ job }: Plan, { number }: PlannedStep): RowStep {
+  const step = job.steps[number - 1];
+  if (step !== undefined && isRowStep(step)) return step;
+  throw new InternalError('unexpected', `Cannot report step ${number}: the plan has no rows for it`);
 }
 
 export interface ReportedRow {

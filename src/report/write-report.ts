@@ -21,7 +21,6 @@ import { type Files, syncFile } from '../storage/files.js';
 
 import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
-import type { BegunOutputs, EarlyOutputs } from './early/early-outputs.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
 import { OutcomeReader } from './outcome-reader.js';
@@ -30,7 +29,7 @@ import { formatReportPage } from './page/report-page.js';
 import { type RunRows, readRunRows } from './read-run-rows.js';
 import { Receipts } from './receipt-index.js';
 import { balanceOf, countRetried, countUnderWay } from './row-balance.js';
-import { StepReportWriter } from './step-report.js';
+import { writeStepReport } from './step-report.js';
 import { addBalances, countWithheld, emptyBalance, isBalanced, type StepSummary, type Summary } from './summary.js';
 
 /** For machines; where there is one, all outputs of the run are written. */
@@ -52,22 +51,18 @@ export async function readSummary(files: Files, directory: string): Promise<Summ
 
 /**
  * Writes every output of a run from its plan and journal alone, and the page from its tests as well, each whole or not at all; may be repeated at any time,
- * and needs no lock: it includes what others append to the journal meanwhile. What was written early is finished; if that fails, all is written anew. Throws
+ * and needs no lock: it includes what others append to the journal meanwhile. Throws
  * InternalError 'unbalanced' when the rows do not add up to what was read, or to what the journal counted.
  */
 export async function writeReport(
   files: Files,
   directory: string,
   plan: Plan,
-  { tests, early, onRows }: ReportOptions = {},
+  options: ReportOptions = {},
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const finished = await early?.finish((begun) => writeOutputs(files, { directory, plan }, { tests, onRows, begun }));
-  if (finished !== undefined) return finished;
   for (;;) {
-    const summary = await writeFromGrowing(files, path, (each) =>
-      writeOutputs(each, { directory, plan }, { tests, onRows }),
-    );
+    const summary = await writeFromGrowing(files, path, (each) => writeOutputs(each, { directory, plan }, options));
     const isClosed = summary.state === 'finished' || summary.state === 'stopped';
     // Where the run was closed meanwhile, these may have taken the place of those that its process wrote.
     if (isClosed || (await readRunState(files, path)).state.lastClose === undefined) return summary;
@@ -76,8 +71,6 @@ export async function writeReport(
 
 export interface ReportOptions {
   readonly tests?: readonly SentTest[] | undefined;
-  /** Those that the process has begun which sends the run: no other appends to its journal. */
-  readonly early?: EarlyOutputs | undefined;
   /** Is given what became of each row, as the outputs say it; before summary.json is written. */
   readonly onRows?: ((rows: RowStatusView) => Promise<void>) | undefined;
 }
@@ -101,12 +94,11 @@ export async function withdrawSummary(files: Files, directory: string): Promise<
 async function writeOutputs(
   files: Files,
   { directory, plan }: { directory: string; plan: Plan },
-  { tests = [], onRows, begun }: ReportOptions & { begun?: BegunOutputs },
+  { tests = [], onRows }: ReportOptions,
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const rows = begun?.rows ?? (await readRunRows(files, { directory, plan }, { isForReport: true })).rows;
-  const { state } = rows;
-  const reader = begun?.reader ?? new OutcomeReader(files, path, rows);
+  const { rows, state } = await readRunRows(files, { directory, plan }, { isForReport: true });
+  const reader = new OutcomeReader(files, path, rows);
   try {
     // After a power cut an output must not say more than the journal: re-imported rejections would be in doubt again.
     if ((await files.stat(path)) !== undefined) await syncFile(files, path);
@@ -114,8 +106,7 @@ async function writeOutputs(
     for (const planned of plan.steps) {
       const step = plan.job.steps[planned.number - 1];
       if (step !== undefined && !isRowStep(step)) continue;
-      const source = { plan, planned, directory, rows, reader };
-      const report = await (begun?.writers.get(planned) ?? (await StepReportWriter.open(files, source))).finish();
+      const report = await writeStepReport(files, { plan, planned, directory, rows, reader });
       assertBalanced(planned, report.balance, state);
       reports.set(planned, report);
     }
@@ -208,7 +199,7 @@ function summarizeCost({ prices }: Plan, steps: readonly StepSummary[]): Summary
   return { currency, file, sha256, planned: sum('planned'), accepted: sum('accepted') };
 }
 
-type FinishedStep = Awaited<ReturnType<StepReportWriter['finish']>>;
+type FinishedStep = Awaited<ReturnType<typeof writeStepReport>>;
 
 /** Of a step without rows. */
 const NO_ROWS: FinishedStep = {

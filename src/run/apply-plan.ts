@@ -43,7 +43,7 @@ export interface ApplyPlanOptions {
   /** A person lets the stage pass that waits. */
   readonly pass?: StagePass | undefined;
   /** Called once the journal exists, before anything is sent, to record that the run has begun. */
-  readonly announce: (journal: { readonly durableBytes: number }) => Promise<void>;
+  readonly announce: () => Promise<void>;
 }
 
 /** Another way to send the requests of steps. */
@@ -100,7 +100,7 @@ export async function applyPlan(options: ApplyPlanOptions, deps: RunDeps): Promi
     await journal.append({ ...opened, ...(await options.sender?.lead()) });
     // There is a journal now: one that goes from here on is missed (`watchJournal`).
     await lock.assertHeld();
-    await options.announce(journal);
+    await options.announce();
     await passStage(plan, state, { pass: options.pass, journal, nowMs: deps.clock.now() });
     const isKnown = (await options.sender?.takeOver(state, journal, stop.nothingNew)) === true;
     const areWorkersDone = isKnown || (await awaitWorkers(before, { ...deps, signal: stop.nothingNew }));

@@ -114,7 +114,6 @@ export class WalkWorld {
       random: this.random,
       // However small.
       packFromBytes: 1,
-      createBusyMeter: () => () => 0,
       owner: { host: `desk/${this.disk.powerCuts}`, pid, instance: `i${pid}` },
       isProcessAlive: () => false,
       spawn: () => {

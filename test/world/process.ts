@@ -2,7 +2,6 @@
 import '../../src/command/open-cluster.js';
 import '../../src/input/spool.js';
 import '../../src/registry/write-run-report.js';
-import '../../src/report/early/early-outputs.js';
 import '../../src/report/write-report.js';
 import '../../src/run/apply-plan.js';
 import type { Env } from '../../src/command/env.js';
@@ -220,7 +219,6 @@ export class Process implements SimProcess {
       snapshotEveryBytes: world.snapshotEveryBytes,
       // However small.
       packFromBytes: 1,
-      createBusyMeter: () => () => 0,
       isProcessAlive: (pid) => world.isAlive(pid),
       spawn: () => {
         throw new Error('No command here starts another');

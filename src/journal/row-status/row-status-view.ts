@@ -110,14 +110,6 @@ export class RowStatusView {
     return this.#underWay.get(step)?.find(row);
   }
 
-  /** Whether every row of a request has its outcome. */
-  isSettled(step: number, request: number): boolean {
-    const { nextRequest, begunAhead, open } = this.state.step(step);
-    if (request >= nextRequest && !begunAhead.has(request)) return false;
-    for (const part of open.values()) if (part.request === request) return false;
-    return true;
-  }
-
   /** How fast its rows were sent; undefined where none were, and unless it is for a report. */
   rateOf(step: number): SendRateSeries | undefined {
     return this.#steps.get(step)?.rate?.series;
