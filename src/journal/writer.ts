@@ -2,7 +2,6 @@ import { InternalError } from '../domain/errors.js';
 import type { AppendFile, Files } from '../storage/files.js';
 import { GroupCommit } from '../storage/group-commit.js';
 import type { Lock } from '../storage/lock.js';
-import { noteOf } from '../storage/lock-file.js';
 import { encodeLine, type JournalEntry } from './entry-format.js';
 import type { JournalEnd } from './reader.js';
 import type { RunState } from './replay.js';
@@ -120,7 +119,7 @@ export async function continueJournal(
   { end, plan, lock, ...snapshots }: ContinuedJournal,
 ): Promise<JournalWriter> {
   const key = journalKeyOf(plan);
-  const known = lock.known(key)?.bytes ?? 0;
+  const known = lock.known(key) ?? 0;
   if (end.goodBytes < known) {
     throw new InternalError(
       'journal-damaged',
@@ -143,6 +142,6 @@ export async function continueJournal(
   }
   // Epochs restart when the lock file is deleted; those of a journal must not, or its lines would be ignored.
   const epoch = Math.max(lock.epoch, end.lastEpoch + 1);
-  const note = async (bytes: number) => lock.note(key, noteOf(bytes, await files.stat(path)));
+  const note = (bytes: number) => lock.note(key, bytes);
   return new JournalWriter(file, { epoch, seq: end.lastSeq, offset, note, ...snapshots });
 }

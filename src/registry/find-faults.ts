@@ -4,11 +4,10 @@ import { journalKeyOf } from '../journal/writer.js';
 import { JOURNAL_FILE, PLAN_FILE } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { readSealed, sha256Of } from '../plan/format/sealed-json.js';
-import type { FileFacts, Files } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
 import { coalesce } from '../storage/group-commit.js';
 import { type Identity, identityOf, isSameIdentity } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
-import { type Known, type Noted, noteOf } from '../storage/lock-file.js';
 import { type Fault, MEMORY_KEY, type MemoryDocument, memoryPath } from './memory-file.js';
 import type { BegunRun, RegistryState } from './registry-state.js';
 
@@ -39,11 +38,11 @@ export async function findMemoryFaults(
   if (!isSameIdentity({ ...document.own, path }, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that was written here' });
   }
-  if (revision < (noted?.bytes ?? 0)) {
-    const message = `it has change ${revision}, and change ${noted?.bytes} was written: an older copy was put in its place`;
+  if (noted !== undefined && revision < noted) {
+    const message = `it has change ${revision}, and change ${noted} was written: an older copy was put in its place`;
     faults.push({ where: path, message });
   }
-  return [...faults, ...findChange(path, { own: { ...own, bytes: revision }, noted, lock })];
+  return faults;
 }
 
 /** The same of a run that has begun. */
@@ -74,28 +73,12 @@ export async function findRunFaults(
   if (!isSameIdentity(journal, identityOf(path, own))) {
     faults.push({ where: path, message: 'it is a copy of the file that the run wrote' });
   }
-  const noted = lock.known(journalKeyOf(plan));
-  const known = Math.max(ended?.journalBytes ?? 0, noted?.bytes ?? 0);
+  const known = Math.max(ended?.journalBytes ?? 0, lock.known(journalKeyOf(plan)) ?? 0);
   if (own.bytes < known) {
     const message = `it has ${own.bytes} bytes, and had ${known}: an older copy was put in its place, or its end is cut off`;
     faults.push({ where: path, message });
   }
-  return [...faults, ...findChange(path, { own, noted, lock })];
-}
-
-/**
- * Nothing can set the time of a file's last change. Where the last owner came to its end, its lock and the lengths say that the file is the last one,
- * and its lines have checksums. What followed the last note of one that was killed no one knows, so the time must be that of the note; after a
- * power cut it may be of a line that was lost.
- */
-function findChange(
-  path: string,
-  { own, noted, lock }: { own: FileFacts; noted: Noted | undefined; lock: Lock },
-): Fault[] {
-  const isAsNoted = noted?.changedMs === undefined || own.bytes !== noted.bytes || own.changedMs === noted.changedMs;
-  if (isAsNoted || !lock.wasKilledHere) return [];
-  const when = timeOf(own.changedMs);
-  return [{ where: path, message: `its process was killed, and something else than volley changed it since, ${when}` }];
+  return faults;
 }
 
 function timeOf(ms: number): string {
@@ -108,20 +91,6 @@ export function listOpenJournals({ runs }: RegistryState, directories: RunDirect
     if (ended?.state === 'finished' || abandoned !== undefined || pruned !== undefined) return [];
     return [[journalKeyOf(plan), join(directories.of(plan), JOURNAL_FILE)]];
   });
-}
-
-/** What is known of them, with their times as they are now. */
-export async function lookAgain(
-  files: Files,
-  noted: Iterable<readonly [key: string, path: string]>,
-  known: (key: string) => Noted | undefined,
-): Promise<Known> {
-  const looked: Record<string, Noted> = {};
-  for (const [key, path] of noted) {
-    const bytes = known(key)?.bytes;
-    if (bytes !== undefined) looked[key] = noteOf(bytes, await files.stat(path));
-  }
-  return looked;
 }
 
 /**

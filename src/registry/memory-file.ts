@@ -3,11 +3,10 @@ import { UserError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import type { RunRecord } from '../plan/format/run-record.js';
 import { readSealed, sealJson, sha256Of } from '../plan/format/sealed-json.js';
-import type { FileFacts, Files } from '../storage/files.js';
+import type { Files } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import { acquireLock, type Lock } from '../storage/lock.js';
 import type { LockPorts, OwnerWatch } from '../storage/lock-file.js';
-import { type Noted, noteOf } from '../storage/lock-file.js';
 import type { PlanClaims } from './claims.js';
 
 /**
@@ -104,11 +103,6 @@ export async function writeMemory(
     const { path: _, ...own } = identityOf(path, facts);
     return sealJson({ format: MEMORY_FORMAT, ...document, own });
   });
-}
-
-/** Of the memory, whose length says nothing: by its revision. */
-export function noteOfMemory(revision: number, found: FileFacts | undefined): Noted {
-  return noteOf(revision, found && { ...found, bytes: revision });
 }
 
 /** Also what processes that died had not given its name; a backup that a person made beside them stays. */

@@ -35,7 +35,7 @@ export async function openRegistry(deps: Ports, options: OpenOptions): Promise<R
   if (faults.length > 0) await adoptPlans(files, directories, state);
   // From here on a memory without what its lock knows is no longer new.
   if (faults.length === 0 && document === undefined) await lock.attest({});
-  const noted = lock.known(MEMORY_KEY)?.bytes ?? 0;
+  const noted = lock.known(MEMORY_KEY) ?? 0;
   const { epoch = 0, revision = 0, adopted = [] } = document ?? {};
   const stored = { epoch, revision: Math.max(revision, noted), adopted, claims: read.found };
   const registry = new Registry(deps, options, { state, stored, directories });

@@ -12,14 +12,13 @@ import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { describeReimport, describeRetry } from './claim-rows.js';
 import type { PlanClaims } from './claims.js';
-import { findRunFaults, listOpenJournals, lookAgain } from './find-faults.js';
+import { findRunFaults, listOpenJournals } from './find-faults.js';
 import {
   type Adoption,
   type Fault,
   MEMORY_KEY,
   type MemoryDocument,
   memoryPath,
-  noteOfMemory,
   removeOlder,
   writeClaims,
   writeMemory,
@@ -215,7 +214,7 @@ export class Registry {
     this.#stored = stored;
     for (const each of claims) this.state.claims.add(each);
     for (const each of records) this.state.put(each);
-    await lock.note(MEMORY_KEY, await this.#look());
+    await lock.note(MEMORY_KEY, stored.revision);
     for (const { plan } of records) await this.keep(plan);
     if (this.#isOwn) return;
     this.#isOwn = true;
@@ -235,13 +234,11 @@ export class Registry {
     ]) {
       if ((await files.stat(path)) !== undefined) await syncFile(files, path);
     }
-    const known = await lookAgain(files, journals, (key) => (isAdopted ? undefined : lock.known(key)));
-    await lock.attest({ ...known, [MEMORY_KEY]: await this.#look() });
-  }
-
-  async #look() {
-    const { epoch, revision } = this.#stored;
-    return noteOfMemory(revision, await this.#deps.files.stat(memoryPath(this.#options.jobDirectory, epoch)));
+    const known = journals.flatMap(([key]) => {
+      const bytes = isAdopted ? undefined : lock.known(key);
+      return bytes === undefined ? [] : [[key, bytes]];
+    });
+    await lock.attest({ ...Object.fromEntries(known), [MEMORY_KEY]: this.#stored.revision });
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { InternalError } from '../domain/errors.js';
 import type { Clock } from '../ports/clock.js';
-import type { FileFacts, Files, UpdatedFile } from './files.js';
+import type { Files, UpdatedFile } from './files.js';
 import { type Identity, identityOf, isSameIdentity } from './identity.js';
 
 export interface Owner {
@@ -39,7 +39,7 @@ export interface LockFile extends Owner {
   readonly before?: Before | undefined;
 }
 
-export interface Before extends Pick<LockFile, 'host' | 'state'> {
+export interface Before {
   readonly known: Known;
   /** The file of that owner, or of one since, is not the one that it wrote: it is gone or damaged, a copy, or was put back. */
   readonly isReplaced: boolean;
@@ -132,22 +132,8 @@ export function pathOf(directory: string, epoch: number): string {
   return join(directory, `lock-${String(epoch).padStart(6, '0')}.json`);
 }
 
-/** What the owner of the lock knows of a file that it writes. */
-export interface Noted {
-  /** Where the last good line ends that is on disk; of the memory, which is written whole, the number of its change. */
-  readonly bytes: number;
-  /** When it last changed, as read back from its disk while it was so long; absent where that is not known. */
-  readonly changedMs?: number;
-}
-
-/** By the file's key. */
-export type Known = Readonly<Record<string, Noted>>;
-
-export function noteOf(bytes: number, found: FileFacts | undefined): Noted {
-  // Behind a longer one another process has written.
-  if (found === undefined || found.bytes !== bytes || found.changedMs === 0) return { bytes };
-  return { bytes, changedMs: found.changedMs };
-}
+/** By a file's key: where its last good line ends that is on disk; of the memory, which is written whole, the number of its change. */
+export type Known = Readonly<Record<string, number>>;
 
 const CRC_DIGITS = 8;
 

@@ -12,7 +12,6 @@ import {
   LEASE_MS,
   type LockFile,
   type LockPorts,
-  type Noted,
   NotePad,
   type Owner,
   type OwnerWatch,
@@ -45,14 +44,12 @@ export interface Lock extends Held {
   readonly lastWrittenMsAgo?: number | undefined;
   /** The file of the last owner that had found the job as it was left is not the one that it wrote: it is gone or damaged, a copy, or was put back. */
   readonly isReplaced: boolean;
-  /** That owner was killed on this host, which has not been started again since. */
-  readonly wasKilledHere: boolean;
-  /** What is noted of a file, by the last owner and then by this one; undefined where nothing is. */
-  known(key: string): Noted | undefined;
+  /** What is noted of a file (lock-file.ts), by the last owner and then by this one; undefined where nothing is. */
+  known(key: string): number | undefined;
   /** The job was found as it was left: from now on our file has what this owner knows, and what it notes. */
   attest(known: Known): Promise<void>;
-  /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it (lock-file.ts). */
-  note(key: string, noted: Noted): Promise<void>;
+  /** Notes what is on disk of a file, before anything relies on it, where a kill cannot lose it. */
+  note(key: string, noted: number): Promise<void>;
 }
 
 /** What allows a process to send, as long as it lasts. */
@@ -118,15 +115,15 @@ export async function acquireLock(deps: LockPorts, directory: string, above = 0,
 /** What is to be known of the last owner that had found the job as it was left. A taker that died may have left a file that says nothing. */
 async function readBefore(deps: LockPorts, directory: string, current: LockFile | undefined): Promise<Before> {
   const last = current?.instance === '' ? await readHighest(deps, directory, current.epoch) : current;
-  if (last === undefined || last.instance === '') return { known: {}, host: '', state: 'held', isReplaced: true };
+  if (last === undefined || last.instance === '') return { known: {}, isReplaced: true };
   const path = pathOf(directory, last.epoch);
   const found = await deps.files.stat(path);
   const isOwn = last.own && found && isSameIdentity({ ...last.own, path }, identityOf(path, found));
   // Its owner lives, by a clock that is behind ours, and wrote the file that was found after the one that was read.
   const again = isOwn ? last : await readHighest(deps, directory, last.epoch + 1);
   if (!isDeepStrictEqual(again?.own, last.own)) throw describeTakeover(path);
-  const { known = {}, host, state, isReplaced } = last.before ?? { ...last, isReplaced: false };
-  return { known, host, state, isReplaced: isReplaced || !isOwn };
+  const { known = {}, isReplaced } = last.before ?? { ...last, isReplaced: false };
+  return { known, isReplaced: isReplaced || !isOwn };
 }
 
 /** The current owner of the job; undefined if there is none. */
@@ -230,7 +227,6 @@ function holdLock(
     lastRenewedAt: own.lastRenewedAt,
     lastWrittenMsAgo: own.lastWrittenMsAgo,
     isReplaced: own.before.isReplaced,
-    wasKilledHere: own.before.state === 'held' && own.before.host === deps.owner.host,
     known: (key) => known[key],
     assertHeld,
     assertFresh,

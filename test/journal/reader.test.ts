@@ -75,7 +75,7 @@ test('a journal whose good lines end before what was noted of them is damaged, h
   const files = memoryFiles({ [JOURNAL_PATH]: Buffer.concat([...lines.slice(0, 2), Buffer.alloc(bytes - kept)]) });
   const end = await readJournal(files, JOURNAL_PATH, () => {});
   const { plan, lock } = aLock(2);
-  const known = () => ({ bytes });
+  const known = () => bytes;
   await expect(continueJournal(files, JOURNAL_PATH, { end, plan, lock: { ...lock, known } })).rejects.toMatchObject({
     code: 'journal-damaged',
     message: expect.stringContaining(`its last good line ends at byte ${kept}, and one ended at ${bytes}`),

@@ -60,7 +60,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'an older copy of the memory is not noticed',
     file: 'src/registry/find-faults.ts',
-    find: '  if (revision < (noted?.bytes ?? 0)) {',
+    find: '  if (noted !== undefined && revision < noted) {',
     replace: '  if (revision < 0) {',
     tests: ['test/registry/open-registry.test.ts'],
   },
@@ -129,19 +129,10 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a memory without the lock that knew it is believed',
     file: 'src/storage/lock.ts',
-    find: "state: 'held', isReplaced: true }",
-    replace: "state: 'held', isReplaced: false }",
+    find: 'known: {}, isReplaced: true }',
+    replace: 'known: {}, isReplaced: false }',
     tests: ['test/e2e/one-memory.test.ts'],
     title: 'a directory that is not as volley left it is refused without its lock file, until a person adopts it',
-  },
-  {
-    name: 'what changed the journal after a kill is taken for chmod',
-    file: 'src/registry/find-faults.ts',
-    find: 'if (isAsNoted || !lock.wasKilledHere) return [];',
-    replace: 'if (isAsNoted || !lock.wasKilledHere || own.bytes >= 0) return [];',
-    tests: ['test/e2e/one-memory.test.ts'],
-    title:
-      'a directory that is not as volley left it is refused where something else changed the journal of a run that a kill ended, whatever it was',
   },
   {
     name: 'zeros at the end of a journal are taken for lines that were never on disk',
@@ -166,14 +157,6 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     tests: ['test/e2e/rows-stay-owned.test.ts'],
     title:
       'a single run deleted that was a re-import its files stay taken, its rows stay owned; what no one claimed is sent',
-  },
-  {
-    name: 'a line that a power cut took makes a copy of the file',
-    file: 'src/storage/lock.ts',
-    find: "own.before.state === 'held' && own.before.host === deps.owner.host",
-    replace: "own.before.state === 'held'",
-    tests: ['test/storage/last-owner.test.ts'],
-    title: 'an owner was killed here where it did not release the lock on this host, also behind owners that refused',
   },
   {
     name: 'apply sends an abandoned plan',

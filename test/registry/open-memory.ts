@@ -16,8 +16,8 @@ export function aLock(revision?: number, epoch = 1): Lock {
   return {
     ...{ epoch, lastOwnedMsAgo: undefined, lastRenewedAt: undefined },
     ...{ assertHeld: async () => {}, assertFresh: () => {}, release: async () => {} },
-    known: (key) => (key === 'memory' && revision !== undefined ? { bytes: revision } : undefined),
-    ...{ isReplaced: false, wasKilledHere: false, attest: async () => {}, note: async () => {} },
+    known: (key) => (key === 'memory' ? revision : undefined),
+    ...{ isReplaced: false, attest: async () => {}, note: async () => {} },
   };
 }
 

@@ -159,7 +159,6 @@ export async function aRun({ made, service = aScriptedService(), stop = new Stop
         lastOwnedMsAgo: undefined,
         lastRenewedAt: undefined,
         isReplaced: false,
-        wasKilledHere: false,
         known: () => undefined,
         attest: async () => {},
         note: async () => {},

@@ -28,24 +28,24 @@ test('an owner that died may have sent just now', async () => {
 test('the next owner knows how long the files were that the last one wrote', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest({ [memory]: { bytes: 700 } });
+  await first.attest({ [memory]: 700 });
   await first.release();
   const idle = await job.take({ owner: { pid: 2 } });
-  expect(idle.known(memory)).toEqual({ bytes: 700 });
+  expect(idle.known(memory)).toEqual(700);
   await idle.release();
-  expect((await job.take({ owner: { pid: 3 } })).known(memory)).toEqual({ bytes: 700 });
+  expect((await job.take({ owner: { pid: 3 } })).known(memory)).toEqual(700);
 });
 
 test('an owner that has not found the job as it was left leaves what the one before it noted, however many there are', async () => {
   const job = aJobDirectory();
   const first = await job.take();
-  await first.attest({ [memory]: { bytes: 700 } });
+  await first.attest({ [memory]: 700 });
   await first.release();
   for (let pid = 2; pid < 12; pid++) {
     job.clock.wallMs += 100_000;
     const refused = await job.take({ owner: { pid } });
-    expect(refused.known(memory)).toEqual({ bytes: 700 });
-    await refused.note(memory, { bytes: 900 });
+    expect(refused.known(memory)).toEqual(700);
+    await refused.note(memory, 900);
     await refused.release();
   }
 });
@@ -69,34 +69,16 @@ test('a lock file that was put back in place of the last one is known by the fil
   expect((await job.take({ owner: { pid: 13 } })).isReplaced).toBe(false);
 });
 
-test('an owner was killed here where it did not release the lock on this host, also behind owners that refused', async () => {
-  const job = aJobDirectory();
-  const killed = await job.take({ owner: { pid: 1 } });
-  await killed.attest({});
-  job.dies(1);
-  for (let pid = 2; pid < 5; pid++) {
-    const next = await job.take({ owner: { pid } });
-    expect(next.wasKilledHere).toBe(true);
-    await next.release();
-  }
-  // A machine that was started again is another host.
-  const elsewhere = await job.take({ owner: { pid: 5, host: 'a, after a power cut' } });
-  expect(elsewhere.wasKilledHere).toBe(false);
-  await elsewhere.attest({});
-  await elsewhere.release();
-  expect((await job.take({ owner: { pid: 6, host: 'a, after a power cut' } })).wasKilledHere).toBe(false);
-});
-
 describe('what an owner noted', () => {
   test('is known to the next one, although a kill ended it at once', async () => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest({ journal: { bytes: 90 }, registry: { bytes: 700 } });
-    for (const bytes of [1000, 1_000_000, 2_000_000]) await first.note('journal', { bytes });
-    await first.note('registry', { bytes: 7 });
+    await first.attest({ journal: 90, registry: 700 });
+    for (const bytes of [1000, 1_000_000, 2_000_000]) await first.note('journal', bytes);
+    await first.note('registry', 7);
     job.dies(1);
     const next = await job.take({ owner: { pid: 2 } });
-    expect([next.known('journal'), next.known('registry')]).toEqual([{ bytes: 2_000_000 }, { bytes: 7 }]);
+    expect([next.known('journal'), next.known('registry')]).toEqual([2_000_000, 7]);
   });
 
   test.each([
@@ -109,25 +91,25 @@ describe('what an owner noted', () => {
   ])('is what was synced before, where a power cut left a note that is %s', async (_how, damage) => {
     const job = aJobDirectory();
     const first = await job.take();
-    await first.attest({ journal: { bytes: 90 } });
-    await first.note('journal', { bytes: 1000 });
+    await first.attest({ journal: 90 });
+    await first.note('journal', 1000);
     const [line = '', note = ''] = job.readText(1).split('\n');
     expect(note).toContain('1000');
     job.put(1, `${line}\n${damage(`${note}\n`)}`);
     job.dies(1);
-    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual({ bytes: 90 });
+    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual(90);
   });
 
   test('stands behind a renewal that was under way', async () => {
     const job = aJobDirectory();
     const first = await job.take();
     await first.attest({});
-    await first.note('journal', { bytes: 500 });
+    await first.note('journal', 500);
     const renewal = job.clock.pass(15_000);
-    const noted = first.note('journal', { bytes: 600 });
+    const noted = first.note('journal', 600);
     await Promise.all([renewal, noted]);
     job.dies(1);
-    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual({ bytes: 600 });
+    expect((await job.take({ owner: { pid: 2 } })).known('journal')).toEqual(600);
   });
 
   test('is not written into the file of another: an owner under which its file was replaced has lost the lock', async () => {
@@ -137,7 +119,7 @@ describe('what an owner noted', () => {
     const text = job.readText(1);
     await job.files.remove(pathOf(1));
     await job.files.createExclusive(pathOf(1), text);
-    await first.note('journal', { bytes: 500 });
+    await first.note('journal', 500);
     expect(job.readText(1)).toBe(text);
     await expect(first.assertHeld()).rejects.toMatchObject(LOST);
   });
@@ -147,12 +129,12 @@ describe('what an owner noted', () => {
     async (text) => {
       const job = aJobDirectory();
       const first = await job.take();
-      await first.attest({ journal: { bytes: 90 } });
+      await first.attest({ journal: 90 });
       await first.release();
       job.put(2, text);
       job.clock.jump({ wallMs: 60_000, steadyMs: 0 });
       const next = await job.take({ owner: { pid: 3 } });
-      expect([next.epoch, next.known('journal'), next.isReplaced]).toEqual([3, { bytes: 90 }, false]);
+      expect([next.epoch, next.known('journal'), next.isReplaced]).toEqual([3, 90, false]);
     },
   );
 
