@@ -82,6 +82,8 @@ export function createSharedLane(options: {
   /** Nothing is booked before: turns are for processes that reach the service. */
   let awayUntilMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
+  /** For what is not to be asked at once: until then others would get no earlier turn. */
+  let askAtMs = Number.NEGATIVE_INFINITY;
   let preparationMs = 10;
   let latenessMs = LATENESS_MS.least;
   /** Of calls, beyond the shortest way. */
@@ -94,17 +96,15 @@ export function createSharedLane(options: {
 
   /** Asks until nobody waits: one call at a time. */
   const ask = async () => {
-    wake.abort();
     if (isAsking) return;
     isAsking = true;
     try {
       while ((waiting.length > 0 || said.slowed || said.pauseMs > 0) && !stopped.aborted) {
+        const restMs = askAtMs - clock.monotonicMs();
+        if (restMs > 0) await clock.sleep(restMs, wake.signal);
         // Before the call: what comes meanwhile is not to wait for its answer's time.
         wake = new AbortController();
-        const againInMs = await askOnce();
-        // Not always in the same order: else the first would take every turn.
-        const sleepMs = Math.max(BLOCK_MS, againInMs + LATER_MS - random() * (SOONER_MS + answerMs));
-        if (againInMs > 0 && !stopped.aborted) await clock.sleep(sleepMs, wake.signal);
+        if (!stopped.aborted) await askOnce();
       }
     } catch (error) {
       refuseAll(stopped.aborted ? new LaneStopped() : error);
@@ -112,6 +112,11 @@ export function createSharedLane(options: {
       isAsking = false;
       if (stopped.aborted) refuseAll(new LaneStopped());
     }
+  };
+
+  const askAtOnce = () => {
+    wake.abort();
+    void ask();
   };
 
   const giveTurns = (asking: readonly Waiting[], booked: BookedTurns) => {
@@ -129,7 +134,7 @@ export function createSharedLane(options: {
     if (reached !== undefined) options.onReach(reached);
   };
 
-  const askOnce = async (): Promise<number> => {
+  const askOnce = async () => {
     const urgent = waiting.filter(({ isUrgent }) => isUrgent);
     const startMs = clock.monotonicMs();
     // Of a turn that is booked before the clock is known, no one can say when it is.
@@ -155,16 +160,20 @@ export function createSharedLane(options: {
     delayMs = follow(delayMs, endMs - server.toLocal(booked.nowMs).latestMs, DELAY_MS);
     giveTurns(asking, booked);
     if (isKnown) noteReach({ uncertaintyMs, latenessMs, slackMs: booked.slackMs });
-    // The next call takes as long to come there.
-    return waiting.length > 0 ? Math.max(booked.againInMs - answerMs, BLOCK_MS) : 0;
+    // Who comes next has its turn behind those that are booked: together with others, if the last of them is not near.
+    const lastInMs = (booked.inMs.at(-1) ?? 0) - asked.leadMs - answerMs - latenessMs;
+    // Not always in the same order: else the first would take every turn.
+    const againInMs = booked.againInMs + LATER_MS - random() * (SOONER_MS + answerMs);
+    // From the start: the next call takes as long to come there.
+    askAtMs = Math.max(endMs + BLOCK_MS, startMs + (booked.againInMs > 0 ? againInMs : lastInMs));
   };
 
   const book = (cost: Cost, isUrgent: boolean): Promise<Turn> =>
     new Promise((give, refuse) => {
       if (stopped.aborted) return refuse(new LaneStopped());
       waiting.push({ costMs: rate.costMs(cost), isUrgent, give, refuse });
-      // Others need not ask before the time that the store gave them.
-      if (isUrgent || !isAsking) void ask();
+      if (isUrgent) askAtOnce();
+      else void ask();
     });
 
   const sleepUntil = async (timeMs: number) => {
@@ -232,11 +241,11 @@ export function createSharedLane(options: {
         return;
       }
       said.pauseMs = Math.max(said.pauseMs, delayMs);
-      void ask();
+      askAtOnce();
     },
     slowDown: () => {
       said.slowed = true;
-      void ask();
+      askAtOnce();
     },
     noteSuccess: () => {
       said.succeeded = true;

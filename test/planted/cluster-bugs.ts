@@ -18,8 +18,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'what comes while a lane asks for turns waits for the time of the answer',
     file: 'src/cluster/shared-lane.ts',
-    find: 'await clock.sleep(sleepMs, wake.signal)',
-    replace: 'await clock.sleep(sleepMs, (wake = new AbortController()).signal)',
+    find: 'await clock.sleep(restMs, wake.signal)',
+    replace: 'await clock.sleep(restMs, (wake = new AbortController()).signal)',
     tests: ['test/cluster/shared-lane.test.ts'],
   },
   {
