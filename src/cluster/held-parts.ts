@@ -9,13 +9,12 @@ import type { Journal } from '../run/run-deps.js';
 import type { PartSource, PartToSend } from '../run/send/request-reader.js';
 import { coalesce, GroupCommit } from '../storage/group-commit.js';
 import type { Held } from '../storage/lock.js';
-import { type AcknowledgedCalls, LeaseLost } from './lease.js';
+import { type Lease, LeaseLost } from './lease.js';
 import {
   type BeginEntry,
   type ClaimedPart,
   type EndEntry,
   nameOfPart,
-  type Store,
   type WorkerEntry,
   type WorkerKey,
   type WorkingRun,
@@ -34,20 +33,14 @@ interface Pending {
 
 const POLL_MS = 200;
 
-interface HeldPartsDeps {
-  readonly store: Store;
-  readonly lease: Pick<Held, 'assertFresh'>;
-  readonly clock: Clock;
-  readonly sent: Pick<AcknowledgedCalls, 'next' | 'note' | 'life'>;
-}
-
 /**
  * The parts of one step that a worker has claimed: where its runner gets them from, what it writes of them, and what allows it to
  * send. An intent is the begin of an attempt in the store, an outcome its end. A request that waits long for its turn asks the store
  * once more whether the run is led: it may have been let go.
  */
 export class HeldParts implements PartSource, Journal, Held {
-  readonly #deps: HeldPartsDeps;
+  readonly #lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>;
+  readonly #clock: Clock;
   readonly #key: WorkerKey;
   readonly #epoch: number;
   readonly #claimAtOnce: () => number;
@@ -59,25 +52,21 @@ export class HeldParts implements PartSource, Journal, Held {
   #openAt = NEVER;
 
   constructor(
-    { worker, run, born, epoch, step }: WorkerKey & Pick<WorkingRun, 'born' | 'epoch'>,
-    deps: HeldPartsDeps,
-    { claimAtOnce }: { claimAtOnce: () => number },
+    { run, step, born, epoch }: Pick<WorkingRun, 'run' | 'step' | 'born' | 'epoch'>,
+    lease: Pick<Lease, 'worker' | 'calls' | 'assertFresh'>,
+    claimAtOnce: () => number,
   ) {
-    this.#key = { worker, run, step };
+    this.#lease = lease;
+    this.#clock = lease.calls.clock;
+    this.#key = { worker: lease.worker, run, step };
     this.#epoch = epoch;
-    this.#deps = deps;
     this.#claimAtOnce = claimAtOnce;
     this.#commit = new GroupCommit({
       write: async (group) => {
-        const { store, sent, clock } = deps;
-        const askedAt = readMoment(clock);
-        const call = sent.next();
+        const askedAt = readMoment(this.#clock);
         const entries = group.map(({ entry }) => entry);
-        const { refused, life } = await store.append(this.#key, entries, call);
-        // Else of a server whose place another has taken meanwhile, where this process checks in without it.
-        const counts = life === sent.life;
-        if (counts) sent.note(worker, call, born);
-        for (const [index, pending] of group.entries()) pending.isRefused = !counts || refused.includes(index);
+        const refused = await lease.calls.append(this.#key, born, entries);
+        for (const [index, pending] of group.entries()) pending.isRefused = refused.includes(index);
         if (group.some(({ entry, isRefused }) => entry.type === 'begin' && !isRefused)) this.#openAt = askedAt;
       },
       describeFailure: (cause) => (cause instanceof Error ? cause : new Error(String(cause))),
@@ -95,7 +84,7 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   async awaitMore(): Promise<boolean> {
-    await this.#deps.clock.sleep(POLL_MS);
+    await this.#clock.sleep(POLL_MS);
     return this.#isOpen;
   }
 
@@ -106,7 +95,7 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   readonly refresh = coalesce(async () => {
-    if (ageMs(this.#deps.clock, this.#openAt) > BEGUN_FOR_MS / 2) await this.#claim(0);
+    if (ageMs(this.#clock, this.#openAt) > BEGUN_FOR_MS / 2) await this.#claim(0);
   });
 
   async assertHeld(): Promise<void> {
@@ -115,14 +104,14 @@ export class HeldParts implements PartSource, Journal, Held {
   }
 
   assertFresh(): void {
-    this.#deps.lease.assertFresh();
-    if (ageMs(this.#deps.clock, this.#openAt) <= BEGUN_FOR_MS) return;
+    this.#lease.assertFresh();
+    if (ageMs(this.#clock, this.#openAt) <= BEGUN_FOR_MS) return;
     throw new LeaseLost('the store did not say of late that the run is led: nothing is sent');
   }
 
   async #claim(count: number): Promise<void> {
-    const askedAt = readMoment(this.#deps.clock);
-    const claimed = await this.#deps.store.claim(this.#key, {
+    const askedAt = readMoment(this.#clock);
+    const claimed = await this.#lease.calls.store.claim(this.#key, {
       count,
       epoch: this.#epoch,
       holding: [...this.#held.values()].map(({ step, request, part }) => ({ step, request, part })),

@@ -135,6 +135,10 @@ async function sendFromHere(
   try {
     const end = await workForRuns(
       {
+        ...context.deps,
+        store: deps.store,
+        // The leader counts what all workers settle.
+        onProgress: () => {},
         runs: { run: plan.id },
         isOver: () => false,
         leaseMs,
@@ -142,8 +146,6 @@ async function sendFromHere(
         openService: async () => ({ job, transport, authorize, createLane: deps.createLane }),
       },
       local,
-      // The leader counts what all workers settle.
-      { ...context.deps, store: deps.store, onProgress: () => {} },
     );
     if (end === undefined) return;
     context.deps.onNotice(`${end.detail}; this process sends nothing more, other workers continue if there are any`);

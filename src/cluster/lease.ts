@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.js';
 import { ageMs, NEVER, readMoment } from '../ports/clock.js';
-import type { SentCalls, Store } from './store.js';
+import type { SentCalls, Store, WorkerEntry, WorkerKey } from './store.js';
 
 /** The worker sends nothing more this long before others may take what it holds: for a request on its way. */
 const SAFETY_MS = 10_000;
@@ -15,31 +15,27 @@ export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 }
 
-export interface LeaseDeps {
-  readonly store: Pick<Store, 'beat' | 'checkIn'>;
-  readonly clock: Clock;
-  readonly leaseMs: number;
-  /** Of the worker, for people. */
-  readonly name: string;
-  /** Of the process, under whatever lease. */
-  readonly sent: Pick<AcknowledgedCalls, 'list' | 'life' | 'checkedIn'>;
-}
-
 /**
  * The lease of one worker. A process that was paused for longer sends nothing when it wakes: its clocks are read
  * right before each request, both of them, since the monotonic one stands still while a machine sleeps.
  */
 export class Lease {
   readonly worker: string;
-  readonly #deps: LeaseDeps;
+  /** Of the process, under whatever lease. */
+  readonly calls: AcknowledgedCalls;
+  readonly #leaseMs: number;
+  readonly #name: string;
   readonly #stop = new AbortController();
   #confirmed = NEVER;
   #isLost = false;
   #renewing: Promise<void> = Promise.resolve();
 
-  constructor(worker: string, deps: LeaseDeps) {
+  /** `name`: of the worker, for people. */
+  constructor(worker: string, calls: AcknowledgedCalls, { leaseMs, name }: { leaseMs: number; name: string }) {
     this.worker = worker;
-    this.#deps = deps;
+    this.calls = calls;
+    this.#leaseMs = leaseMs;
+    this.#name = name;
   }
 
   get isLost(): boolean {
@@ -53,8 +49,7 @@ export class Lease {
   }
 
   get isFresh(): boolean {
-    const { clock, leaseMs } = this.#deps;
-    return !this.#isLost && ageMs(clock, this.#confirmed) <= leaseMs - SAFETY_MS;
+    return !this.#isLost && ageMs(this.calls.clock, this.#confirmed) <= this.#leaseMs - SAFETY_MS;
   }
 
   async start(): Promise<void> {
@@ -74,9 +69,9 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const { clock, leaseMs } = this.#deps;
+    const everyMs = Math.min(MAX_BEAT_MS, this.#leaseMs / BEATS_PER_LEASE);
     while (!this.#isLost) {
-      await clock.sleep(Math.min(MAX_BEAT_MS, leaseMs / BEATS_PER_LEASE), this.#stop.signal);
+      await this.calls.clock.sleep(everyMs, this.#stop.signal);
       if (this.#stop.signal.aborted) return;
       // The lease then ends, and assertFresh says so before the next request.
       await this.#beat().catch(() => {});
@@ -84,48 +79,61 @@ export class Lease {
   }
 
   async #beat(): Promise<void> {
-    const { store, clock, leaseMs, name, sent } = this.#deps;
-    const start = readMoment(clock);
-    const { isAlive, life } = await store.beat(this.worker, { name, leaseMs, life: sent.checkedIn });
-    if (!isAlive) this.#isLost = true;
-    else this.#confirmed = start;
-    // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
-    sent.life = life;
-    if (sent.checkedIn === life) return;
-    await store.checkIn(life, sent.list(this.worker));
-    sent.checkedIn = life;
+    const start = readMoment(this.calls.clock);
+    const isAlive = await this.calls.beat(this.worker, { name: this.#name, leaseMs: this.#leaseMs });
+    if (isAlive) this.#confirmed = start;
+    else this.#isLost = true;
   }
 }
 
-/** What the store has acknowledged to a process: it proves, in a new life of the server, that nothing of it is missing. */
+/**
+ * The calls of a process by which it sends. It remembers what the store has acknowledged: that proves, in a new life of the server, that
+ * nothing of it is missing.
+ */
 export class AcknowledgedCalls {
+  readonly store: Store;
+  readonly clock: Clock;
   /** Of the server, as the process last heard of it. */
-  life: string | undefined;
+  #life: string | undefined;
   /** In which the process has checked in last. */
-  checkedIn: string | undefined;
-  readonly #clock: Clock;
+  #checkedIn: string | undefined;
   #last = 0;
+  /** By the worker in whose name they were made. */
   readonly #calls = new Map<string, { call: number; atMs: number }>();
   readonly #births = new Set<string>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(store: Store, clock: Clock) {
+    this.store = store;
+    this.clock = clock;
   }
 
-  /** The number of a call. */
-  next(): number {
+  /** False once the lease of the worker had ended. */
+  async beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<boolean> {
+    const { isAlive, life } = await this.store.beat(worker, { ...about, life: this.#checkedIn });
+    // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
+    this.#life = life;
+    if (this.#checkedIn !== life) {
+      await this.store.checkIn(life, this.#list(worker));
+      this.#checkedIn = life;
+    }
+    return isAlive;
+  }
+
+  /** Returns the indexes of begins that must not be sent. `born`: of the run. */
+  async append(key: WorkerKey, born: string, entries: readonly WorkerEntry[]): Promise<readonly number[]> {
     this.#last += 1;
-    return this.#last;
-  }
-
-  note(worker: string, call: number, born: string): void {
-    this.#calls.set(worker, { call, atMs: this.#clock.now() });
+    const call = this.#last;
+    const { refused, life } = await this.store.append(key, entries, call);
+    // Else of a server whose place another has taken meanwhile, where this process checks in without it.
+    if (life !== this.#life) return [...entries.keys()];
+    this.#calls.set(key.worker, { call, atMs: this.clock.now() });
     this.#births.add(born);
+    return refused;
   }
 
   /** `worker`: with the lease of now. */
-  list(worker: string): SentCalls {
-    const fromMs = this.#clock.now() - REMEMBERED_MS;
+  #list(worker: string): SentCalls {
+    const fromMs = this.clock.now() - REMEMBERED_MS;
     for (const [before, { atMs }] of this.#calls) if (before !== worker && atMs < fromMs) this.#calls.delete(before);
     const calls = new Map([[worker, 0], ...[...this.#calls].map(([of, { call }]) => [of, call] as const)]);
     return { calls: [...calls].map(([of, call]) => ({ worker: of, call })), births: [...this.#births] };

@@ -6,8 +6,8 @@ import type { StepBefore } from '../run/send/send-context.js';
 import { StepRunner } from '../run/step-runner.js';
 import { StopSwitch } from '../run/stop.js';
 import { HeldParts } from './held-parts.js';
-import { type AcknowledgedCalls, type Lease, LeaseLost } from './lease.js';
-import type { Store, WorkingRun } from './store.js';
+import { type Lease, LeaseLost } from './lease.js';
+import type { WorkingRun } from './store.js';
 import { rowStepOf, type WorkerJob } from './worker-job.js';
 
 /** What happens in a worker, for those who watch it. */
@@ -32,9 +32,7 @@ export async function workOnRun(
   run: WorkingRun,
   job: WorkerJob,
   context: {
-    readonly store: Store;
     readonly lease: Lease;
-    readonly sent: AcknowledgedCalls;
     readonly deps: SendDeps & Pick<RunDeps, 'createLane'>;
     /** Of the process. */
     readonly stop: StopSwitch;
@@ -42,17 +40,12 @@ export async function workOnRun(
     readonly before: StepBefore;
   },
 ): Promise<StopSwitch['reason']> {
-  const { store, lease, sent, deps, before } = context;
+  const { lease, deps, before } = context;
   const step = rowStepOf(job, run.step);
   const kind = kindOf(step);
-  const key = { worker: lease.worker, run: run.run, step: run.step };
   const ended = new AbortController();
   const stop = followStop(context.stop, ended.signal);
-  const held = new HeldParts(
-    { ...key, born: run.born, epoch: run.epoch },
-    { store, lease, clock: deps.clock, sent },
-    { claimAtOnce: () => (before.breaker.isOpen ? 1 : step.limits.concurrency) },
-  );
+  const held = new HeldParts(run, lease, () => (before.breaker.isOpen ? 1 : step.limits.concurrency));
   context.emit?.({ type: 'held', held });
   const onAway = () => {
     // What it had claimed is for others. One whose outcome is to be queried is not postponed for it.
@@ -87,7 +80,7 @@ export async function workOnRun(
   }
   const { reason } = stop;
   if (reason === undefined || reason.reason === 'interrupted') return undefined;
-  if (reason.reason !== 'unavailable') await store.askToStop(run.run, { epoch: run.epoch, ...reason });
+  if (reason.reason !== 'unavailable') await lease.calls.store.askToStop(run.run, { epoch: run.epoch, ...reason });
   return reason;
 }
 

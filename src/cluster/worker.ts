@@ -20,7 +20,8 @@ export interface WorkerService extends Pick<SendDeps, 'transport' | 'authorize'>
   readonly job: WorkerJob;
 }
 
-export interface WorkOptions {
+export interface WorkOptions extends Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> {
+  readonly store: Store;
   readonly runs: RunFilter;
   /** Asked while there is nothing to do; `hasRuns`: whether a run that it may work on is there. */
   readonly isOver: (idle: { readonly forMs: number; readonly hasRuns: boolean }) => boolean;
@@ -33,25 +34,16 @@ export interface WorkOptions {
   readonly emit?: ((event: WorkEvent) => unknown) | undefined;
 }
 
-type WorkDeps = Pick<SendDeps, 'clock' | 'random' | 'onProgress' | 'onAttempt' | 'onNotice'> & {
-  readonly store: Store;
-};
-
 /**
  * Claims requests and sends them, until `stop` or `isOver`; as many workers as wanted do so at once. Returns why it can go on no
  * more, if the service is out of its reach.
  */
-export async function workForRuns(
-  options: WorkOptions,
-  stop: StopSwitch,
-  deps: WorkDeps,
-): Promise<StopSwitch['reason']> {
-  const { store, clock } = deps;
-  const sent = new AcknowledgedCalls(clock);
-  const round: Round = { options, stop, deps, sent, before: undefined };
+export async function workForRuns(options: WorkOptions, stop: StopSwitch): Promise<StopSwitch['reason']> {
+  const { store, clock } = options;
+  const calls = new AcknowledgedCalls(store, clock);
+  const round: Round = { options, stop, before: undefined };
   while (!stop.isRequested) {
-    const { leaseMs, name } = options;
-    const lease = new Lease(randomUUID(), { store, clock, leaseMs, name, sent });
+    const lease = new Lease(randomUUID(), calls, options);
     options.emit?.({ type: 'lease', lease });
     await lease.start();
     try {
@@ -68,16 +60,13 @@ export async function workForRuns(
 interface Round {
   readonly options: WorkOptions;
   readonly stop: StopSwitch;
-  readonly deps: WorkDeps;
-  readonly sent: AcknowledgedCalls;
   /** What this worker knows of its way to the service, by the last step that it sent. */
   before: (StepBefore & { readonly run: string; readonly step: number; readonly atMs: number }) | undefined;
 }
 
 async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason'] | 'again'> {
-  const { options, stop, deps, sent } = round;
-  const { store, clock } = deps;
-  const { runs, emit } = options;
+  const { options, stop } = round;
+  const { store, clock, runs, emit } = options;
   const idleSinceMs = clock.monotonicMs();
   while (!stop.isRequested) {
     if (lease.isLost) return 'again';
@@ -96,7 +85,7 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
     }
     options.onWork?.(run, job);
     const sinceMs = clock.monotonicMs();
-    const reason = await workOnRun(run, job, { store, lease, sent, stop, emit, before, deps: { ...deps, ...access } });
+    const reason = await workOnRun(run, job, { lease, stop, emit, before, deps: { ...options, ...access } });
     round.before = { ...before, run: run.run, step: run.step, atMs: clock.monotonicMs() };
     if (reason?.reason === 'unavailable') return reason;
     // The step may be closed, or wait for its leader: then this was soon over.
@@ -109,10 +98,10 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
 
 /** Returns whether there is nothing more to wait for. `isOther`: there is a run, whose leader has another job file. */
 async function waitForRun(
-  { options, stop, deps }: Round,
+  { options, stop }: Round,
   { idleSinceMs, isOther }: { idleSinceMs: number; isOther: boolean },
 ): Promise<boolean> {
-  const { store, clock } = deps;
+  const { store, clock } = options;
   const hasRuns = await store.hasRuns(options.runs);
   options.emit?.({ type: 'idle', waits: hasRuns && !isOther });
   if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return true;
@@ -120,11 +109,11 @@ async function waitForRun(
   return false;
 }
 
-function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { before, deps }: Round): StepBefore {
+function findBefore({ run, step: number }: WorkingRun, job: WorkerJob, { before, options }: Round): StepBefore {
   const isSame = before?.run === run && before.step === number;
-  if (isSame && deps.clock.monotonicMs() - before.atMs < KNOWN_FOR_MS) return before;
+  if (isSame && options.clock.monotonicMs() - before.atMs < KNOWN_FOR_MS) return before;
   return {
-    breaker: new Breaker({ ...deps, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
-    notices: new StepNotices(deps, { number, kind: rowStepOf(job, number).kind }),
+    breaker: new Breaker({ ...options, giveUpAfterMs: job.service.giveUpAfterSeconds * 1000 }),
+    notices: new StepNotices(options, { number, kind: rowStepOf(job, number).kind }),
   };
 }

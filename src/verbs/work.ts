@@ -89,6 +89,9 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
       const { store, name, laneFor } = cluster;
       const working = workForRuns(
         {
+          ...{ store, clock: env.clock, random: env.random, onProgress: rows.note },
+          onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
+          onNotice: (notice, fields) => log.warn(notice, fields),
           runs: { job: job.name },
           leaseMs: Math.min(LEASE_SECONDS, settings.leaseSeconds) * 1000,
           name,
@@ -112,11 +115,6 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
           },
         },
         stop,
-        {
-          ...{ store, clock: env.clock, random: env.random, onProgress: rows.note },
-          onAttempt: (attempt) => emit({ type: 'attempt', ...attempt }),
-          onNotice: (notice, fields) => log.warn(notice, fields),
-        },
       );
       const end = await working.catch((error: unknown) => {
         if (!(error instanceof StoreLost)) throw error;

@@ -6,9 +6,12 @@ import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
 const LEASE = { leaseMs: 30_000 };
+const A_BEAT = { name: 'host', leaseMs: 600_000 };
 
 /** A worker that has begun its request, and waits for its turn. */
-async function aWaitingRequest(onCall: (method: string, sent: { life: string | undefined }) => void = () => {}) {
+async function aWaitingRequest(
+  onAppend: (calls: AcknowledgedCalls, memory: MemoryCluster) => Promise<unknown> = async () => {},
+) {
   let nowMs = 1_800_000_000_000;
   const clock = { now: () => nowMs, monotonicMs: () => nowMs, sleep: async () => {} };
   const memory = new MemoryCluster(clock);
@@ -19,45 +22,40 @@ async function aWaitingRequest(onCall: (method: string, sent: { life: string | u
   const assertFresh = () => {
     if (isLost) throw new LeaseLost('the lease of the worker has ended');
   };
-  const { life } = await store.readServer();
-  await store.beat('w', { name: 'host', leaseMs: 600_000, life });
-  const calls: string[] = [];
-  const sent = new AcknowledgedCalls(clock);
-  sent.life = life;
-  const counted = memory.connect((method) => {
-    calls.push(method);
-    onCall(method, sent);
+  const called: string[] = [];
+  const counted = memory.connect(async (method) => {
+    called.push(method);
+    if (method === 'append reply') await onAppend(calls, memory);
     return undefined;
   });
-  const held = new HeldParts(
-    { worker: 'w', run: 'run-a', step: 1, born: '', epoch: 1 },
-    { store: counted, lease: { assertFresh }, clock, sent },
-    { claimAtOnce: () => 1 },
-  );
+  const calls = new AcknowledgedCalls(counted, clock);
+  await calls.beat('w', A_BEAT);
+  const run = { run: 'run-a', step: 1, born: '', epoch: 1 };
+  const held = new HeldParts(run, { worker: 'w', calls, assertFresh }, () => 1);
   await held.next();
   await held.append(BEGIN);
-  calls.splice(0);
+  called.splice(0);
   const wait = (ms: number) => {
     nowMs += ms;
   };
   const loseLease = () => {
     isLost = true;
   };
-  return { held, store, lead, calls, wait, loseLease };
+  return { held, store, lead, called, wait, loseLease };
 }
 
 test('a request that waits long for its turn asks now and then, and leaves while its run is led', async () => {
-  const { held, store, lead, calls, wait } = await aWaitingRequest();
+  const { held, store, lead, called, wait } = await aWaitingRequest();
   wait(5_000);
   await held.assertHeld();
-  expect(calls).toEqual([]);
+  expect(called).toEqual([]);
   for (let minute = 0; minute < 5; minute += 1) {
     wait(60_000);
     await readNews(store, lead);
     await held.assertHeld();
     held.assertFresh();
   }
-  expect(calls.filter((call) => call === 'claim')).toHaveLength(5);
+  expect(called.filter((call) => call === 'claim')).toHaveLength(5);
 });
 
 test.each<[string, (request: Waiting) => void]>([
@@ -81,8 +79,9 @@ test('a worker that is paused between its turn and its first byte sends nothing 
 });
 
 test('a worker that has checked in to another life of the server sends nothing that the one before let begin', async () => {
-  const begun = aWaitingRequest((method, sent) => {
-    if (method === 'append reply') sent.life = 'the next';
+  const begun = aWaitingRequest(async (calls, memory) => {
+    memory.restart();
+    await calls.beat('w', A_BEAT);
   });
   await expect(begun).rejects.toThrow(LeaseLost);
 });

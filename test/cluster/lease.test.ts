@@ -1,47 +1,56 @@
 import { expect, test } from 'vitest';
 import { AcknowledgedCalls, Lease, LeaseLost } from '../../src/cluster/lease.js';
-import type { SentCalls } from '../../src/cluster/store.js';
+import type { SentCalls, Store } from '../../src/cluster/store.js';
 import { FakeClock } from '../run/fake-clock.js';
+import { MemoryCluster } from './memory-store.js';
 
 const LEASE_MS = 30_000;
 
-/** Of a process that has checked in to life `one` of the server; `lives`: in which each beat finds it. */
+/** Of a process that has just come; `lives` of the server in which each beat finds it. */
 function aLease(...lives: string[]) {
   const clock = new FakeClock();
-  const sent = new AcknowledgedCalls(clock);
-  sent.checkedIn = 'one';
+  const memory = new MemoryCluster(clock).connect();
   const checkIns: (readonly [life: string, SentCalls])[] = [];
-  const store = {
-    beat: async () => ({ isAlive: true, life: lives.shift() ?? '' }),
-    checkIn: async (...call: [life: string, SentCalls]) => {
+  let life = '';
+  const store: Store = {
+    ...memory,
+    beat: async () => {
+      life = lives.shift() ?? life;
+      return { isAlive: true, life };
+    },
+    append: async () => ({ refused: [], life }),
+    checkIn: async (...call) => {
       checkIns.push(call);
     },
   };
-  const lease = new Lease('w', { store, clock, leaseMs: LEASE_MS, name: 'host 1', sent });
-  return { lease, clock, sent, checkIns };
+  const calls = new AcknowledgedCalls(store, clock);
+  const lease = new Lease('w', calls, { leaseMs: LEASE_MS, name: 'host 1' });
+  const note = (worker: string, born: string) => calls.append({ worker, run: 'run-a', step: 1 }, born, []);
+  return { lease, clock, note, checkIns };
 }
 
 test('a worker checks in once to each life of the server, also as it leaves', async () => {
-  const { lease, checkIns } = aLease('one', 'two');
-  await lease.start();
-  expect(checkIns).toEqual([]);
-  await lease.stop();
-  expect(checkIns.map(([life]) => life)).toEqual(['two']);
+  for (const lives of [['one'], ['one', 'two']]) {
+    const { lease, checkIns } = aLease(...lives);
+    await lease.start();
+    await lease.stop();
+    expect(checkIns.map(([life]) => life)).toEqual(lives);
+  }
 });
 
 test('it checks in with its last call under each lease of ten minutes, and the runs that it worked on', async () => {
-  const { lease, clock, sent, checkIns } = aLease('two', 'two');
-  sent.note('long ago', 1, 'a run');
-  clock.jump({ wallMs: 600_001, steadyMs: 600_001 });
-  sent.note('before', 2, 'a run');
-  sent.note('before', 3, 'another');
+  const { lease, clock, note, checkIns } = aLease('one', 'two');
   await lease.start();
+  await note('long ago', 'a run');
+  clock.jump({ wallMs: 600_001, steadyMs: 600_001 });
+  await note('before', 'a run');
+  await note('before', 'another');
   await lease.stop();
   const calls = [
     { worker: 'w', call: 0 },
     { worker: 'before', call: 3 },
   ];
-  expect(checkIns).toEqual([['two', { calls, births: ['a run', 'another'] }]]);
+  expect(checkIns[1]).toEqual(['two', { calls, births: ['a run', 'another'] }]);
 });
 
 test.each([

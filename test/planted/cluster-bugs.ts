@@ -46,8 +46,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker does not say in a new life of the database what it sent',
     file: 'src/cluster/lease.ts',
-    find: 'if (sent.checkedIn === life) return;',
-    replace: 'if (sent.life === life) return;',
+    find: 'if (this.#checkedIn !== life) {',
+    replace: 'if (this.#life !== life) {',
     tests: ['test/cluster/lease.test.ts'],
   },
   {
