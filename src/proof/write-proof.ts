@@ -54,7 +54,7 @@ async function writeChain(
     await chain.add({ ...describePlan(plan), planSha256, saltSha256: sha256Of(salt) });
     const approvals = await listApprovals(files, source);
     for (const approval of approvals) await chain.add(approval);
-    const rows = new RowStatusView(plan.steps, { isForReport: false });
+    const rows = new RowStatusView(plan.steps);
     for await (const entry of proveJournal(files, source, rows)) {
       const writing = chain.add(entry);
       if (writing !== undefined) await writing;

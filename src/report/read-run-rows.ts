@@ -14,16 +14,12 @@ export interface RunRows {
   readonly end: JournalEnd;
 }
 
-/**
- * Reads the journal of a run: once per command, which passes the result on. `isForReport`: where outcomes
- * stand and how fast rows were sent.
- */
+/** Reads the journal of a run: once per command, which passes the result on. */
 export async function readRunRows(
   files: Files,
   { directory, plan }: { readonly directory: string; readonly plan: Plan },
-  { isForReport = false }: { readonly isForReport?: boolean } = {},
 ): Promise<RunRows> {
-  const rows = new RowStatusView(plan.steps, { isForReport });
+  const rows = new RowStatusView(plan.steps);
   const end = await readJournal(files, join(directory, JOURNAL_FILE), (line) => rows.apply(line));
   return { directory, plan, rows, state: rows.state, end };
 }

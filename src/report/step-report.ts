@@ -1,17 +1,18 @@
+import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
-import type { RowVerdict, Verdict } from '../domain/row.js';
+import type { RowOutcomes, RowVerdict } from '../domain/row.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep, type RowStep } from '../job/job.js';
+import { JournalWindow } from '../journal/reader.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
-import type { Plan, PlannedStep } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';
 import type { Files } from '../storage/files.js';
-import type { OutcomeReader, PlacedOutcome, SettledRow } from './outcome-reader.js';
 import { describeRejection, describeSkip, describeVerdict, escapeServiceText, type Output } from './rows.js';
 import { StepOutputs, type StepReport } from './step-outputs.js';
 
@@ -49,16 +50,21 @@ export async function writeStepReport(
 /** The rows of a step in their order, in batches, each with the output that it stands in and what that says of it. */
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
-  const rows = describeRows(source, rowStepOf(plan, planned));
-  for await (const batch of readRowBatches(files, directory, planned)) {
-    const reported: ReportedRow[] = [];
-    for (const row of batch) {
-      // To await each of a million rows takes longer than what is awaited.
-      const reading = rows.moveTo(row);
-      if (reading !== undefined) await reading;
-      reported.push({ row, ...rows.describe(row) });
+  const journal = new JournalWindow(files, join(directory, JOURNAL_FILE));
+  const rows = describeRows(source, rowStepOf(plan, planned), journal);
+  try {
+    for await (const batch of readRowBatches(files, directory, planned)) {
+      const reported: ReportedRow[] = [];
+      for (const row of batch) {
+        // To await each of a million rows takes longer than what is awaited.
+        const reading = rows.moveTo(row);
+        if (reading !== undefined) await reading;
+        reported.push({ row, ...rows.describe(row) });
+      }
+      yield reported;
     }
-    yield reported;
+  } finally {
+    await journal.close();
   }
 }
 
@@ -79,18 +85,16 @@ interface ReportedStep {
   readonly planned: PlannedStep;
   readonly directory: string;
   readonly rows: RowStatusView;
-  readonly reader: OutcomeReader;
 }
 
 /** For each row of a step, in their order: first `moveTo`, which gives what is to be awaited, then `describe`. */
-function describeRows(source: ReportedStep, step: RowStep) {
-  const { plan, planned, rows } = source;
+function describeRows({ plan, planned, rows }: ReportedStep, step: RowStep, journal: JournalWindow) {
   const { number } = planned;
   const kind = kindOf(step);
   const isRepeatable = kind.isRepeatable(step);
   const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
   const escapeWords = createWordsEscape();
-  const cursor = new OutcomeCursor(source);
+  const cursor = new OutcomeCursor(rows, number, journal);
   const next = { planned: 0, rejected: 0 };
   const idOf = (row: { isPlanned: boolean; index: number }) => formatRowId({ run: plan.id, step: number, ...row });
 
@@ -133,59 +137,54 @@ function createWordsEscape(): (words: string) => string {
 /** Walks the outcomes beside the rows, all of them: the rows of a request stand together, in its order. */
 class OutcomeCursor {
   readonly #rows: RowStatusView;
-  readonly #reader: OutcomeReader;
   readonly #step: number;
+  readonly #journal: JournalWindow;
   #request = 0;
-  #outcomes: PlacedOutcome[] = [];
-  #settled: SettledRow | undefined;
+  #outcomes: { readonly first: number; readonly outcomes: RowOutcomes }[] = [];
 
-  constructor({ rows, reader, planned }: { rows: RowStatusView; reader: OutcomeReader; planned: PlannedStep }) {
+  constructor(rows: RowStatusView, step: number, journal: JournalWindow) {
     this.#rows = rows;
-    this.#reader = reader;
-    this.#step = planned.number;
+    this.#step = step;
+    this.#journal = journal;
   }
 
-  /** Undefined where everything is read that `endOf` needs; else the reading of it. */
-  moveTo(request: number, row: number): Promise<void> | undefined {
-    this.#settled = undefined;
-    const isSettled = this.#rows.isDecidedLater(this.#step, row);
-    return isSettled || request !== this.#request ? this.#read(request, { row, isSettled }) : undefined;
+  /** Undefined where the outcomes of the request are read; else the reading of them. `first`: the first planned row of the request. */
+  moveTo(request: number, first: number): Promise<void> | undefined {
+    return request === this.#request ? undefined : this.#read(request, first);
   }
 
-  async #read(request: number, { row, isSettled }: { row: number; isSettled: boolean }): Promise<void> {
-    if (request !== this.#request) this.#outcomes = await this.#reader.outcomesOf(this.#step, request, row);
+  async #read(request: number, first: number): Promise<void> {
     this.#request = request;
-    if (isSettled) this.#settled = await this.#reader.settledRow(this.#step, row);
+    this.#outcomes = [];
+    for (const place of this.#rows.outcomesOf(this.#step, request, first)) {
+      const entry = await this.#journal.readEntry(place.offset);
+      if (entry.type !== 'outcome' || entry.result.kind !== 'settled') {
+        const { offset } = place;
+        throw new InternalError(
+          'journal-damaged',
+          `Cannot read the journal at byte ${offset}: it holds another entry than before`,
+        );
+      }
+      this.#outcomes.push({ first: place.first, outcomes: entry.result.outcomes });
+    }
   }
 
-  /** Of the row that it was moved to. */
+  /** Of a row of the request that it was moved to. */
   endOf(row: number, isRepeatable: boolean): ReportedEnd {
-    const settled = this.#settled;
-    if (settled?.verdict.status === 'not-sent') return { verdict: settled.verdict, outcome: undefined };
+    const decided = this.#rows.endOf(this.#step, row)?.decided;
+    if (decided?.status === 'not-sent') return { verdict: decided, outcome: undefined };
     for (const { first, outcomes } of this.#outcomes) {
       const given = outcomes.rows[row - first];
       if (given === undefined) continue;
       const [index, ...ids] = given;
-      const verdict = settled?.verdict ?? outcomes.verdicts[index];
+      const verdict = decided ?? outcomes.verdicts[index];
       if (verdict === undefined) continue;
-      return { verdict, outcome: { verdict, ids: settled?.ids ?? ids, shared: outcomes.shared } };
+      const settled = this.#rows.settledIds(this.#step, row);
+      return { verdict, outcome: { verdict, ids: settled ?? ids, shared: outcomes.shared } };
     }
-    return { verdict: this.#openVerdict(row, isRepeatable), outcome: undefined };
-  }
-
-  /** For a row without an outcome: sent by a process that died, or under way now? */
-  #openVerdict(row: number, isRepeatable: boolean): Verdict | undefined {
-    if (isRepeatable || !this.#rows.isUnderWay(this.#step, row)) return undefined;
-    if (this.#rows.isWithWorkers(this.#step, row)) return WITH_WORKERS;
-    return { status: 'in-doubt', code: 'run-ended', reason: 'Sent, and the run has no answer to it yet' };
+    return { verdict: this.#rows.openVerdictOf(this.#step, row, isRepeatable), outcome: undefined };
   }
 }
-
-const WITH_WORKERS: Verdict = {
-  status: 'in-doubt',
-  code: 'with-workers',
-  reason: 'Handed over to the database: a worker may have sent it; the same command finds out what came of it',
-};
 
 /** Undefined: unprocessed; an outcome without an answer: nothing was answered. */
 interface ReportedEnd {

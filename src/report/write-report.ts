@@ -23,7 +23,6 @@ import { splitLines } from '../storage/split-lines.js';
 import { type Deliveries, writeDeliveries } from './deliveries.js';
 import { exitCodeOf } from './exit-code.js';
 import { writeFromGrowing } from './name-check.js';
-import { OutcomeReader } from './outcome-reader.js';
 import type { SentTest } from './page/other-runs.js';
 import { formatReportPage } from './page/report-page.js';
 import { type RunRows, readRunRows } from './read-run-rows.js';
@@ -97,41 +96,36 @@ async function writeOutputs(
   { tests = [], onRows }: ReportOptions,
 ): Promise<Summary> {
   const path = join(directory, JOURNAL_FILE);
-  const { rows, state } = await readRunRows(files, { directory, plan }, { isForReport: true });
-  const reader = new OutcomeReader(files, path, rows);
-  try {
-    // After a power cut an output must not say more than the journal: re-imported rejections would be in doubt again.
-    if ((await files.stat(path)) !== undefined) await syncFile(files, path);
-    const reports = new Map<PlannedStep, FinishedStep>();
-    for (const planned of plan.steps) {
-      const step = plan.job.steps[planned.number - 1];
-      if (step !== undefined && !isRowStep(step)) continue;
-      const report = await writeStepReport(files, { plan, planned, directory, rows, reader });
-      assertBalanced(planned, report.balance, state);
-      reports.set(planned, report);
-    }
-    await onRows?.(rows);
-    const delivered = await reportDeliveries(files, directory, plan);
-    const steps = plan.steps.map((planned) => {
-      const step = plan.job.steps[planned.number - 1];
-      const billed = delivered?.billed.get(planned.number);
-      return summarizeStep(planned, reports.get(planned) ?? NO_ROWS, { state, step, billed });
-    });
-    const summary = summarizeRun(
-      { directory, plan, state, steps },
-      {
-        optedOutSince: await countOptedOutSince(files, { directory, plan, rows }),
-        deliveries: delivered?.counts ?? null,
-        billed: sumBilled([...(delivered?.billed.values() ?? [])]),
-      },
-    );
-    const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
-    await files.writeWhole(join(directory, PAGE_FILE), page);
-    await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
-    return summary;
-  } finally {
-    await reader.close();
+  const { rows, state } = await readRunRows(files, { directory, plan });
+  // After a power cut an output must not say more than the journal: re-imported rejections would be in doubt again.
+  if ((await files.stat(path)) !== undefined) await syncFile(files, path);
+  const reports = new Map<PlannedStep, FinishedStep>();
+  for (const planned of plan.steps) {
+    const step = plan.job.steps[planned.number - 1];
+    if (step !== undefined && !isRowStep(step)) continue;
+    const report = await writeStepReport(files, { plan, planned, directory, rows });
+    assertBalanced(planned, report.balance, state);
+    reports.set(planned, report);
   }
+  await onRows?.(rows);
+  const delivered = await reportDeliveries(files, directory, plan);
+  const steps = plan.steps.map((planned) => {
+    const step = plan.job.steps[planned.number - 1];
+    const billed = delivered?.billed.get(planned.number);
+    return summarizeStep(planned, reports.get(planned) ?? NO_ROWS, { state, step, billed });
+  });
+  const summary = summarizeRun(
+    { directory, plan, state, steps },
+    {
+      optedOutSince: await countOptedOutSince(files, { directory, plan, rows }),
+      deliveries: delivered?.counts ?? null,
+      billed: sumBilled([...(delivered?.billed.values() ?? [])]),
+    },
+  );
+  const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
+  await files.writeWhole(join(directory, PAGE_FILE), page);
+  await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
+  return summary;
 }
 
 function reportDeliveries(files: Files, directory: string, plan: Plan): Promise<Deliveries | null> {
@@ -284,7 +278,7 @@ async function countOptedOutSince(
   for (const planned of plan.steps.filter(({ kind }) => kind === 'sms')) {
     for await (const { index, row } of readPlannedRows(files, directory, planned)) {
       const person = personOf(Number(row.facts[0]));
-      if (out.has(person) && rows.isAccepted(planned.number, index)) found.add(person);
+      if (out.has(person) && rows.endOf(planned.number, index)?.status === 'accepted') found.add(person);
     }
   }
   return found.size;

@@ -6,7 +6,6 @@ import type { RowLine } from '../plan/format/row-line.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
 import { fileStartsOf, idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
-import { OutcomeReader } from '../report/outcome-reader.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';
 import { readSummary } from '../report/write-report.js';
@@ -136,32 +135,27 @@ async function* readNamed(
   const { directory, plan } = run;
   const [planned] = plan.steps;
   if (planned?.files === undefined) return;
-  const { rows } = await readRunRows(files, run, { isForReport: true });
-  const reader = new OutcomeReader(files, join(directory, JOURNAL_FILE), rows);
+  const { rows } = await readRunRows(files, run);
   const nameOf = nameRows(plan, planned, refused);
   for (const column of planned.columns) if (!columns.includes(column)) columns.push(column);
   const maps = planned.inputs.map(({ columnMap }) =>
     columnMap.map((index) => columns.indexOf(planned.columns[index] ?? '')),
   );
-  try {
-    for await (const batch of readReported(files, { plan, planned, directory, rows, reader })) {
-      const named: NamedRow[] = [];
-      for (const each of batch) {
-        const { row } = each;
-        const naming = nameOf(each);
-        const name = typeof naming === 'object' ? await naming : naming;
-        if (name === undefined) continue;
-        named.push({
-          ...each,
-          name,
-          at: `${plan.id} ${row.file} ${row.row}`,
-          spread: () => spreadCells(row, maps[row.file] ?? [], columns.length),
-        });
-      }
-      yield named;
+  for await (const batch of readReported(files, { plan, planned, directory, rows })) {
+    const named: NamedRow[] = [];
+    for (const each of batch) {
+      const { row } = each;
+      const naming = nameOf(each);
+      const name = typeof naming === 'object' ? await naming : naming;
+      if (name === undefined) continue;
+      named.push({
+        ...each,
+        name,
+        at: `${plan.id} ${row.file} ${row.row}`,
+        spread: () => spreadCells(row, maps[row.file] ?? [], columns.length),
+      });
     }
-  } finally {
-    await reader.close();
+    yield named;
   }
 }
 

@@ -12,6 +12,7 @@ import { readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { OwnedRun } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
+import { countRetried } from '../report/row-balance.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
 import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
@@ -142,7 +143,7 @@ async function choosePlanned(rows: RowStatusView, { plan, choice, received }: Re
     ranges: rows.listRanges(isChosen),
     isChosen,
     received: leftOut,
-    retriedBefore: rows.countMoved(),
+    retriedBefore: plan.steps.reduce((sum, { number }) => sum + countRetried(rows.state.step(number)), 0),
     filtered: 0,
   };
 }

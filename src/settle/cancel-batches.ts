@@ -82,7 +82,7 @@ function count(answer: CancelAnswer, counts: CancelCounts): void {
 
 /** Not where the batch was cancelled before: a second cancel cannot tell what the first one did. */
 function areAccepted(accepted: readonly AcceptedRows[], { rows }: LockedRun): boolean {
-  return accepted.every((each) => each.rows.every(({ row }) => rows.isAccepted(each.step, row)));
+  return accepted.every((each) => each.rows.every(({ row }) => rows.endOf(each.step, row)?.status === 'accepted'));
 }
 
 const CANCELLING: RowVerdict = {

@@ -95,7 +95,7 @@ async function listDoubts(files: Files, { directory, plan, rows }: RunRows): Pro
     const { number: step } = planned;
     const doubts = new Map<number, Doubt>();
     for await (const { index, row } of readPlannedRows(files, directory, planned)) {
-      if (!rows.isInDoubt(step, index)) continue;
+      if (rows.endOf(step, index)?.status !== 'in-doubt') continue;
       doubts.set(index, { number: row.facts[0] ?? '', found: [], isContradicted: false, isAnswered: false });
     }
     steps.set(step, { prefix: messageIdPrefix(plan.id, step), doubts });

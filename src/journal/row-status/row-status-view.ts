@@ -1,5 +1,5 @@
 import { remember } from '../../domain/is-object.js';
-import type { NotSent, RowVerdict } from '../../domain/row.js';
+import type { RowVerdict, Verdict } from '../../domain/row.js';
 import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
 import { addRow, RowRanges } from './row-ranges.js';
@@ -18,8 +18,8 @@ export type StepSize = {
 };
 
 /**
- * What became of each planned row of a run, from its journal. Built by one walk over the entries, in order. Takes four
- * bytes a row, and ranges for what was moved. Pure.
+ * What became of each planned row of a run, from its journal, and where that says it. Built by one walk over the entries, in order. Takes
+ * four bytes a row, eight a request, and more for what was moved, split, or settled with ids of the service. Pure.
  */
 export class RowStatusView {
   readonly state = new RunState();
@@ -29,26 +29,23 @@ export class RowStatusView {
   /** A cache, cleared by each entry. */
   #underWay: Map<number, RowRanges<'alone' | 'with-workers'>> | undefined;
 
-  /** `isForReport`: whether to keep what reports need: `placesOf` and `rateOf`. */
-  constructor(steps: readonly StepSize[], { isForReport }: { isForReport: boolean }) {
+  constructor(steps: readonly StepSize[]) {
     for (const { number, counts } of steps) {
-      this.#steps.set(number, {
-        ends: new Uint32Array(counts.planned),
-        places: isForReport ? new OutcomePlaces(counts) : undefined,
-        rate: isForReport ? new SendRate() : undefined,
-      });
+      const offsets = new Float64Array(counts.requests + 1);
+      const ends = new Uint32Array(counts.planned);
+      this.#steps.set(number, { ends, ids: new Map(), offsets, parts: new Map(), rate: new SendRate() });
     }
   }
 
   /** `offset`: of the entry's line in the journal, in bytes. */
   apply({ entry, offset }: { readonly entry: JournalEntry; readonly offset: number }): void {
     this.#underWay = undefined;
-    if (entry.type === 'intent') this.#steps.get(entry.step)?.rate?.add(entry.at, entry.rows[1]);
+    if (entry.type === 'intent') this.#steps.get(entry.step)?.rate.add(entry.at, entry.rows[1]);
     if (entry.type === 'outcome') {
       const open = this.state.step(entry.step).open.get(keyOf(entry));
       if (open !== undefined) this.#end(entry, open, offset);
     }
-    if (entry.type === 'settle') this.#settle(entry, offset);
+    if (entry.type === 'settle') this.#settle(entry);
     if (entry.type === 'retry') {
       for (const [step, ...range] of entry.rows) {
         remember(this.#movedTo, step, () => new RowRanges<string>()).add(range, entry.plan);
@@ -59,7 +56,7 @@ export class RowStatusView {
 
   currentStatusOf(step: number, row: number): CurrentRowStatus {
     if (this.movedTo(step, row) !== undefined) return 'moved';
-    return this.endOf(step, row)?.status ?? (this.isUnderWay(step, row) ? 'under-way' : 'open');
+    return this.endOf(step, row)?.status ?? (this.#underWayOf(step, row) === undefined ? 'open' : 'under-way');
   }
 
   /** Its verdict, also of a row that another plan has claimed; undefined for a row without one. */
@@ -67,13 +64,16 @@ export class RowStatusView {
     return this.#table.endOf(this.#steps.get(step)?.ends[row] ?? 0);
   }
 
-  /** As the outputs have it: a row of a request without an outcome may have been sent. */
+  /** As the outputs have it. */
   standingOf(step: number, row: number, isRepeatable: boolean) {
-    const isOpen = !isRepeatable && this.isUnderWay(step, row);
-    const open = isOpen
-      ? ({ status: 'in-doubt', code: 'run-ended' } as const)
-      : ({ status: 'unprocessed', code: '' } as const);
-    return this.endOf(step, row) ?? open;
+    const open = this.openVerdictOf(step, row, isRepeatable);
+    return this.endOf(step, row) ?? open ?? ({ status: 'unprocessed', code: '' } as const);
+  }
+
+  /** What the outputs say of a row without a verdict: one of a request without an outcome may have been sent. Undefined: unprocessed. */
+  openVerdictOf(step: number, row: number, isRepeatable: boolean): Verdict | undefined {
+    const underWay = isRepeatable ? undefined : this.#underWayOf(step, row);
+    return underWay && (underWay === 'alone' ? UNANSWERED : WITH_WORKERS);
   }
 
   /** Of the row's verdict, as `RowEnd` has it; '' for a row without one. */
@@ -86,43 +86,28 @@ export class RowStatusView {
     return this.#movedTo.get(step)?.find(row);
   }
 
-  /** Also where a person decided so. */
-  isAccepted(step: number, row: number): boolean {
-    return this.endOf(step, row)?.status === 'accepted';
-  }
-
-  isInDoubt(step: number, row: number): boolean {
-    return this.endOf(step, row)?.status === 'in-doubt';
-  }
-
-  /** Whether an intent for the row has no outcome: it may have been processed. */
-  isUnderWay(step: number, row: number): boolean {
-    return this.#underWayOf(step, row) !== undefined;
-  }
-
-  /** Under way, and handed over to a database. */
-  isWithWorkers(step: number, row: number): boolean {
-    return this.#underWayOf(step, row) === 'with-workers';
-  }
-
+  /** Whether an intent for the row has no outcome, and whether it was handed over to a database. */
   #underWayOf(step: number, row: number) {
     this.#underWay ??= rangesUnderWay(this.state);
     return this.#underWay.get(step)?.find(row);
   }
 
-  /** How fast its rows were sent; undefined where none were, and unless it is for a report. */
+  /** How fast its rows were sent; undefined where none were. */
   rateOf(step: number): SendRateSeries | undefined {
-    return this.#steps.get(step)?.rate?.series;
+    return this.#steps.get(step)?.rate.series;
   }
 
-  /** Whether a row was decided without an answer to its request: settled later, or given up. For reports alone. */
-  isDecidedLater(step: number, row: number): boolean {
-    return this.placesOf(step)?.settlementOf(row) !== undefined || this.endOf(step, row)?.givenUp !== undefined;
+  /** Ids by which a row was settled; undefined where it was not, or without any. */
+  settledIds(step: number, row: number): readonly string[] | undefined {
+    return this.#steps.get(step)?.ids.get(row);
   }
 
-  /** Undefined unless it is for a report. */
-  placesOf(step: number): OutcomePlaces | undefined {
-    return this.#steps.get(step)?.places;
+  /** Where the outcomes of one request stand, whose first planned row is `first`; none where it has no outcome. */
+  outcomesOf(step: number, request: number, first: number): OutcomePlace[] {
+    const { offsets, parts } = this.#steps.get(step) ?? {};
+    const offset = offsets?.[request] ?? 0;
+    const split = parts?.get(request) ?? [];
+    return offset > 0 ? [...split, { offset, first }] : split;
   }
 
   /** How many rows are in doubt. */
@@ -148,13 +133,6 @@ export class RowStatusView {
     return codes;
   }
 
-  /** Rows that other plans have claimed. */
-  countMoved(): number {
-    let count = 0;
-    for (const { retriedRows } of this.state.steps.values()) count += retriedRows.rejected + retriedRows['not-sent'];
-    return count;
-  }
-
   /** The rows for which it holds, in as few ranges as possible, step by step. */
   listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
     const ranges: RowRange[] = [];
@@ -172,42 +150,64 @@ export class RowStatusView {
     }
   }
 
-  #end(entry: OutcomeEntry, open: OpenRequest, offset: number): void {
-    const step = this.#steps.get(entry.step);
+  #end(
+    { step: number, request, part, result }: OutcomeEntry,
+    { rows: [first, count] }: OpenRequest,
+    offset: number,
+  ): void {
+    const step = this.#steps.get(number);
     if (step === undefined) return;
-    step.places?.addOutcome(entry, open, offset);
-    const { result } = entry;
-    const [first, count] = open.rows;
-    if (result.kind === 'given-up')
-      step.ends.fill(this.#table.numberOf(result.verdict, result.verdict), first, first + count);
+    if (result.kind === 'given-up') step.ends.fill(this.#table.numberOf(result.verdict, true), first, first + count);
     if (result.kind !== 'settled') return;
+    if (part === '') step.offsets[request] = offset;
+    else remember(step.parts, request, () => []).push({ offset, first });
     const { verdicts, rows } = result.outcomes;
-    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict));
-    let row = first;
-    for (const [index] of rows) {
-      const number = numbers[index];
-      if (number !== undefined) step.ends[row] = number;
-      row += 1;
-    }
+    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict, false));
+    for (const [at, [index]] of rows.entries()) step.ends[first + at] = numbers[index] ?? 0;
   }
 
-  #settle(entry: SettleEntry, offset: number): void {
-    const step = this.#steps.get(entry.step);
+  #settle({ step: number, verdicts, rows }: SettleEntry): void {
+    const step = this.#steps.get(number);
     if (step === undefined) return;
-    step.places?.addSettlement(entry, offset);
-    const numbers = entry.verdicts.map((verdict) => this.#table.numberOf(verdict));
-    for (const [row, index] of entry.rows) {
-      const number = numbers[index];
-      if (number !== undefined) step.ends[row] = number;
+    const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict, true));
+    for (const [row, index, ...ids] of rows) {
+      step.ends[row] = numbers[index] ?? 0;
+      // What was not sent has none in the outputs.
+      if (ids.length > 0 && verdicts[index]?.status !== 'not-sent') step.ids.set(row, ids);
+      else step.ids.delete(row);
     }
   }
 }
 
+/** What outputs say of a row whose request has no outcome: sent by a process that died, or under way now. */
+const UNANSWERED: Verdict = {
+  status: 'in-doubt',
+  code: 'run-ended',
+  reason: 'Sent, and the run has no answer to it yet',
+};
+
+const WITH_WORKERS: Verdict = {
+  status: 'in-doubt',
+  code: 'with-workers',
+  reason: 'Handed over to the database: a worker may have sent it; the same command finds out what came of it',
+};
+
 interface StepRows {
   /** The number of each row's end in the table; 0 for none. */
   readonly ends: Uint32Array;
-  readonly places: OutcomePlaces | undefined;
-  readonly rate: SendRate | undefined;
+  /** By row. */
+  readonly ids: Map<number, readonly string[]>;
+  /** By the number of the request: where its outcome stands in the journal. 0 for none, since a journal begins with another entry. */
+  readonly offsets: Float64Array;
+  /** By the number of the request, where it was split. */
+  readonly parts: Map<number, OutcomePlace[]>;
+  readonly rate: SendRate;
+}
+
+/** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
+interface OutcomePlace {
+  readonly offset: number;
+  readonly first: number;
 }
 
 function rangesUnderWay({ steps }: RunState): Map<number, RowRanges<'alone' | 'with-workers'>> {
@@ -229,8 +229,8 @@ export interface RowEnd {
   readonly status: RowVerdict['status'];
   /** '' for accepted rows: their many codes stay in the journal. */
   readonly code: string;
-  /** Why it is not sent, where its run gave it up. */
-  readonly givenUp?: NotSent;
+  /** All of it, where the row was settled later, or given up: then no answer to its request says it. */
+  readonly decided?: RowVerdict;
 }
 
 /** Numbers the distinct ends of a run's rows, from 1. */
@@ -238,15 +238,13 @@ export class RowEndTable {
   readonly #ends: (RowEnd | undefined)[] = [undefined];
   readonly #numbers = new Map<string, number>();
 
-  numberOf({ status, code }: RowVerdict, givenUp?: NotSent): number {
-    const kept = status === 'accepted' ? '' : code;
-    const key = givenUp === undefined ? `${status} ${kept}` : JSON.stringify(givenUp);
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.#ends.push({ status, code: kept, ...(givenUp && { givenUp }) }) - 1;
-      this.#numbers.set(key, number);
-    }
-    return number;
+  numberOf(verdict: RowVerdict, isDecided: boolean): number {
+    const { status } = verdict;
+    const code = status === 'accepted' ? '' : verdict.code;
+    const key = isDecided ? JSON.stringify(verdict) : `${status} ${code}`;
+    return remember(this.#numbers, key, () => {
+      return this.#ends.push({ status, code, ...(isDecided && { decided: verdict }) }) - 1;
+    });
   }
 
   /** Undefined for 0: a row without an end. */
@@ -257,55 +255,5 @@ export class RowEndTable {
   /** By number: whether the end is wanted. Covers the ends known so far. */
   select(isWanted: (end: RowEnd) => boolean): readonly boolean[] {
     return this.#ends.map((end) => end !== undefined && isWanted(end));
-  }
-}
-
-/** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
-interface OutcomePlace {
-  readonly offset: number;
-  readonly first: number;
-}
-
-/**
- * Where in the journal the outcomes of a step's rows are. A whole request takes 8 bytes; parts of split ones are few.
- * Rows that were settled later take 4 bytes each, near one another.
- */
-export class OutcomePlaces {
-  /** By the number of the request; 0 for none, since a journal begins with another entry. */
-  readonly #offsets: Float64Array;
-  readonly #parts = new Map<number, OutcomePlace[]>();
-  readonly #settlements: number[] = [];
-  /** By planned row: the number, from 1, of its settlement. */
-  #settledBy: Uint32Array | undefined;
-  readonly #planned: number;
-
-  constructor({ planned, requests }: { planned: number; requests: number }) {
-    this.#planned = planned;
-    this.#offsets = new Float64Array(requests + 1);
-  }
-
-  /** Of one request, whose first planned row is `first`; none where it has no outcome. */
-  outcomesOf(request: number, first: number): OutcomePlace[] {
-    const offset = this.#offsets[request] ?? 0;
-    const parts = this.#parts.get(request) ?? [];
-    return offset > 0 ? [...parts, { offset, first }] : parts;
-  }
-
-  /** Byte offset of the entry that settled a row which was in doubt; undefined where none did. */
-  settlementOf(row: number): number | undefined {
-    const number = this.#settledBy?.[row] ?? 0;
-    return number === 0 ? undefined : this.#settlements[number - 1];
-  }
-
-  addOutcome({ request, part, result }: OutcomeEntry, { rows }: OpenRequest, offset: number): void {
-    if (result.kind !== 'settled') return;
-    if (part === '') this.#offsets[request] = offset;
-    else this.#parts.set(request, [...(this.#parts.get(request) ?? []), { offset, first: rows[0] }]);
-  }
-
-  addSettlement({ rows, verdicts }: SettleEntry, offset: number): void {
-    this.#settledBy ??= new Uint32Array(this.#planned);
-    const number = this.#settlements.push(offset);
-    for (const [row, index] of rows) if (verdicts[index] !== undefined) this.#settledBy[row] = number;
   }
 }

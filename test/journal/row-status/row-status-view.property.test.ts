@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow, readJournal } from '../../../src/journal/reader.js';
-import { type OutcomePlaces, RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
+import { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
 import { runsOf } from '../../one-in.js';
 import { JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
@@ -10,7 +10,7 @@ import { anyJournal, SIZES } from './a-journal.js';
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
   await fc.assert(
     fc.asyncProperty(anyJournal, async (model) => {
-      const rows = new RowStatusView(SIZES, { isForReport: false });
+      const rows = new RowStatusView(SIZES);
       await readJournal(filesOf(model.entries), JOURNAL_PATH, (line) => rows.apply(line));
       const all = model.list();
       const seen = all.map(({ step, row }) => ({
@@ -27,7 +27,6 @@ test('the view of a run agrees with a plain model about every row, whatever the 
       const inDoubt = all.filter(({ is }) => is.standing === 'in-doubt');
       expect([...rows.listInDoubt()]).toEqual(inDoubt.map(({ step, row }) => ({ step, row })));
       expect(rows.countInDoubt()).toBe(inDoubt.length);
-      expect(rows.countMoved()).toBe(all.filter(({ is }) => is.movedTo !== undefined).length);
       const codes = new Map<string, number>();
       for (const { is } of all) {
         if (is.standing === 'rejected' && is.movedTo === undefined) codes.set(is.code, (codes.get(is.code) ?? 0) + 1);
@@ -47,16 +46,14 @@ test('places lead to the entries in the journal that say what the rows came to',
   await fc.assert(
     fc.asyncProperty(anyJournal, fc.integer({ min: 1, max: 400 }), async (model, windowBytes) => {
       const files = filesOf(model.entries);
-      const rows = new RowStatusView(SIZES, { isForReport: true });
+      const rows = new RowStatusView(SIZES);
       await readJournal(files, JOURNAL_PATH, (line) => rows.apply(line));
       const window = new JournalWindow(files, JOURNAL_PATH, windowBytes);
       for (const each of model.list()) {
         const { step, row, is } = each;
-        const places = rows.placesOf(step);
-        expect(places?.settlementOf(row) !== undefined).toBe(is.by !== '');
-        expect(rows.endOf(step, row)?.givenUp?.code).toBe(is.code === 'given-up' ? 'given-up' : undefined);
-        expect(rows.isDecidedLater(step, row)).toBe(is.by !== '' || is.code === 'given-up');
-        expect(places && (await readIds(window, places, each))).toEqual(is.ids.length === 0 ? [] : [is.ids]);
+        const isDecided = is.by !== '' || is.code === 'given-up';
+        expect(rows.endOf(step, row)?.decided?.code).toBe(isDecided ? is.code : undefined);
+        expect(await readIds(window, rows, each)).toEqual(is.ids.length === 0 ? [] : [is.ids]);
       }
       await window.close();
     }),
@@ -64,19 +61,16 @@ test('places lead to the entries in the journal that say what the rows came to',
   );
 });
 
-/** Ids that the entries say of a row: of its settlement, else of the outcomes of its request. */
+/** Ids that are said of a row: by its settlement, else by the outcomes of its request. */
 async function readIds(
   window: JournalWindow,
-  places: OutcomePlaces,
-  { row, request, first }: { row: number; request: number; first: number },
+  rows: RowStatusView,
+  { step, row, request, first }: { step: number; row: number; request: number; first: number },
 ): Promise<unknown[]> {
-  const settlement = places.settlementOf(row);
-  if (settlement !== undefined) {
-    const entry = await window.readEntry(settlement);
-    return entry.type === 'settle' ? entry.rows.filter(([each]) => each === row).map((said) => said.slice(2)) : [];
-  }
+  const settled = rows.settledIds(step, row);
+  if (settled !== undefined) return [settled];
   const ids: unknown[] = [];
-  for (const { offset, first: from } of places.outcomesOf(request, first)) {
+  for (const { offset, first: from } of rows.outcomesOf(step, request, first)) {
     const entry = await window.readEntry(offset);
     if (entry.type !== 'outcome' || entry.result.kind !== 'settled') throw new Error(`no outcome at ${offset}`);
     const said = entry.result.outcomes.rows[row - from];
