@@ -1,7 +1,7 @@
 import { InternalError } from '../domain/errors.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { ReadWindow } from '../storage/read-window.js';
-import { searchLines, splitPieces } from '../storage/split-lines.js';
+import { type Line, searchLines, splitPieces } from '../storage/split-lines.js';
 import { decodeLine, findLine, type JournalEntry, type JournalLine, OPEN_MARK } from './entry-format.js';
 
 /** An entry with the place of its line, so that it can be read again alone. */
@@ -18,53 +18,48 @@ export interface JournalEnd {
   readonly lastEpoch: number;
 }
 
+export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
+
 /**
  * Calls `visit` for every good line in order, and returns where the good part ends. A tail that no later line builds
  * upon (see `durable` in entry-format.ts) is torn: ignored, but counted. The next runner appends behind it. A bad line
  * before that is damage: InternalError 'journal-damaged' with its byte offset.
  */
 export function readJournal(files: Files, path: string, visit: (line: PlacedLine) => void): Promise<JournalEnd> {
-  return readJournalOn(files, path, { from: NO_JOURNAL, visit });
+  return visitLines(readInPieces(files, path), visit);
 }
 
-/**
- * The same from where a read before ended, up to `toBytes`: read in pieces, a journal is what it is at once, unless another
- * runner opened it between them.
- */
-export async function readJournalOn(
-  files: Files,
-  path: string,
-  { from, toBytes, visit }: { from: JournalEnd; toBytes?: number | undefined; visit: (line: PlacedLine) => void },
-): Promise<JournalEnd> {
+/** The same lines in pieces, for those who wait between them. */
+export async function* readInPieces(files: Files, path: string): AsyncGenerator<PlacedLine[], JournalEnd> {
   if ((await files.stat(path)) === undefined) return NO_JOURNAL;
-  const opened = await files.openRead(path);
-  const file = toBytes === undefined ? opened : endAt(opened, toBytes);
+  const file = await files.openRead(path);
   try {
-    return await walkJournal(file, path, { start: from, runners: await listRunners(file, from), visit });
+    return yield* walkJournal(file, path, NO_JOURNAL, await listRunners(file, NO_JOURNAL));
   } finally {
-    await opened.close();
+    await file.close();
   }
 }
 
-function endAt(file: ReadFile, bytes: number): ReadFile {
-  return { ...file, bytes, read: (offset, length) => file.read(offset, Math.min(length, bytes - offset)) };
-}
-
-export const NO_JOURNAL: JournalEnd = { goodBytes: 0, tornBytes: 0, lastSeq: 0, lastEpoch: 0 };
-
-interface WalkFrom {
-  readonly start: JournalEnd;
-  /** Those that opened the journal behind it. */
-  readonly runners: readonly Runner[];
-  readonly visit: (line: PlacedLine) => void;
-}
-
-/** `readJournal` from a place that is known to be good. */
-export async function walkJournal(file: ReadFile, path: string, from: WalkFrom): Promise<JournalEnd> {
-  const walk = new Walk(path, from);
-  for await (const lines of splitPieces(file, from.start.goodBytes)) {
-    for (const { bytes, offset, isWhole } of lines) walk.take(bytes, offset, isWhole);
+export async function visitLines(
+  pieces: AsyncGenerator<PlacedLine[], JournalEnd>,
+  visit: (line: PlacedLine) => void,
+): Promise<JournalEnd> {
+  for (;;) {
+    const { value, done } = await pieces.next();
+    if (done === true) return value;
+    for (const line of value) visit(line);
   }
+}
+
+/** The good lines behind a place that is known to be good, of which `runners` opened the journal later. */
+export async function* walkJournal(
+  file: ReadFile,
+  path: string,
+  start: JournalEnd,
+  runners: readonly Runner[],
+): AsyncGenerator<PlacedLine[], JournalEnd> {
+  const walk = new Walk(path, start, runners);
+  for await (const lines of splitPieces(file, start.goodBytes)) yield lines.flatMap((line) => walk.take(line) ?? []);
   return walk.end(file.bytes);
 }
 
@@ -90,36 +85,33 @@ export async function listRunners(file: ReadFile, start: JournalEnd): Promise<Ru
 class Walk {
   readonly #path: string;
   readonly #runners: readonly Runner[];
-  readonly #visit: (line: PlacedLine) => void;
   #goodBytes: number;
   #lastSeq: number;
   #lastEpoch: number;
   /** Offset of the first bad line; from there on nothing counts, but lines are still checked for what they build upon. */
   #badAt: number | undefined;
 
-  constructor(path: string, { start, runners, visit }: WalkFrom) {
+  constructor(path: string, start: JournalEnd, runners: readonly Runner[]) {
     this.#path = path;
     this.#runners = runners;
-    this.#visit = visit;
     this.#goodBytes = start.goodBytes;
     this.#lastSeq = start.lastSeq;
     this.#lastEpoch = start.lastEpoch;
   }
 
-  take(bytes: Buffer, offset: number, isWhole: boolean): void {
+  /** Undefined for a line that does not count. */
+  take({ bytes, offset, isWhole }: Line): PlacedLine | undefined {
     const { line, skipped = 0 } = (isWhole ? findLine(bytes) : undefined) ?? {};
     if (line !== undefined && (line.epoch < this.#lastEpoch || this.#isUnread(line))) {
       if (this.#badAt === undefined) this.#goodBytes = offset + bytes.length + 1;
-      return;
+      return undefined;
     }
     if (line !== undefined && this.#continuesAfterTear(line)) this.#badAt = undefined;
     if (this.#badAt === undefined && line?.seq === this.#lastSeq + 1) {
-      const { epoch, seq, durable, entry } = line;
-      this.#visit({ epoch, seq, durable, entry, offset: offset + skipped });
       this.#lastSeq = line.seq;
       this.#lastEpoch = line.epoch;
       this.#goodBytes = offset + bytes.length + 1;
-      return;
+      return { ...line, offset: offset + skipped };
     }
     this.#badAt ??= offset;
     if (line !== undefined && line.durable > this.#lastSeq) {
@@ -129,6 +121,7 @@ class Walk {
           'Nothing was sent. Restore the file from a copy; do not edit it',
       );
     }
+    return undefined;
   }
 
   /** A new runner that read as far as this reader, and took the rest for torn. */

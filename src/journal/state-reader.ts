@@ -1,7 +1,7 @@
 import type { Files, ReadFile } from '../storage/files.js';
 import { searchLines } from '../storage/split-lines.js';
 import { decodeLine, SNAPSHOT_MARK } from './entry-format.js';
-import { type JournalEnd, listRunners, NO_JOURNAL, walkJournal } from './reader.js';
+import { type JournalEnd, listRunners, NO_JOURNAL, visitLines, walkJournal } from './reader.js';
 import { RunState, SNAPSHOT_VERSION, type StateSnapshot } from './replay.js';
 import { SNAPSHOT_EVERY_BYTES } from './writer.js';
 
@@ -23,7 +23,7 @@ export async function readRunState(files: Files, path: string): Promise<{ state:
       // Its writer had lost the lock, and its successor did not read it.
       if (runners.some(({ firstSeq }) => firstSeq <= start.lastSeq)) continue;
       const state = snapshot === undefined ? new RunState() : RunState.restore(snapshot);
-      const end = await walkJournal(file, path, { start, runners, visit: ({ entry }) => state.apply(entry) });
+      const end = await visitLines(walkJournal(file, path, start, runners), ({ entry }) => state.apply(entry));
       return { state, end };
     }
   } finally {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { RowVerdict } from '../domain/row.js';
 import { isRowStep } from '../job/job.js';
 import type { JournalEntry, OutcomeEntry, RequestKey, SettleEntry } from '../journal/entry-format.js';
-import { type JournalEnd, NO_JOURNAL, type PlacedLine, readJournalOn } from '../journal/reader.js';
+import { readInPieces } from '../journal/reader.js';
 import { halvesOf, keyOf, type OpenRequest, type RunState } from '../journal/replay.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { kindOf } from '../kinds/kinds.js';
@@ -15,9 +15,6 @@ import { sha256Of } from '../plan/format/sealed-json.js';
 import type { Files } from '../storage/files.js';
 import type { ProofChain, ProofEntry, ProofSource } from './proof-chain.js';
 
-/** So much of the journal is in memory at once; what a proof says of it is far less. */
-const PIECE_BYTES = 8 << 20;
-
 /**
  * The journal of a run as entries of its proof, in its order: no number, no text. What requests post is in their file, whose digest plan.json
  * has. `rows` knows at the end what became of each row.
@@ -27,18 +24,12 @@ export async function* proveJournal(
   { directory }: ProofSource,
   rows: RowStatusView,
 ): AsyncGenerator<ProofEntry> {
-  const path = join(directory, JOURNAL_FILE);
-  const bytes = (await files.stat(path))?.bytes ?? 0;
-  let end: JournalEnd = NO_JOURNAL;
-  for (let toBytes = 0; toBytes < bytes; ) {
-    toBytes = Math.min(bytes, toBytes + PIECE_BYTES);
-    const proven: ProofEntry[] = [];
-    const visit = (line: PlacedLine) => {
-      proven.push(...describe(line.entry, rows.state));
+  for await (const lines of readInPieces(files, join(directory, JOURNAL_FILE))) {
+    for (const line of lines) {
+      const proven = describe(line.entry, rows.state);
       rows.apply(line);
-    };
-    end = await readJournalOn(files, path, { from: end, toBytes, visit });
-    yield* proven;
+      yield* proven;
+    }
   }
 }
 
