@@ -76,15 +76,13 @@ export const nodeEnv: Env = {
   isProcessAlive,
   spawn: (args, options) => spawn(process.execPath, [process.argv[1] ?? '', ...args], options),
   loadReader: async () => {
-    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }, { findColumn }] =
-      await Promise.all([
-        import('../input/inputs.js'),
-        import('../input/digest-input.js'),
-        import('../input/text/byte-source.js'),
-        import('../input/records.js'),
-        import('../input/own-columns.js'),
-      ]);
-    return { listInputs, digestInput, digestContent, readRecords, findColumn };
+    const [{ listInputs }, { digestInput }, { digestContent }, { readRecordsAhead: readRecords }] = await Promise.all([
+      import('../input/inputs.js'),
+      import('../input/digest-input.js'),
+      import('../input/text/byte-source.js'),
+      import('../input/records.js'),
+    ]);
+    return { listInputs, digestInput, digestContent, readRecords };
   },
   loadLane: async () => {
     const { createLane } = await import('../throttle/lane.js');

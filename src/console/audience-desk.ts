@@ -1,6 +1,5 @@
 import { basename, join, resolve } from 'node:path';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
-import { findColumn } from '../input/own-columns.js';
 import { guessFileEncoding, readHeads } from '../input/read-heads.js';
 import type { SuppressionInput } from '../plan/format/plan-file.js';
 import { describeList, warnOfList } from '../report/account.js';
@@ -102,7 +101,7 @@ export async function readSample({ campaign, job }: JobRequest, files: Files): P
   const paths = own.map((path) => resolve(directory, path));
   const stated = { encoding: undefined, sheet: job.sheet };
   const heads = await readHeads(paths, { jobDirectory: directory, disk: files, stated });
-  return joinSamples(heads.files, findColumn);
+  return joinSamples(heads.files);
 }
 
 /** What is wrong with files, conditions and lists; of the text its own page says it. */

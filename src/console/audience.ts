@@ -7,9 +7,8 @@ import { describeCondition } from '../filter/describe-condition.js';
 import { foldText } from '../filter/read-cell.js';
 import { guessConsent } from '../guess/guess-consent.js';
 import type { SampledRows } from '../guess/sampled-rows.js';
-import { findColumn } from '../input/own-columns.js';
 import { writtenWhere } from '../job/schema/written-where.js';
-import { Columns } from '../normalize/columns.js';
+import { Columns, findColumn } from '../normalize/columns.js';
 
 /** Values of one column of which a row has one to take part; '' is a blank cell. */
 export interface Ticked {
@@ -109,7 +108,7 @@ export function describeWho({ ticked, lists, optOuts, sharesMemory }: Audience):
 
 /** Columns with few values, as texts are compared, and those that are ticked. `numbers`: the column of the numbers. */
 export function listTickable({ columns, rows }: SampledRows, ticked: readonly Ticked[], numbers: string) {
-  const indexOf = (column: string) => findColumn(columns, column)?.index;
+  const indexOf = (column: string) => findColumn(columns, column);
   const listed = columns.flatMap((column, at): TickableColumn[] => {
     const own = ticked.find((each) => indexOf(each.column) === at);
     const found = countValues(rows, at);
@@ -147,7 +146,7 @@ export function describeAudience({ columns, rows }: SampledRows, ticked: readonl
   let left = rows;
   const steps = toWhere(ticked).map((condition) => {
     const numbers = { column: undefined, country: undefined, countryColumn: undefined };
-    const bound = new Columns(columns, findColumn);
+    const bound = new Columns(columns);
     const filter = bindWhere([[condition]], bound, numbers);
     left = bound.problems.length > 0 ? [] : left.filter((row) => filter.refuse(cellsOf(row)) === undefined);
     return `${describeCondition(condition)} leaves ${format(left.length)}`;

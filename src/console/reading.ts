@@ -6,10 +6,10 @@ import { countOf } from '../domain/count-of.js';
 import { UserError } from '../domain/errors.js';
 import { guessNumber } from '../guess/guess-number.js';
 import { joinSamples, listFilled } from '../guess/sampled-rows.js';
-import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
 import type { RunState } from '../journal/replay.js';
 import { readRunState } from '../journal/state-reader.js';
+import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { JOURNAL_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
@@ -35,18 +35,18 @@ export async function readColumns(
 ): Promise<ColumnsShown> {
   const stated = { encoding: undefined, sheet };
   const heads = await readHeads([file], { jobDirectory: directory, disk: files, stated });
-  const sample = joinSamples(heads.files, findColumn);
+  const sample = joinSamples(heads.files);
   const country = written.country ?? job?.country;
   const named = normalizeCountry(String(country ?? ''));
   const guess = (destination: string | undefined) => {
     const choice = { destination, country: named.ok ? named.country : undefined };
-    const search = guessNumber(sample, choice, findColumn);
+    const search = guessNumber(sample, choice);
     return search.kind === 'none' ? [] : search.kind === 'found' ? [search.number] : search.columns;
   };
   const found = guess(undefined);
   const only = found.length === 1 ? found[0] : undefined;
   const chosen = String(written.destination ?? job?.destination ?? only?.column ?? '');
-  const at = findColumn(sample.columns, chosen)?.index;
+  const at = findColumn(sample.columns, chosen);
   const own = at === undefined ? [] : guess(chosen);
   return {
     columns: sample.columns,

@@ -73,3 +73,28 @@ export function listNotReplaced(columns: readonly string[], added: readonly stri
 export function foldCase(name: string): string {
   return name.normalize('NFKC').toLowerCase().replaceAll('\u0307', '').replaceAll('ı', 'i');
 }
+
+/** Stands for the id of an unreadable row: it may have had one, and must not be taken for a new row. */
+export const HIDDEN_ID = '?';
+
+/** Normalized names: without the blanks around them, and added columns in the case in which Volley writes them. */
+export function readNames(names: readonly string[]): string[] {
+  return names.map((name) => readOwnName(name) ?? name.trim());
+}
+
+/** Whether normalized names come from an output of Volley: the header of a CSV, or the keys of an NDJSON row. */
+export function isOwnHeader(names: readonly string[]): boolean {
+  return PLACE_COLUMNS.every((mark) => names.includes(mark));
+}
+
+/** Whether a column of an output is ignored when re-imported; a step may read those with the service's answer. */
+export function isIgnoredColumn(name: string): boolean {
+  return readOwnName(name) !== undefined && !isResultColumn(name);
+}
+
+/** The columns of an output that say which output it is: all that begin with `_`. */
+export function listOwnColumns(names: readonly string[]): string[] {
+  return names.filter((name) => name.startsWith('_')).map((name) => OF_DELIVERIES.get(foldCase(name)) ?? name);
+}
+
+const OF_DELIVERIES: ReadonlyMap<string, string> = new Map(RECEIPT_COLUMNS.map((name) => [foldCase(name), name]));

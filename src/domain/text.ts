@@ -17,12 +17,6 @@ export function isBlank(cell: Cell): cell is '' | undefined {
   return (first <= 0x20 || first >= 0x7f) && BLANK.test(cell);
 }
 
-/** Where a column stands that a job names; `folded`: the name matches only without case and punctuation. Undefined where there is none. */
-export type FindColumn = (
-  columns: readonly string[],
-  wanted: string,
-) => { readonly index: number; readonly how?: 'exact' | 'folded' } | undefined;
-
 /** How names of columns are compared: letters, marks and digits only, lower case; full-width forms as the plain ones. */
 export function foldName(name: string): string {
   return name

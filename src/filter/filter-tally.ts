@@ -1,7 +1,7 @@
 import { format } from '../domain/count-of.js';
 import type { RowCells } from '../domain/row.js';
-import type { FindColumn } from '../domain/text.js';
 import type { Condition, Where } from '../domain/where.js';
+import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { asCountry, describeOmitted } from './bind-where.js';
 import { readCountry, type StepNumbers } from './compile-country-test.js';
@@ -40,18 +40,16 @@ const MOST_SPELLINGS = 8;
 export class FilterTally {
   readonly #filters: readonly Filter[];
   readonly #byReason: ReadonlyMap<string, Filter>;
-  readonly #findColumn: FindColumn;
   readonly #numbers: StepNumbers;
   #countryIndex: number | undefined;
   #columns: readonly string[] = [];
   #bound = -1;
 
   /** `numbers`: those of the step. */
-  constructor(where: Where, { findColumn, numbers }: { findColumn: FindColumn; numbers: StepNumbers }) {
+  constructor(where: Where, numbers: StepNumbers) {
     const [only = [], ...others] = where;
     this.#filters = others.length === 0 ? only.map((condition) => createFilter([[condition]])) : [createFilter(where)];
     this.#byReason = new Map(this.#filters.map((filter) => [describeOmitted(filter.clause), filter]));
-    this.#findColumn = findColumn;
     this.#numbers = numbers;
   }
 
@@ -82,9 +80,9 @@ export class FilterTally {
     this.#columns = columns;
     this.#bound = columns.length;
     for (const filter of this.#filters)
-      filter.indexes = filter.columns.map((column) => this.#findColumn(columns, column)?.index ?? -1);
+      filter.indexes = filter.columns.map((column) => findColumn(columns, column) ?? -1);
     const { countryColumn } = this.#numbers;
-    this.#countryIndex = countryColumn === undefined ? undefined : this.#findColumn(columns, countryColumn)?.index;
+    this.#countryIndex = countryColumn === undefined ? undefined : findColumn(columns, countryColumn);
   }
 
   /** Undefined for a cell that is no number: it is counted as it is. */

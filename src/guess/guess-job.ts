@@ -1,5 +1,4 @@
 import type { ContactField } from '../domain/contact-fields.js';
-import type { FindColumn } from '../domain/text.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import { type ConsentGuess, guessConsent } from './guess-consent.js';
 import { guessCountryColumn } from './guess-country.js';
@@ -32,8 +31,8 @@ export type JobSearch =
   | { readonly kind: 'none' };
 
 /** Guesses what an export is for. A chosen column must be one of the sample. */
-export function guessJob(sample: SampledRows, choice: NumberChoice, findColumn: FindColumn): JobSearch {
-  const search = guessNumber(sample, choice, findColumn);
+export function guessJob(sample: SampledRows, choice: NumberChoice): JobSearch {
+  const search = guessNumber(sample, choice);
   if (search.kind === 'several') return search;
   const number = search.kind === 'found' ? search.number : undefined;
   const email = findEmail(sample);

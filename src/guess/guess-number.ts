@@ -1,4 +1,4 @@
-import type { FindColumn } from '../domain/text.js';
+import { findColumn } from '../normalize/columns.js';
 import { acceptNumber } from '../normalize/number/number.js';
 import { isMobileNumber, isNumberLike, readDigits, trimNumber } from '../normalize/number/number-library.js';
 import { type DefaultCountry, findMode, guessCountryColumn, guessDefaultCountry } from './guess-country.js';
@@ -43,10 +43,10 @@ const FEW_SHARE = 0.1;
 const LEAST_DIGITS = 7;
 
 /** The column with the highest share of valid numbers; a column that is named otherwise (ids, fax) only if it was chosen. */
-export function guessNumber(sample: SampledRows, choice: NumberChoice, findColumn: FindColumn): NumberSearch {
+export function guessNumber(sample: SampledRows, choice: NumberChoice): NumberSearch {
   const { destination } = choice;
   const countries = guessCountryColumn(sample);
-  const chosen = destination === undefined ? undefined : findColumn(sample.columns, destination)?.index;
+  const chosen = destination === undefined ? undefined : findColumn(sample.columns, destination);
   const indexes = chosen === undefined ? [...sample.columns.keys()] : [chosen];
   const read = indexes.map((index) =>
     readColumn(sample, index, { country: choice.country, countries: countries?.index }),
@@ -140,10 +140,9 @@ function mayBeNumber(cell: string): boolean {
 export function guessListCountry(
   list: SampledRows,
   recipients: NumberGuess | undefined,
-  findColumn: FindColumn,
 ): Pick<NumberGuess, 'country' | 'countryColumn'> {
   const read = (country: string | undefined) => {
-    const search = guessNumber(list, { destination: undefined, country }, findColumn);
+    const search = guessNumber(list, { destination: undefined, country });
     return search.kind === 'found' ? search.number : undefined;
   };
   const alone = read(undefined);

@@ -1,5 +1,5 @@
 import type { Cell } from '../domain/row.js';
-import type { FindColumn } from '../domain/text.js';
+import { findColumn } from '../normalize/columns.js';
 
 /** The first rows of a file, as its reader gives them. */
 export interface SampledFile {
@@ -18,12 +18,12 @@ export interface SampledRows {
 }
 
 /** Joins files by the names of their columns. A column without a name cannot be used in a job. */
-export function joinSamples(files: readonly SampledFile[], findColumn: FindColumn): SampledRows {
+export function joinSamples(files: readonly SampledFile[]): SampledRows {
   const [first] = files;
   const named = (first?.columns ?? []).filter((name) => name !== '');
   const columns = named.filter((name) => files.every((file) => findColumn(file.columns, name) !== undefined));
   const rows = files.flatMap((file) => {
-    const indexes = columns.map((name) => findColumn(file.columns, name)?.index ?? -1);
+    const indexes = columns.map((name) => findColumn(file.columns, name) ?? -1);
     return file.rows.map((cells) => indexes.map((index) => cells[index] ?? ''));
   });
   const all = files.flatMap((file) => file.columns.filter((name) => name !== ''));

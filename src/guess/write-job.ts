@@ -2,7 +2,7 @@ import { getExampleNumber } from 'libphonenumber-js/max';
 import examples from 'libphonenumber-js/mobile/examples';
 import { countOf } from '../domain/count-of.js';
 import { listZones } from '../domain/stated-time.js';
-import type { FindColumn } from '../domain/text.js';
+import { findColumn } from '../normalize/columns.js';
 import { findNumberCountry } from '../normalize/number/number-library.js';
 import { describeConsent, describeCountry, describeFilled, describeNumber } from './describe-guess.js';
 import type { JobGuess } from './guess-job.js';
@@ -29,7 +29,6 @@ export interface JobFrame {
   readonly isEncodingStated: boolean;
   readonly sheet: string | undefined;
   readonly columns: readonly string[];
-  readonly findColumn: FindColumn;
 }
 
 /** The job file: it runs as it stands, and its comments say what each guess rests on. The same guess gives the same text. */
@@ -153,14 +152,14 @@ function writeSuppress(optOuts: readonly OptOutList[], ofInput: string | undefin
 }
 
 /** A column in a text: `first_name` for "First Name" where no other column is named so; undefined where no text can name it. */
-function writeVariable(column: string, { columns, findColumn }: JobFrame): string | undefined {
+function writeVariable(column: string, { columns }: JobFrame): string | undefined {
   const short = column
     .trim()
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^_|_$/g, '');
   const found = /^[a-z]/.test(short) ? findColumn(columns, short) : undefined;
-  if (found !== undefined && columns[found.index] === column) return short;
+  if (found !== undefined && columns[found] === column) return short;
   return /["\\\p{C}]/u.test(column) ? undefined : `["${column}"]`;
 }
 

@@ -1,8 +1,14 @@
 import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { restoreCell } from '../domain/formula-cell.js';
-import { ID_COLUMN, readOwnName } from '../domain/output-columns.js';
-import { isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from './own-columns.js';
+import {
+  ID_COLUMN,
+  isIgnoredColumn,
+  isOwnHeader,
+  listOwnColumns,
+  readNames,
+  readOwnName,
+} from '../domain/output-columns.js';
 import { FORBIDDEN_NAMES } from './record-reader.js';
 import { refuseAll } from './refusal.js';
 

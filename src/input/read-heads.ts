@@ -8,7 +8,6 @@ import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { isPlausibleEmail } from '../normalize/contact.js';
 import type { Files } from '../storage/files.js';
 import { formatByName, type InputFile, isOpenMark, listInputs } from './inputs.js';
-import { findColumn } from './own-columns.js';
 import { readBatches } from './record-reader.js';
 import { readRecords } from './records.js';
 import { guessEncoding } from './text/guess-encoding.js';
@@ -88,7 +87,7 @@ async function readOptOuts(list: InputFile, stated: string | undefined): Promise
       if (stated === undefined || list.format === 'xlsx' || !(error instanceof UserError)) throw error;
       return { ...(await read(stated)), encoding: stated };
     });
-  return { encoding, sample: joinSamples([{ ...head, name: list.shown }], findColumn) };
+  return { encoding, sample: joinSamples([{ ...head, name: list.shown }]) };
 }
 
 async function findEncoding(inputs: readonly InputFile[]): Promise<string | undefined> {

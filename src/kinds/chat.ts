@@ -32,10 +32,7 @@ async function perform({ text, room }: ChatStep, { call, figures, begin }: Actio
 /** The text with the run's figures in place of its variables. */
 export function renderFigures(text: string, figures: RunFigures) {
   const cells = listFigures(figures);
-  const columns = new Columns(CHAT_FIGURES, (names, wanted) => {
-    const index = names.indexOf(wanted);
-    return index === -1 ? undefined : { index };
-  });
+  const columns = new Columns(CHAT_FIGURES);
   const bound = parseTemplate(text).bind(columns);
   if (columns.problems.length > 0) {
     const reason = columns.problems.map(({ message }) => message).join('; ');

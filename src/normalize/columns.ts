@@ -1,6 +1,6 @@
 import { readOwnName } from '../domain/output-columns.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { type FindColumn, foldName } from '../domain/text.js';
+import { foldName } from '../domain/text.js';
 import { listColumns } from './mask.js';
 
 /** A column that the job names and the file lacks, or cannot have twice. */
@@ -17,11 +17,9 @@ export class Columns {
   readonly problems: ColumnProblem[] = [];
   /** Names that match a column only without case and punctuation, to report it: a sentence for each. */
   readonly folded = new Map<string, string>();
-  readonly #findColumn: FindColumn;
 
-  constructor(names: readonly string[], findColumn: FindColumn) {
+  constructor(names: readonly string[]) {
     this.names = names;
-    this.#findColumn = findColumn;
   }
 
   /** Where a column stands; -1 where it is not there. `about` begins what is said of that, such as the key of the job; `advice` ends its hint. */
@@ -50,11 +48,33 @@ export class Columns {
 
   /** The same without a problem. */
   look(wanted: string | undefined): number | undefined {
-    const found = wanted === undefined ? undefined : this.#findColumn(this.names, wanted);
-    if (wanted !== undefined && found?.how === 'folded')
-      this.folded.set(wanted, `its column "${this.names[found.index]}" is taken for "${wanted}"`);
-    return found?.index;
+    const index = wanted === undefined ? undefined : findColumn(this.names, wanted);
+    const name = this.names[index ?? -1];
+    if (wanted !== undefined && name !== undefined && name.trim() !== wanted.trim())
+      this.folded.set(wanted, `its column "${name}" is taken for "${wanted}"`);
+    return index;
   }
+}
+
+/**
+ * Finds a column by its name: exactly, save for blanks around it, then without case and punctuation. Undefined when
+ * there is none, or when several fit only in the second way. An added column is found by its exact name alone:
+ * `_destination` never takes the place of a person's `Destination`.
+ */
+export function findColumn(columns: readonly string[], wanted: string): number | undefined {
+  const name = wanted.trim();
+  if (name === '') return undefined;
+  const exact = columns.findIndex((column) => column.trim() === name);
+  if (exact !== -1) return exact;
+  const own = readOwnName(name);
+  const ownIndex = own === undefined ? -1 : columns.findIndex((column) => readOwnName(column) === own);
+  if (ownIndex !== -1) return ownIndex;
+  const folded = foldName(name);
+  if (folded === '') return undefined;
+  const fitting = columns.flatMap((column, index) =>
+    readOwnName(column) === undefined && foldName(column) === folded ? [index] : [],
+  );
+  return fitting.length === 1 ? fitting[0] : undefined;
 }
 
 /** What follows may be cells: those of the first row, where a file has no header. */

@@ -34,7 +34,6 @@ export async function checkInputHead(
 ): Promise<InputHead | undefined> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';
-  const { findColumn } = reader;
   const planner = createRowPlanner(step, { planId: 'check', step: number, findSuppressed, describeRow: String });
   return problems.gather(file.shown, async () => {
     const { first, isWhole } = await readHead(records);
@@ -42,10 +41,10 @@ export async function checkInputHead(
       const refusal = findRefusal(own, step.kind);
       if (refusal !== undefined) problems.add({ where: file.shown, ...refusal });
     }
-    const binding = new ColumnBinding({ step, number }, records, { findColumn, mayGrow });
+    const binding = new ColumnBinding({ step, number }, records, { mayGrow });
     if (isWhole || !mayGrow) binding.addProblems(file.shown, problems);
     const { where } = step.input;
-    const tally = where && new FilterTally(where, { findColumn, numbers: numbersOf(step) });
+    const tally = where && new FilterTally(where, numbersOf(step));
     const { draftRow } = binding;
     const row = first && draftRow && new DraftedRows(first, draftRow);
     const { countries, rejections, rows } = judgeRows(row, { planner, tally, columns: records.columns });

@@ -1,4 +1,3 @@
-import type { FindColumn } from '../domain/text.js';
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';
@@ -18,7 +17,6 @@ export interface InputReader {
   /** Of the unpacked content; undefined for a file that is not packed. */
   digestContent(path: string): Promise<string | undefined>;
   readRecords(file: InputFile, input: Input): RecordReader;
-  findColumn: FindColumn;
   /** Standard input, written whole and durable to `path`. */
   spoolStandardInput(path: string): Promise<void>;
 }

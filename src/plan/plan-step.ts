@@ -70,7 +70,6 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const suppression =
     step.suppress !== undefined ? await loadSuppression(selection.suppression, step.input, context) : undefined;
   const rows = new RowOrdinals();
-  const { findColumn } = deps.reader;
   const describeRow = (row: number) => rows.describe(row);
   const created = createRowPlanner(step, {
     planId,
@@ -97,7 +96,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     rows,
     reimported,
     costs: context.prices && createCostTally(step, context.prices.list),
-    tally: new Tally(where && new FilterTally(where, { findColumn, numbers: numbersOf(step) })),
+    tally: new Tally(where && new FilterTally(where, numbersOf(step))),
   };
   const files: Omit<PlannedInput, 'columnMap'>[] = [];
   try {
@@ -124,10 +123,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     await writer.discard();
     throw error;
   }
-  const { columns, maps } = joinColumns(
-    files.map((file) => file.columns),
-    findColumn,
-  );
+  const { columns, maps } = joinColumns(files.map((file) => file.columns));
   const inputs = files.map((file, index): PlannedInput => ({ ...file, columnMap: maps[index] ?? [] }));
   const figures = figuresOf(planning);
   const lists = suppression?.figures(Object.keys(figures.countries).length) ?? [];
@@ -172,7 +168,6 @@ async function planFile(
   const { shown: file, path, format } = input.file;
   const reader = deps.reader.readRecords(input.file, step.input);
   const binding = new ColumnBinding(planning, reader, {
-    findColumn: deps.reader.findColumn,
     mayGrow: format === 'ndjson',
     replayed,
   });

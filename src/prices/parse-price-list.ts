@@ -1,8 +1,7 @@
 import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
-import type { FindColumn } from '../domain/text.js';
-import { explainMissingColumn } from '../normalize/columns.js';
+import { explainMissingColumn, findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { planByCountry, plansByCallingCode } from '../normalize/number/numbering-plan.js';
 import { parseDecimal } from './decimal.js';
@@ -31,15 +30,12 @@ export class PriceListParser {
   /** Line of the row with each country and prefix. */
   readonly #lines = new Map<string, number>();
 
-  constructor(
-    columns: readonly string[],
-    { shown, findColumn, isCommaDecimal }: { shown: string; findColumn: FindColumn; isCommaDecimal: boolean },
-  ) {
+  constructor(columns: readonly string[], { shown, isCommaDecimal }: { shown: string; isCommaDecimal: boolean }) {
     this.#shown = shown;
     this.#isCommaDecimal = isCommaDecimal;
     for (const name of Object.keys(COLUMNS) as Column[]) {
       const names = [name, ...COLUMNS[name]];
-      const found = names.flatMap((each) => findColumn(columns, each)?.index ?? []);
+      const found = names.flatMap((each) => findColumn(columns, each) ?? []);
       if (found[0] !== undefined) this.#indexes[name] = found[0];
       // A reader numbers columns of one name.
       const isRepeated = (each: string) => columns.some((column) => column.toLowerCase().startsWith(`${each} (`));

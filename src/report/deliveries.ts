@@ -31,10 +31,7 @@ export async function writeDeliveries(
   { plan, directory, receipts }: { plan: Plan; directory: string; receipts: Receipts },
 ): Promise<Deliveries> {
   const steps = plan.steps.filter(({ kind }) => kind === 'sms');
-  const { columns, maps } = joinColumns(
-    steps.map((step) => step.columns),
-    () => undefined,
-  );
+  const { columns, maps } = joinColumns(steps.map((step) => step.columns));
   const added = [...PLACE_COLUMNS, ...RECEIPT_COLUMNS];
   const kept = listNotReplaced(columns, added);
   const lines = createLineFormat(plan.job.output, [...added, ...kept.map((index) => columns[index] ?? '')]);

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { cellsOf } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
-import type { FindColumn } from '../domain/text.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
@@ -213,7 +212,7 @@ async function chooseRows(
   const chosen = new Set<number>();
   const { number: step } = planned;
   const own = listClaimsOn({ plan }, registry.claims, only).filter((each) => each.step === step);
-  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns, deps.plan.reader.findColumn));
+  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns));
   for await (const { index, row } of readLeftOutRows(deps.files, directory, planned)) {
     if (row.skip.code !== only) continue;
     const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
@@ -227,10 +226,10 @@ async function chooseRows(
 }
 
 /** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */
-function bindFilter(job: Job, step: number, names: readonly string[], findColumn: FindColumn): RowFilter | undefined {
+function bindFilter(job: Job, step: number, names: readonly string[]): RowFilter | undefined {
   const written = job.steps[step - 1];
   if (written === undefined || !isRowStep(written) || written.input.where === undefined) return undefined;
-  const columns = new Columns(names, findColumn);
+  const columns = new Columns(names);
   const filter = bindWhere(written.input.where, columns, numbersOf(written));
   return columns.problems.length === 0 ? filter : undefined;
 }

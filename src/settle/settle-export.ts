@@ -1,11 +1,11 @@
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
-import type { FindColumn } from '../domain/text.js';
 import type { InputFile } from '../input/inputs.js';
 import { readBatches } from '../input/record-reader.js';
 import type { Input } from '../job/job.js';
 import { DEFAULT_READ_LIMITS } from '../job/schema/written-input.js';
 import { messageIdPrefix, readMessageIndex } from '../kinds/ids.js';
+import { findColumn } from '../normalize/columns.js';
 import type { Plan } from '../plan/format/plan-file.js';
 import { readPlannedRows } from '../plan/format/planned-rows.js';
 import type { InputReader } from '../plan/plan-deps.js';
@@ -29,7 +29,7 @@ export interface ExportEnd {
 export async function settleByExport(
   run: LockedRun,
   exported: readonly InputFile[],
-  deps: Ports & { readonly reader: Pick<InputReader, 'readRecords' | 'findColumn'> },
+  deps: Ports & { readonly reader: Pick<InputReader, 'readRecords'> },
 ): Promise<ExportEnd> {
   const steps = await listDoubts(deps.files, run);
   const told: { fault: string | undefined } = { fault: undefined };
@@ -37,7 +37,7 @@ export async function settleByExport(
   for (const file of exported) {
     const records = deps.reader.readRecords(file, anyInput(file));
     await records.open();
-    const places = placeColumns(records.columns, deps.reader.findColumn);
+    const places = placeColumns(records.columns);
     const missing = NEEDED.find((name) => !places.has(name));
     if (missing !== undefined) {
       await records.close();
@@ -151,11 +151,11 @@ const LONGEST_TEXT = 300;
 type ExportRow = Record<(typeof NEEDED)[number] | (typeof OTHERS)[number], string>;
 type Places = ReadonlyMap<string, number>;
 
-function placeColumns(columns: readonly string[], findColumn: FindColumn): Places {
+function placeColumns(columns: readonly string[]): Places {
   const places = new Map<string, number>();
   for (const name of [...NEEDED, ...OTHERS]) {
-    const found = findColumn(columns, name);
-    if (found !== undefined) places.set(name, found.index);
+    const index = findColumn(columns, name);
+    if (index !== undefined) places.set(name, index);
   }
   return places;
 }

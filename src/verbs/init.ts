@@ -9,7 +9,6 @@ import { guessListCountry } from '../guess/guess-number.js';
 import { joinSamples, type SampledRows } from '../guess/sampled-rows.js';
 import { writeJob } from '../guess/write-job.js';
 import { isOpenMark } from '../input/inputs.js';
-import { findColumn } from '../input/own-columns.js';
 import { readHeads } from '../input/read-heads.js';
 import { findEncodingName } from '../job/encoding-name.js';
 import { fixDates } from '../job/fix-dates.js';
@@ -17,7 +16,7 @@ import type { Job } from '../job/job.js';
 import { parseJob } from '../job/load.js';
 import { suggestName } from '../job/schema/written-job.js';
 import type { Preview } from '../kinds/step-kind.js';
-import { explainMissingColumn } from '../normalize/columns.js';
+import { explainMissingColumn, findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
 import { listColumns } from '../normalize/mask.js';
 import { previewJob } from '../preview/plan-in-memory.js';
@@ -52,17 +51,17 @@ export const init = defineVerb({
     await assertNew(path, shown, disk);
     const heads = await readHeads(written, { jobDirectory: dirname(path), disk, stated: { encoding, sheet } });
     await assertDirectory(path, shown, disk);
-    const sample = joinSamples(heads.files, findColumn);
+    const sample = joinSamples(heads.files);
     if (destination !== undefined && findColumn(sample.columns, destination) === undefined) {
       const { message, hint } = explainMissingColumn(destination, sample.columns);
       throw new UserError('bad-flag', `Cannot use --destination: ${message}`, { hint });
     }
-    const found = guessJob(sample, { destination, country }, findColumn);
+    const found = guessJob(sample, { destination, country });
     if (found.kind !== 'found') throw refuseGuess(found, written, sample, screen);
     const { guess } = found;
     const optOuts = heads.optOuts.map((list) => ({
       ...list,
-      ...guessListCountry(list.sample, guess.number, findColumn),
+      ...guessListCountry(list.sample, guess.number),
     }));
     const text = writeJob(guess, {
       name: suggestName(basename(path).replace(/\.ya?ml$/i, '')),
@@ -72,7 +71,6 @@ export const init = defineVerb({
       isEncodingStated: encoding !== undefined,
       sheet: heads.sheet,
       columns: sample.columns,
-      findColumn,
     });
     const job = parseJob(text, path);
     name({ job: job.name });

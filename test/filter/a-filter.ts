@@ -2,7 +2,6 @@ import { expect } from 'vitest';
 import { type Cell, cellsOf } from '../../src/domain/row.js';
 import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';
 import type { StepNumbers } from '../../src/filter/compile-country-test.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { aByteRow } from '../kinds/a-row.js';
@@ -16,7 +15,7 @@ export function aFilter(
   columns: readonly string[],
   numbers = NONE,
 ): (cells: readonly Cell[]) => string {
-  const bound = new Columns(columns, findColumn);
+  const bound = new Columns(columns);
   const filter = bindWhere(writtenWhere.parse(written), bound, numbers);
   if (bound.problems.length > 0) throw new Error(bound.problems[0]?.message);
   return (cells) => {

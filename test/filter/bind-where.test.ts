@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { type Cell, cellsOf } from '../../src/domain/row.js';
 import { bindWhere } from '../../src/filter/bind-where.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { runsOf } from '../one-in.js';
@@ -139,7 +138,7 @@ test.each([
   [{ atLeast: 1, format: '1.234,56' }, /expected a number written as 1\.234,56, .* or a blank cell$/],
   [{ after: DAY }, /writes 31\.01\.2026, say so with format: dd\.MM\.yyyy$/],
 ])('a cell that cannot be compared is rejected with what to write in the job: %j', (condition, reason) => {
-  const filter = bindWhere(writtenWhere.parse({ cell: condition }), new Columns(['cell'], findColumn), NONE);
+  const filter = bindWhere(writtenWhere.parse({ cell: condition }), new Columns(['cell']), NONE);
   const refusal = filter.refuse(cellsOf(['1.23.4']));
   expect(refusal?.kind === 'rejected' ? refusal.rejection.reason : '').toMatch(reason);
 });
@@ -174,7 +173,7 @@ test('a cell that cannot be compared rejects a row only where the row hangs on i
 
 test('a column that no file has is named with the columns that there are, and the nearest', () => {
   const where = writtenWhere.parse([{ consent: 'yes' }, { contry: 'SG' }]);
-  const columns = new Columns(COLUMNS, findColumn);
+  const columns = new Columns(COLUMNS);
   bindWhere(where, columns, NONE);
   expect(columns.problems).toEqual([
     {

@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
 import { bindWhere } from '../../src/filter/bind-where.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { writtenWhere } from '../../src/job/schema/written-where.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { aFilter, answerTo, NONE } from './a-filter.js';
@@ -66,7 +65,7 @@ test.each([
   [{ tag: 'vip' }, 'Correct the name in the job, or the header of the file.'],
 ])('countries of a column that is not there may be those of the numbers: %j', (where, hint) => {
   const numbers = { ...NONE, column: 'mobile' };
-  const columns = new Columns(['mobile', 'name'], findColumn);
+  const columns = new Columns(['mobile', 'name']);
   bindWhere(writtenWhere.parse(where), columns, numbers);
   expect(columns.problems[0]?.hint).toBe(hint);
 });

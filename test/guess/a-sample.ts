@@ -1,10 +1,9 @@
 import { guessJob, type JobGuess } from '../../src/guess/guess-job.js';
 import { joinSamples, type SampledRows } from '../../src/guess/sampled-rows.js';
-import { findColumn } from '../../src/input/own-columns.js';
 
 /** The rows of a file, from lines of cells; the first line names the columns. */
 export function aSample([header = [], ...rows]: readonly (readonly string[])[]): SampledRows {
-  return joinSamples([{ name: 'people.csv', columns: header, rows }], findColumn);
+  return joinSamples([{ name: 'people.csv', columns: header, rows }]);
 }
 
 /** Rows of one column: `count` texts that are made of their number. */
@@ -24,7 +23,7 @@ export function guessOf(
   choice: { destination?: string; country?: string } = {},
 ): JobGuess {
   const { destination, country } = choice;
-  const found = guessJob(aSample(lines), { destination, country }, findColumn);
+  const found = guessJob(aSample(lines), { destination, country });
   if (found.kind !== 'found') throw new Error(`The search ended with ${found.kind}`);
   return found.guess;
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { guessNumber } from '../../src/guess/guess-number.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { aColumn, aSample, beside, guessOf, local, plus } from './a-sample.js';
 
 test('the column with the most valid numbers is the one that is sent to', () => {
@@ -28,7 +27,7 @@ test('of two columns within 20 points none is chosen', () => {
     aColumn('Phone', 40, plus),
     aColumn('Mobile', 40, (index) => (index < 33 ? plus(500 + index) : '')),
   );
-  const search = guessNumber(aSample(lines), { destination: undefined, country: undefined }, findColumn);
+  const search = guessNumber(aSample(lines), { destination: undefined, country: undefined });
 
   expect(search).toMatchObject({ kind: 'several', columns: [{ column: 'Phone' }, { column: 'Mobile' }] });
   expect(guessOf(lines, { destination: 'mobile' }).number).toMatchObject({ column: 'Mobile', valid: 33 });

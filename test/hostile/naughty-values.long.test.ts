@@ -38,7 +38,7 @@ const parse = (changes: Record<string, unknown>) => parseJob(aJobFile(changes), 
 describe('each naughty string', () => {
   test('as the text of a message is that text, or no template', () => {
     const texts = accepted((text) => {
-      const columns = new Columns([], () => undefined);
+      const columns = new Columns([]);
       const bound = parseTemplate(text).bind(columns);
       return columns.problems.length > 0 ? undefined : bound.render([]);
     });

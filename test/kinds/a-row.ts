@@ -1,7 +1,6 @@
 import { ByteCells } from '../../src/domain/bytes/row-block.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { bindRows } from '../../src/filter/filter-rows.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import type { RowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
 import type { PlannerContext, Preview, RowRefusal } from '../../src/kinds/step-kind.js';
@@ -31,7 +30,7 @@ export function planRows(
   names: readonly string[],
   ...rows: readonly (readonly (string | undefined)[])[]
 ): RowPlan[] {
-  const columns = new Columns(names, findColumn);
+  const columns = new Columns(names);
   const draftRow = bindRows(step, columns);
   if (columns.problems.length > 0) throw new Error(columns.problems.map(({ message }) => message).join('; '));
   const writer = new RowWriter(names.length);

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../../src/domain/errors.js';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
 import { digestContent } from '../../src/input/text/byte-source.js';
 import {
@@ -179,7 +178,7 @@ export async function makeAPlan(options: PlanOptions = {}): Promise<PlanOutcome 
   const { prices } = written;
   const job = { ...written, steps, ...(prices && { prices: { ...prices, input: place(prices.input) } }) };
   const reader: InputReader = {
-    ...{ listInputs, digestInput, digestContent, readRecords, findColumn },
+    ...{ listInputs, digestInput, digestContent, readRecords },
     spoolStandardInput: async () => {
       throw new Error('the test has no standard input');
     },

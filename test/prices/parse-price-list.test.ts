@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../src/input/own-columns.js';
 import { PriceListParser } from '../../src/prices/parse-price-list.js';
 
 /** Lines of a list whose fields `|` separates, the header first. */
 function parse(lines: readonly string[], { isCommaDecimal = false } = {}): PriceListParser {
   const [header = '', ...rows] = lines;
-  const parser = new PriceListParser(header.split('|'), { shown: 'prices.csv', findColumn, isCommaDecimal });
+  const parser = new PriceListParser(header.split('|'), { shown: 'prices.csv', isCommaDecimal });
   for (const [at, row] of rows.entries()) parser.add(row.split('|'), at + 2);
   return parser;
 }

@@ -1,7 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
 import { digestContent } from '../../src/input/text/byte-source.js';
 import type { Job } from '../../src/job/job.js';
@@ -29,7 +28,7 @@ export function retry(
   const { directory, plan, disk } = made;
   const planDeps: PlanDeps = {
     files: disk.files,
-    reader: { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput: async () => {} },
+    reader: { listInputs, digestInput, digestContent, readRecords, spoolStandardInput: async () => {} },
     processId: 7,
     plannedBy: 'ann',
     onProgress: () => {},

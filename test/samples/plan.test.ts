@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
 import { digestContent } from '../../src/input/text/byte-source.js';
 import { loadJob } from '../../src/job/load.js';
@@ -65,7 +64,7 @@ describe('plan of the main job', () => {
 async function planJob(file: string): Promise<{ plan: Plan; directory: string }> {
   const job = await loadJob(join(JOBS, file));
   const spoolStandardInput = () => Promise.reject(new Error('the job reads no standard input'));
-  const reader = { listInputs, digestInput, digestContent, readRecords, findColumn, spoolStandardInput };
+  const reader = { listInputs, digestInput, digestContent, readRecords, spoolStandardInput };
   const { made } = await makePlan(
     job,
     {

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import { findColumn } from '../../src/input/own-columns.js';
 import { readRecords } from '../../src/input/records.js';
 import { readRunRows } from '../../src/report/read-run-rows.js';
 import { type ExportEnd, settleByExport } from '../../src/settle/settle-export.js';
@@ -60,7 +59,7 @@ export function depsOf({ disk }: Pick<MadePlan, 'disk'>): LockPorts & Parameters
     clock: new FakeClock(),
     owner: { host: 'here', pid: 8, instance: 'i8' },
     isProcessAlive: () => false,
-    reader: { readRecords, findColumn },
+    reader: { readRecords },
   };
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { TextBuffer } from '../../src/domain/bytes/text-buffer.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { Columns } from '../../src/normalize/columns.js';
 import { checkText } from '../../src/template/check-text.js';
 import { parseTemplate } from '../../src/template/parse.js';
@@ -11,7 +10,7 @@ import { runsOf } from '../one-in.js';
 const COLUMNS = ['name', 'note'];
 
 function bind(template: string) {
-  return parseTemplate(template).bind(new Columns(COLUMNS, findColumn));
+  return parseTemplate(template).bind(new Columns(COLUMNS));
 }
 
 /** Of GSM-7, what JSON escapes among it; and what is not in it, or shows nothing. */

@@ -3,7 +3,6 @@ import type { Env } from '../../src/command/env.js';
 import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { buildRow } from '../../src/input/csv/csv-row.js';
 import { readHeader } from '../../src/input/header.js';
-import { findColumn } from '../../src/input/own-columns.js';
 import { refuse } from '../../src/input/refusal.js';
 
 export interface InputTable {
@@ -33,7 +32,6 @@ export function createTableReader(tables: ReadonlyMap<string, InputTable>): Awai
     },
     digestInput: async (path) => ({ sha256: digest(path), bytes: tableOf(path).bytes ?? 1 }),
     digestContent: async () => undefined,
-    findColumn,
     readRecords: ({ path }) => {
       const table = tableOf(path);
       const header = readHeader(table.columns, { where: path, maxColumns: 100 });

@@ -1,8 +1,8 @@
 import { DELETE, SPACE } from '../../domain/bytes/ascii.js';
 import { restoreCell } from '../../domain/formula-cell.js';
+import { HIDDEN_ID } from '../../domain/output-columns.js';
 import type { Rejection, SourceRecord } from '../../domain/row.js';
 import type { Header } from '../header.js';
-import { HIDDEN_ID } from '../own-columns.js';
 import { countLineEnds } from '../text/lines.js';
 
 /** A row with as many cells as there are columns; one that had too few fields or too many carries a fault. */

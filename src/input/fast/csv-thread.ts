@@ -5,7 +5,6 @@ import type { Input, RowStep } from '../../job/job.js';
 import { Columns } from '../../normalize/columns.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
-import { findColumn } from '../own-columns.js';
 import type { ReadBlock } from '../record-reader.js';
 import { BlocksTaken, listBuffers } from './block-message.js';
 import { draftBlock } from './draft-block.js';
@@ -56,7 +55,7 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
     const { step } = await begun;
-    const columns = new Columns(reader.columns, findColumn);
+    const columns = new Columns(reader.columns);
     const draftRow = step && bindRows(step, columns);
     for await (const { rows } of reader.blocks()) {
       takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);

@@ -1,12 +1,20 @@
 import { SPACE } from '../../domain/bytes/ascii.js';
 import { RowWriter } from '../../domain/bytes/row-writer.js';
 import { countOf } from '../../domain/count-of.js';
-import { ID_COLUMN, readOwnName, TEXT_COLUMN } from '../../domain/output-columns.js';
+import {
+  HIDDEN_ID,
+  ID_COLUMN,
+  isIgnoredColumn,
+  isOwnHeader,
+  listOwnColumns,
+  readNames,
+  readOwnName,
+  TEXT_COLUMN,
+} from '../../domain/output-columns.js';
 import type { Cell, Rejection } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import { Digest } from '../digest-input.js';
 import type { InputFile } from '../inputs.js';
-import { HIDDEN_ID, isIgnoredColumn, isOwnHeader, listOwnColumns, readNames } from '../own-columns.js';
 import { BLOCK_ROWS, FORBIDDEN_NAMES, type ReadBlock, type RecordReader } from '../record-reader.js';
 import { refuse } from '../refusal.js';
 import { decodeText } from '../text/decode-text.js';

@@ -1,11 +1,10 @@
 import { isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
-import type { FindColumn } from '../../domain/text.js';
 import { bindRows } from '../../filter/filter-rows.js';
 import type { RecordReader } from '../../input/record-reader.js';
 import type { RowStep } from '../../job/job.js';
 import type { DraftRow } from '../../kinds/step-kind.js';
-import { Columns } from '../../normalize/columns.js';
+import { Columns, findColumn } from '../../normalize/columns.js';
 import type { ProblemList } from '../problems.js';
 
 /**
@@ -15,7 +14,6 @@ import type { ProblemList } from '../problems.js';
 export class ColumnBinding {
   readonly #bind: (columns: Columns) => DraftRow;
   readonly #reader: RecordReader;
-  readonly #findColumn: FindColumn;
   readonly #number: number;
   readonly #mayGrow: boolean;
   #columns: Columns | undefined;
@@ -24,11 +22,10 @@ export class ColumnBinding {
   constructor(
     { step, number }: { step: RowStep; number: number },
     reader: RecordReader,
-    { findColumn, mayGrow, replayed }: { findColumn: FindColumn; mayGrow: boolean; replayed?: DraftRow | undefined },
+    { mayGrow, replayed }: { mayGrow: boolean; replayed?: DraftRow | undefined },
   ) {
     this.#bind = (columns) => replayed ?? bindRows(step, columns);
     this.#reader = reader;
-    this.#findColumn = findColumn;
     this.#number = number;
     this.#mayGrow = mayGrow;
   }
@@ -57,7 +54,7 @@ export class ColumnBinding {
   #bound(): Columns {
     const names = this.#reader.columns;
     if (this.#columns?.names.length !== names.length) {
-      this.#columns = new Columns([...names], this.#findColumn);
+      this.#columns = new Columns([...names]);
       this.#draftRow = this.#bind(this.#columns);
     }
     return this.#columns;
@@ -74,7 +71,7 @@ interface JoinedColumns {
  * Joins the columns of a step's files: the same name, or the same without case and punctuation, is one column, under the
  * name that came first. So an output can be read again as one file in which each row has its number in one column.
  */
-export function joinColumns(inputs: readonly (readonly string[])[], findColumn: FindColumn): JoinedColumns {
+export function joinColumns(inputs: readonly (readonly string[])[]): JoinedColumns {
   const columns: string[] = [];
   const maps = inputs.map((names) => {
     const taken = new Set<number>();
@@ -92,7 +89,7 @@ export function joinColumns(inputs: readonly (readonly string[])[], findColumn: 
       );
     }
     for (const [index, name] of names.entries()) {
-      if (map[index] === -1 && !isResultColumn(name)) place(index, findColumn(columns, name)?.index);
+      if (map[index] === -1 && !isResultColumn(name)) place(index, findColumn(columns, name));
       if (map[index] === -1) place(index, columns.push(name) - 1);
     }
     return map;

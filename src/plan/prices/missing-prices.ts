@@ -18,7 +18,7 @@ export interface LoadedPrices {
   readonly planned: PlannedPrices;
 }
 
-type PriceReader = Pick<InputReader, 'listInputs' | 'readRecords' | 'findColumn'>;
+type PriceReader = Pick<InputReader, 'listInputs' | 'readRecords'>;
 
 /** Reads the price list of a job to its end; gathers all its faults, and gives undefined where there are any, or no list. */
 export async function loadPrices(
@@ -32,7 +32,7 @@ export async function loadPrices(
       throw new UserError('bad-input', 'the pattern matches several files, expected one price list');
     }
     const records = reader.readRecords({ ...file, key: 'prices' }, settings.input);
-    const rows = await readRows(records, file.shown, reader);
+    const rows = await readRows(records, file.shown);
     const { shown, path } = file;
     const { currency } = settings;
     const planned = { file: shown, path, sha256: records.sha256, currency, rows: rows.length };
@@ -40,14 +40,10 @@ export async function loadPrices(
   });
 }
 
-async function readRows(
-  records: RecordReader,
-  shown: string,
-  { findColumn }: Pick<PriceReader, 'findColumn'>,
-): Promise<readonly PriceRow[]> {
+async function readRows(records: RecordReader, shown: string): Promise<readonly PriceRow[]> {
   await records.open();
   const isCommaDecimal = records.delimiter === ';';
-  const parser = new PriceListParser(records.columns, { shown, findColumn, isCommaDecimal });
+  const parser = new PriceListParser(records.columns, { shown, isCommaDecimal });
   if (parser.hasColumns) {
     for await (const batch of readBatches(records)) {
       for (const { cells, line, fault } of batch) {

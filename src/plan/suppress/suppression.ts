@@ -3,11 +3,10 @@ import type { Problem } from '../../domain/errors.js';
 import { isOptOutList, OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
 import { personOf } from '../../domain/person.js';
 import type { Skip } from '../../domain/row.js';
-import type { FindColumn } from '../../domain/text.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
 import type { Input, SuppressionLists } from '../../job/job.js';
-import { explainMissingColumn } from '../../normalize/columns.js';
+import { explainMissingColumn, findColumn } from '../../normalize/columns.js';
 import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import { NumberSet } from '../../normalize/number/number-set.js';
@@ -18,7 +17,7 @@ import type { ProblemList } from '../problems.js';
 import { keyOfLists } from './list-suppression.js';
 import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
-type ListReader = Pick<PlanDeps['reader'], 'readRecords' | 'findColumn'>;
+type ListReader = Pick<PlanDeps['reader'], 'readRecords'>;
 
 /** A list that was read: the numbers that no list before it has stand together, from `from` to `to`. */
 interface LoadedList {
@@ -154,11 +153,10 @@ export async function readListed(
 ): Promise<readonly SuppressionColumn[]> {
   const lists = inheritCountry(written, input);
   const { shown } = file;
-  const { findColumn } = deps.reader;
   const reader = deps.reader.readRecords({ ...file, key: keyOfLists(lists) }, lists);
   await reader.open();
   if (isOptOutList(reader.columns)) return readOptOuts(reader, shown, problems);
-  const fault = findHeaderFault(reader.columns, { file, lists, findColumn });
+  const fault = findHeaderFault(reader.columns, { file, lists });
   if (fault !== undefined) {
     await reader.close();
     problems.add(fault);
@@ -168,7 +166,7 @@ export async function readListed(
   for await (const batch of readBatches(reader)) {
     // Of NDJSON the columns grow.
     const indexOf = (name: string | undefined) =>
-      name === undefined ? undefined : (findColumn(reader.columns, name)?.index ?? -1);
+      name === undefined ? undefined : (findColumn(reader.columns, name) ?? -1);
     const only = indexOf(lists.column);
     const countryIndex = indexOf(lists.countryColumn) ?? -1;
     for (const record of batch) {
@@ -180,7 +178,7 @@ export async function readListed(
     }
   }
   const columns = lists.column === undefined ? found.counting : found.all;
-  const missing = findMissing(reader.columns, { lists, findColumn });
+  const missing = findMissing(reader.columns, lists);
   if (missing !== undefined) problems.add({ where: shown, ...missing });
   else if (columns.length === 0) problems.add({ where: shown, ...explainNoNumbers(found.all) });
   for (const column of columns) addUnreadable(column, shown, problems);
@@ -233,21 +231,18 @@ function readOptOut([written = '', what = '', at = '']: readonly string[]) {
 /** Faults that the header alone shows: no header, or a column that the job names is not in it. */
 function findHeaderFault(
   columns: readonly string[],
-  { file, lists, findColumn }: { file: InputFile; lists: SuppressionLists; findColumn: FindColumn },
+  { file, lists }: { file: InputFile; lists: SuppressionLists },
 ): Problem | undefined {
   const where = `${file.shown}:1`;
   if (columns.some((name) => isNumberLike(name, lists.country))) {
     const hint = 'Put a line with the name of the column above it.';
     return { where, message: 'the first line is a number, expected a header', hint };
   }
-  const missing = file.format === 'ndjson' ? undefined : findMissing(columns, { lists, findColumn });
+  const missing = file.format === 'ndjson' ? undefined : findMissing(columns, lists);
   return missing && { where, ...missing };
 }
 
-function findMissing(
-  columns: readonly string[],
-  { lists, findColumn }: { lists: SuppressionLists; findColumn: FindColumn },
-): Omit<Problem, 'where'> | undefined {
+function findMissing(columns: readonly string[], lists: SuppressionLists): Omit<Problem, 'where'> | undefined {
   for (const name of [lists.column, lists.countryColumn]) {
     if (name === undefined || findColumn(columns, name) !== undefined) continue;
     return { hint: 'It is named under suppress of the step.', ...explainMissingColumn(name, columns) };

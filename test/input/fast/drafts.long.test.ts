@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
 import { bindRows } from '../../../src/filter/filter-rows.js';
 import { type DraftBlock, draftBlock } from '../../../src/input/fast/draft-block.js';
-import { findColumn } from '../../../src/input/own-columns.js';
 import type { RowStep } from '../../../src/job/job.js';
 import { Columns } from '../../../src/normalize/columns.js';
 import { PLAN_FILE, requestsFile, rowsFile } from '../../../src/plan/format/plan-file.js';
@@ -117,7 +116,7 @@ describe('rows that are drafted in a thread', () => {
       const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
       const reader = new ThreadedCsvReader(file, people);
       await reader.open();
-      const draftRow = bindRows(step, new Columns(reader.columns, findColumn));
+      const draftRow = bindRows(step, new Columns(reader.columns));
       let rows = 0;
       for await (const block of reader.blocks(step)) {
         if (block.drafts !== undefined) expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../../src/input/own-columns.js';
 import type { ContactsStep } from '../../../src/job/job.js';
 import { bindAttributes } from '../../../src/kinds/contacts/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
@@ -7,7 +6,7 @@ import { Columns } from '../../../src/normalize/columns.js';
 const COLUMNS = ['id', 'Mobile', 'tier', 'First Name', '', 'notes', '_umid'];
 
 function bind(attributes: ContactsStep['customAttributes'], taken: number[] = [1], columns = COLUMNS) {
-  const of = new Columns(columns, findColumn);
+  const of = new Columns(columns);
   const bound = bindAttributes(attributes, of, new Set(taken));
   return { attributes: bound.map(({ name, index }) => `${name} = ${columns[index]}`), problems: of.problems };
 }

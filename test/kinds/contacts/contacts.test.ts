@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../../src/input/own-columns.js';
 import type { ContactsStep } from '../../../src/job/job.js';
 import { contactsKind } from '../../../src/kinds/contacts/contacts.js';
 import { Columns } from '../../../src/normalize/columns.js';
@@ -148,7 +147,7 @@ describe('contacts bound to the columns of a file', () => {
       customAttributes: { level: 'tier' },
       input: anInput({ countryColumn: 'land' }),
     };
-    const columns = new Columns(['mobile', 'name'], findColumn);
+    const columns = new Columns(['mobile', 'name']);
     contactsKind.bind(aContactsStep(step), columns);
     expect(columns.problems.map(({ message }) => /^(\S+: no column matches '\w+')/.exec(message)?.[1])).toEqual([
       "fields.msisdn: no column matches 'handy'",

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findColumn } from '../../../src/input/own-columns.js';
 import { joinColumns } from '../../../src/plan/columns/bind-columns.js';
 
-const join = (...inputs: string[][]) => joinColumns(inputs, findColumn);
+const join = (...inputs: string[][]) => joinColumns(inputs);
 const fold = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 describe('columns of several files', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ROW_KINDS, type RowKind } from '../../../src/domain/areas.js';
-import { PLACE_COLUMNS } from '../../../src/domain/output-columns.js';
-import { isOwnHeader, listOwnColumns, readNames } from '../../../src/input/own-columns.js';
+import { isOwnHeader, listOwnColumns, PLACE_COLUMNS, readNames } from '../../../src/domain/output-columns.js';
 import { kindOf } from '../../../src/kinds/kinds.js';
 import { findRefusal } from '../../../src/plan/reimport/own-outputs.js';
 import { OUTPUTS, type Output, outputColumns } from '../../../src/report/rows.js';

@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
 import { digestInput } from '../../../src/input/digest-input.js';
 import { listInputs } from '../../../src/input/inputs.js';
-import { findColumn } from '../../../src/input/own-columns.js';
 import { readRecords } from '../../../src/input/records.js';
 import { digestContent } from '../../../src/input/text/byte-source.js';
 import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
@@ -41,7 +40,7 @@ async function outAfter(...contents: string[]): Promise<number[][]> {
     },
   ];
   const step = anSmsStep({ suppress: [anInput({ files: [path] })] });
-  const reader = { listInputs, digestInput, digestContent, readRecords, findColumn };
+  const reader = { listInputs, digestInput, digestContent, readRecords };
   const lists = await CurrentLists.of(
     { id: 'p', steps: [{ number: 1, suppression }] } as never,
     { steps: [step] },
