@@ -1,6 +1,5 @@
 import { listRecords, type RowBlock } from '../domain/bytes/row-block.js';
 import type { SourceRecord } from '../domain/row.js';
-import type { RowStep } from '../job/job.js';
 import type { DraftBlock } from './fast/draft-block.js';
 
 /** Rows, and their drafts where the reader has made them already. */
@@ -26,8 +25,8 @@ export interface RecordReader {
   readonly sha256: string;
   /** Reads up to the CSV header; refuses all its faults at once. */
   open(): Promise<void>;
-  /** At most 1,000 rows at a time, fewer if they are long; can be iterated once. `step`: for which they may be drafted ahead. */
-  blocks(step?: RowStep): AsyncIterable<ReadBlock>;
+  /** At most 1,000 rows at a time, fewer if they are long; can be iterated once. */
+  blocks(): AsyncIterable<ReadBlock>;
   /** Closes a file that is not read to its end. */
   close(): Promise<void>;
 }

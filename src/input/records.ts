@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Input } from '../job/job.js';
+import type { Input, RowStep } from '../job/job.js';
 import { CsvReader } from './csv/csv-reader.js';
 import { canReadInThread, ThreadedCsvReader } from './fast/threaded-csv.js';
 import type { InputFile } from './inputs.js';
@@ -26,9 +26,9 @@ function formatOf(file: InputFile, input: Input): InputFile['format'] {
 /** A smaller file is read before a thread has started. */
 const THREAD_BYTES = 4 * 1024 * 1024;
 
-/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer. */
-export function readRecordsAhead(file: InputFile, input: Input): RecordReader {
+/** Like `readRecords`, but a thread of its own reads a large CSV ahead of the consumer, and drafts its rows for a step. */
+export function readRecordsAhead(file: InputFile, input: Input, step?: RowStep): RecordReader {
   const isLarge = (statSync(file.path, { throwIfNoEntry: false })?.size ?? 0) >= THREAD_BYTES;
   const isAhead = isLarge && formatOf(file, input) === 'csv' && canReadInThread();
-  return isAhead ? new ThreadedCsvReader(file, input) : readRecords(file, input);
+  return isAhead ? new ThreadedCsvReader(file, input, step) : readRecords(file, input);
 }

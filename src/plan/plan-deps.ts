@@ -1,6 +1,6 @@
 import type { InputFile } from '../input/inputs.js';
 import type { RecordReader } from '../input/record-reader.js';
-import type { Input } from '../job/job.js';
+import type { Input, RowStep } from '../job/job.js';
 import type { Files } from '../storage/files.js';
 import type { OpenPeople } from './had-lookup.js';
 
@@ -16,7 +16,8 @@ export interface InputReader {
   digestInput(path: string): Promise<{ sha256: string; bytes: number }>;
   /** Of the unpacked content; undefined for a file that is not packed. */
   digestContent(path: string): Promise<string | undefined>;
-  readRecords(file: InputFile, input: Input): RecordReader;
+  /** `step`: for which rows may be drafted while they are read. */
+  readRecords(file: InputFile, input: Input, step?: RowStep): RecordReader;
   /** Standard input, written whole and durable to `path`. */
   spoolStandardInput(path: string): Promise<void>;
 }

@@ -166,7 +166,7 @@ async function planFile(
   const { step, context, rows, writer, tally, replayed } = planning;
   const { deps, problems } = context;
   const { shown: file, path, format } = input.file;
-  const reader = deps.reader.readRecords(input.file, step.input);
+  const reader = deps.reader.readRecords(input.file, step.input, step);
   const binding = new ColumnBinding(planning, reader, {
     mayGrow: format === 'ndjson',
     replayed,
@@ -178,7 +178,7 @@ async function planFile(
   const before = writer.taken;
   await problems.gather(file, async () => {
     await reader.open();
-    for await (const block of reader.blocks(step)) {
+    for await (const block of reader.blocks()) {
       assertNotInterrupted(deps);
       const { draftRow } = binding;
       digest.update(block.rows.cells);

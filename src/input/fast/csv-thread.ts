@@ -6,19 +6,16 @@ import { Columns } from '../../normalize/columns.js';
 import { CsvReader } from '../csv/csv-reader.js';
 import type { InputFile } from '../inputs.js';
 import type { ReadBlock } from '../record-reader.js';
-import { BlocksTaken, listBuffers } from './block-message.js';
 import { draftBlock } from './draft-block.js';
 
 /** What the thread is started with. */
 export interface CsvTask {
   readonly file: InputFile;
   readonly input: Input;
-  readonly taken: BlocksTaken['memory'];
-}
-
-/** Sent to the thread once the columns are known: begin, and for which step, if any, to draft the rows. */
-export interface CsvOrder {
+  /** For which the rows are drafted, if for any. */
   readonly step: RowStep | undefined;
+  /** How many blocks the receiver has taken: the only number in memory that both threads share. */
+  readonly taken: Int32Array<SharedArrayBuffer>;
 }
 
 /** The thread's messages, in this order: opened, blocks, ended; or refused instead of any of them. */
@@ -43,23 +40,19 @@ const BLOCKS_AHEAD = 16;
 /** While fewer wait to be taken, the receiver has time to draft some itself. */
 const ENOUGH_BLOCKS = 3;
 
-async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
-  const port = parentPort;
-  if (port === null) throw new Error('This file is the entry of a thread');
-  const say = (message: CsvMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
-  const begun = new Promise<CsvOrder>((resolve) => port.once('message', resolve));
+async function readInThread({ file, input, step, taken }: CsvTask): Promise<void> {
+  const say = (message: CsvMessage, handedOver: ArrayBuffer[] = []) => parentPort?.postMessage(message, handedOver);
   const reader = new CsvReader(file, input);
-  const takenBlocks = new BlocksTaken(taken);
   let sent = 0;
   try {
     await reader.open();
     say({ kind: 'opened', columns: reader.columns, ownColumns: reader.ownColumns });
-    const { step } = await begun;
     const columns = new Columns(reader.columns);
     const draftRow = step && bindRows(step, columns);
     for await (const { rows } of reader.blocks()) {
-      takenBlocks.waitForMoreThan(sent - BLOCKS_AHEAD);
-      const isAhead = sent - takenBlocks.count >= ENOUGH_BLOCKS && columns.problems.length === 0;
+      let count = Atomics.load(taken, 0);
+      for (; sent - count >= BLOCKS_AHEAD; count = Atomics.load(taken, 0)) Atomics.wait(taken, 0, count);
+      const isAhead = sent - count >= ENOUGH_BLOCKS && columns.problems.length === 0;
       const block = { rows, drafts: draftRow && isAhead ? draftBlock(rows, draftRow) : undefined };
       say({ kind: 'block', block }, listBuffers(block));
       sent += 1;
@@ -70,9 +63,15 @@ async function readInThread({ file, input, taken }: CsvTask): Promise<void> {
     if (!(error instanceof UserError)) throw error;
     const { code, message, hint, problems } = error;
     say({ kind: 'refused', code, message, hint, problems });
-  } finally {
-    port.close();
   }
+}
+
+/** The memory of a block, to be transferred instead of copied. */
+function listBuffers(part: object): ArrayBuffer[] {
+  return Object.values(part).flatMap((value) => {
+    if (ArrayBuffer.isView(value)) return value.buffer as ArrayBuffer;
+    return typeof value === 'object' ? listBuffers(value) : [];
+  });
 }
 
 await readInThread(workerData as CsvTask);

@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -5,8 +6,7 @@ import { UserError } from '../../domain/errors.js';
 import type { Input, RowStep } from '../../job/job.js';
 import type { InputFile } from '../inputs.js';
 import type { ReadBlock, RecordReader } from '../record-reader.js';
-import { BlocksTaken } from './block-message.js';
-import type { CsvMessage, CsvOrder, CsvTask } from './csv-thread.js';
+import type { CsvMessage, CsvTask } from './csv-thread.js';
 
 const THREAD = new URL('./csv-thread.js', import.meta.url);
 
@@ -26,15 +26,12 @@ export class ThreadedCsvReader implements RecordReader {
   sha256 = '';
   readonly #task: CsvTask;
   #thread: Worker | undefined;
-  readonly #heard: CsvMessage[] = [];
-  #failure: unknown;
-  #isOver = false;
-  #wake: (() => void) | undefined;
+  #messages: AsyncIterator<[CsvMessage]> | undefined;
   #opened: Promise<void> | undefined;
-  readonly #taken = new BlocksTaken();
 
-  constructor(file: InputFile, input: Input) {
-    this.#task = { file, input, taken: this.#taken.memory };
+  constructor(file: InputFile, input: Input, step?: RowStep) {
+    const taken = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    this.#task = { file, input, step, taken };
   }
 
   async open(): Promise<void> {
@@ -42,14 +39,14 @@ export class ThreadedCsvReader implements RecordReader {
     await this.#opened;
   }
 
-  async *blocks(step?: RowStep): AsyncGenerator<ReadBlock> {
+  async *blocks(): AsyncGenerator<ReadBlock> {
+    const { taken } = this.#task;
     await this.open();
-    const order: CsvOrder = { step };
-    this.#thread?.postMessage(order);
     try {
       for (let said = await this.#hear(); said.kind !== 'ended'; said = await this.#hear()) {
         if (said.kind !== 'block') continue;
-        this.#taken.take();
+        Atomics.add(taken, 0, 1);
+        Atomics.notify(taken, 0);
         yield said.block;
       }
     } finally {
@@ -62,21 +59,8 @@ export class ThreadedCsvReader implements RecordReader {
   }
 
   async #start(): Promise<void> {
-    const thread = new Worker(THREAD, { workerData: this.#task });
-    this.#thread = thread;
-    const wake = () => this.#wake?.();
-    thread.on('message', (message: CsvMessage) => {
-      this.#heard.push(message);
-      wake();
-    });
-    thread.on('error', (error) => {
-      this.#failure = error;
-      wake();
-    });
-    thread.on('exit', () => {
-      this.#isOver = true;
-      wake();
-    });
+    this.#thread = new Worker(THREAD, { workerData: this.#task });
+    this.#messages = on(this.#thread, 'message', { close: ['exit'] }) as AsyncIterator<[CsvMessage]>;
     const said = await this.#hear();
     if (said.kind !== 'opened') return;
     this.columns = said.columns;
@@ -85,18 +69,11 @@ export class ThreadedCsvReader implements RecordReader {
 
   /** The next message; throws refusals, and the error of a failed thread. */
   async #hear(): Promise<CsvMessage> {
-    while (this.#heard.length === 0) {
-      if (this.#failure !== undefined) throw this.#failure;
-      if (this.#isOver) throw new Error(`The thread that reads ${this.#task.file.shown} ended unexpectedly`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const said = this.#heard.shift() as CsvMessage;
-    if (said.kind === 'refused') {
-      const { code, message, hint, problems } = said;
-      throw new UserError(code, message, { ...(hint === undefined ? {} : { hint }), problems });
-    }
+    const next = await this.#messages?.next();
+    if (next === undefined || next.done === true)
+      throw new Error(`The thread that reads ${this.#task.file.shown} ended unexpectedly`);
+    const [said] = next.value;
+    if (said.kind === 'refused') throw new UserError(said.code, said.message, said);
     if (said.kind === 'ended') {
       this.notices = said.notices;
       this.sha256 = said.sha256;

@@ -15,7 +15,7 @@ import { aFolder, aNumber, anSmsStep, aPlan, makeAPlan, refusalOf, statesOf } fr
 
 import { anSms, anyPeople, anyRow, people, STEPS, stopList } from '../../plan/any-people.js';
 
-const inThread: Partial<InputReader> = { readRecords: (file, input) => new ThreadedCsvReader(file, input) };
+const inThread: Partial<InputReader> = { readRecords: (...asked) => new ThreadedCsvReader(...asked) };
 /** The files of a step's plan, and what became of its rows; or what it is refused for. */
 async function planIn(folder: string, step: RowStep, reader: Partial<InputReader>) {
   const options = { job: { steps: [step] }, files: folder, reader };
@@ -114,11 +114,11 @@ describe('rows that are drafted in a thread', () => {
       const sampled = fc.sample(fc.array(anyRow, { minLength: 900, maxLength: 900 }), { numRuns: 1, seed: 7 }).flat();
       const folder = aFolder({ 'people.csv': `mobile,country,name,note\n${`${sampled.join('\n')}\n`.repeat(10)}` });
       const file = { path: join(folder, 'people.csv'), shown: 'people.csv', format: 'csv' } as const;
-      const reader = new ThreadedCsvReader(file, people);
+      const reader = new ThreadedCsvReader(file, people, step);
       await reader.open();
       const draftRow = bindRows(step, new Columns(reader.columns));
       let rows = 0;
-      for await (const block of reader.blocks(step)) {
+      for await (const block of reader.blocks()) {
         if (block.drafts !== undefined) expect(tell(block.drafts)).toEqual(tell(draftBlock(block.rows, draftRow)));
         rows += block.rows.lines.length;
       }

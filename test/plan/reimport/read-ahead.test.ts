@@ -14,8 +14,8 @@ test('planning that is interrupted while it looks for rows that come back ends a
       readRecords: (file, input) => {
         const reader = readRecords(file, input);
         const read = reader.blocks.bind(reader);
-        reader.blocks = async function* (step) {
-          for await (const block of read(step)) {
+        reader.blocks = async function* () {
+          for await (const block of read()) {
             blocks += 1;
             interruption.abort();
             // As a file that rows come back from.
