@@ -1,6 +1,6 @@
+import { cellsOf } from '../domain/bytes/row-writer.js';
 import { countOf, format } from '../domain/count-of.js';
 import { readKept } from '../domain/is-object.js';
-import { cellsOf } from '../domain/row.js';
 import type { Where } from '../domain/where.js';
 import { bindWhere } from '../filter/bind-where.js';
 import { describeCondition } from '../filter/describe-condition.js';

@@ -6,34 +6,6 @@ import type { DoubtCode, NotSentCode, RejectionCode, SkipCode } from './row-code
 /** The text of one cell; `undefined` where an NDJSON record lacks the field. */
 export type Cell = string | undefined;
 
-/** The cells of one row, as kinds see them: by the index of their column. */
-export interface RowCells {
-  /** '' for a cell that the row lacks. */
-  cell(column: number): string;
-  readonly texts: readonly string[];
-  /** Where the row is bytes: for what reads them faster than texts (normalize/, template/), with the same result. */
-  readonly asBytes: CellBytes | undefined;
-}
-
-/** Cells as JSON writes them between quotes, in UTF-8. */
-export interface CellBytes {
-  readonly bytes: Uint8Array;
-  /** Where a cell begins and ends; one that the row lacks is empty. */
-  startOf(column: number): number;
-  endOf(column: number): number;
-}
-
-/** A row that is texts. */
-export function cellsOf(cells: readonly Cell[]): RowCells {
-  return {
-    cell: (column) => cells[column] ?? '',
-    get texts() {
-      return cells.map((text) => text ?? '');
-    },
-    asBytes: undefined,
-  };
-}
-
 /** Where a row stands in the files that a person knows. */
 export interface Place {
   /** Path as the job writes it, relative to the job file. */

@@ -1,5 +1,6 @@
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import { remember } from '../domain/is-object.js';
-import type { Rejection, RowCells } from '../domain/row.js';
+import type { Rejection } from '../domain/row.js';
 import type { CellTest, Condition, Where } from '../domain/where.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
 import type { Columns } from '../normalize/columns.js';
@@ -12,7 +13,7 @@ import type { CompiledTest } from './read-cell.js';
 
 /** Says of the rows of one file why they do not take part; undefined of those that do. */
 export interface RowFilter {
-  refuse(cells: RowCells): RowRefusal | undefined;
+  refuse(cells: ByteCells): RowRefusal | undefined;
 }
 
 /**
@@ -87,7 +88,7 @@ function reject({ column: field, tests }: BoundCondition, cell: string): RowRefu
 /** The first condition that does not hold, or else the first undecidable one; undefined if all hold. */
 function findObstacle(
   group: readonly BoundCondition[],
-  row: RowCells,
+  row: ByteCells,
 ): { condition: BoundCondition; isReadable: boolean } | undefined {
   let unreadable: BoundCondition | undefined;
   for (const condition of group) {

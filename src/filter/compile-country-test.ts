@@ -1,4 +1,4 @@
-import type { RowCells } from '../domain/row.js';
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import { isBlank } from '../domain/text.js';
 import type { CountryTest } from '../domain/where.js';
 import type { RowStep } from '../job/job.js';
@@ -41,7 +41,7 @@ export function compileCountryTest(
 }
 
 /** The country of a cell, as a name, a code or a number; undefined for anything else. */
-export function readCountry(text: string, column: NumberColumn, cells: RowCells): string | undefined {
+export function readCountry(text: string, column: NumberColumn, cells: ByteCells): string | undefined {
   // No name of a country has a digit, and no number can do without.
   if (!/\d/.test(text)) {
     const named = normalizeCountry(text);

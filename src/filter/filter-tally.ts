@@ -1,5 +1,5 @@
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import { format } from '../domain/count-of.js';
-import type { RowCells } from '../domain/row.js';
 import type { Condition, Where } from '../domain/where.js';
 import { findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
@@ -54,7 +54,7 @@ export class FilterTally {
   }
 
   /** `reason`: what the row is skipped for. The columns of NDJSON grow. */
-  add(reason: string, cells: RowCells, columns: readonly string[]): void {
+  add(reason: string, cells: ByteCells, columns: readonly string[]): void {
     if (columns !== this.#columns || columns.length !== this.#bound) this.#bind(columns);
     const filter = this.#byReason.get(reason) ?? this.#filters[0];
     if (filter === undefined) return;
@@ -71,7 +71,7 @@ export class FilterTally {
   }
 
   /** For a row that takes part. */
-  addKept(cells: RowCells, columns: readonly string[]): void {
+  addKept(cells: ByteCells, columns: readonly string[]): void {
     if (columns !== this.#columns || columns.length !== this.#bound) this.#bind(columns);
     for (const { kept, indexes } of this.#filters) kept?.add(cells, indexes);
   }
@@ -86,7 +86,7 @@ export class FilterTally {
   }
 
   /** Undefined for a cell that is no number: it is counted as it is. */
-  #countryOf(cells: RowCells, index: number): string | undefined {
+  #countryOf(cells: ByteCells, index: number): string | undefined {
     const { country } = this.#numbers;
     const text = cells.cell(index);
     return /\d/.test(text) ? readCountry(text, { index, countryIndex: this.#countryIndex, country }, cells) : undefined;
@@ -153,7 +153,7 @@ export class CellCounts {
   readonly #counts = new Map<string, number>();
 
   /** The row's cells of some columns; several are counted together. */
-  add(cells: RowCells, columns: readonly number[]): void {
+  add(cells: ByteCells, columns: readonly number[]): void {
     this.addText(joinCells(cells, columns));
   }
 
@@ -183,7 +183,7 @@ export class CellCounts {
   }
 }
 
-function joinCells(cells: RowCells, columns: readonly number[]): string {
+function joinCells(cells: ByteCells, columns: readonly number[]): string {
   if (columns.length === 1) return cells.cell(columns[0] ?? -1);
   return columns.map((column) => cells.cell(column).trim() || 'blank').join(' · ');
 }

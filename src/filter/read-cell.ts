@@ -1,11 +1,11 @@
-import type { RowCells } from '../domain/row.js';
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import { isBlank } from '../domain/text.js';
 import { rewriteNumber } from '../template/number-input.js';
 
 /** A test of one cell. */
 export interface CompiledTest {
   /** Of a cell as text, and of the row that it stands in; undefined where it cannot be read as what it is compared with. A blank one holds for `blank` alone. */
-  holds(text: string, cells: RowCells): boolean | undefined;
+  holds(text: string, cells: ByteCells): boolean | undefined;
   /** What a cell is not that cannot be compared, for people. */
   readonly expected: string;
   /** What to write in the job where all cells are so. */

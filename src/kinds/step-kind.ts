@@ -1,6 +1,7 @@
 import type { Area } from '../domain/areas.js';
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
-import type { Rejection, RowCells, RowOutcomes, Skip, Verdict } from '../domain/row.js';
+import type { Rejection, RowOutcomes, Skip, Verdict } from '../domain/row.js';
 import type { RowStep, ServiceAddresses } from '../job/job.js';
 import type { Columns } from '../normalize/columns.js';
 import type { PricedAs } from '../prices/price-list.js';
@@ -167,7 +168,7 @@ export interface HadSkip extends Skip {
  * Makes the draft of a row from its cells alone, and appends its texts where it is not refused. Stateless: a row has the same draft
  * wherever and whenever it is made, so that a thread can make them ahead.
  */
-export type DraftRow = (cells: RowCells, text: DraftText) => RowDraft;
+export type DraftRow = (cells: ByteCells, text: DraftText) => RowDraft;
 
 /** The texts of a planned row. */
 export interface DraftText {

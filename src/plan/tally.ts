@@ -1,6 +1,7 @@
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
-import type { Rejection, RowCells, Skip } from '../domain/row.js';
+import type { Rejection, Skip } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
 import type { Preview, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
@@ -72,12 +73,12 @@ export class Tally {
   }
 
   /** Beside `addRefused`, for a row that `where` leaves out: `reason` says by which condition. */
-  addFiltered(reason: string, cells: RowCells, columns: readonly string[]): void {
+  addFiltered(reason: string, cells: ByteCells, columns: readonly string[]): void {
     this.#filters?.add(reason, cells, columns);
   }
 
   /** Beside `addPlanned`, for a row that `where` lets in, if the filters count those. */
-  get addKept(): ((cells: RowCells, columns: readonly string[]) => void) | undefined {
+  get addKept(): ((cells: ByteCells, columns: readonly string[]) => void) | undefined {
     const filters = this.#filters;
     return filters?.countsKept === true ? (cells, columns) => filters.addKept(cells, columns) : undefined;
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { cellsOf } from '../domain/bytes/row-writer.js';
 import { UserError } from '../domain/errors.js';
-import { cellsOf } from '../domain/row.js';
 import { isWithheld } from '../domain/row-codes.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';

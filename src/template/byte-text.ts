@@ -1,6 +1,6 @@
 import { BACKSLASH, QUOTE, SPACE } from '../domain/bytes/ascii.js';
+import type { ByteCells } from '../domain/bytes/row-block.js';
 import type { TextBuffer } from '../domain/bytes/text-buffer.js';
-import type { CellBytes } from '../domain/row.js';
 import { septetsByCodeUnit } from './gsm7.js';
 import type { Piece } from './pieces.js';
 import { GSM7_SINGLE } from './segments.js';
@@ -11,9 +11,9 @@ import { GSM7_SINGLE } from './segments.js';
  */
 export interface ByteText {
   /** False for other texts, missing values and unclear cases: render those. */
-  isOnePart(cells: CellBytes): boolean;
+  isOnePart(cells: ByteCells): boolean;
   /** Writes such a text as JSON, quotes included. */
-  write(cells: CellBytes, text: TextBuffer): void;
+  write(cells: ByteCells, text: TextBuffer): void;
 }
 
 /** Text of the template: JSON without quotes. */
@@ -56,12 +56,12 @@ function fixText(text: string): FixedText {
   return { bytes, septets: countSeptets(bytes, 0, bytes.length) };
 }
 
-function takeFallback({ column, fallback }: Variable, cells: CellBytes): FixedText | undefined {
+function takeFallback({ column, fallback }: Variable, cells: ByteCells): FixedText | undefined {
   return cells.startOf(column) === cells.endOf(column) ? fallback : undefined;
 }
 
 /** Infinite where the text is to be rendered. */
-function sumSeptets(parts: readonly (FixedText | Variable)[], cells: CellBytes): number {
+function sumSeptets(parts: readonly (FixedText | Variable)[], cells: ByteCells): number {
   let septets = 0;
   let values = 0;
   for (const part of parts) {

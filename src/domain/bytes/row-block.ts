@@ -1,4 +1,4 @@
-import type { CellBytes, Rejection, RowCells, SourceRecord } from '../row.js';
+import type { Rejection, SourceRecord } from '../row.js';
 
 /**
  * Rows of one file that follow each other, as bytes and columns: they go from thread to thread as they are, and from their bytes
@@ -28,8 +28,8 @@ const BETWEEN_CELLS = 3;
 const BETWEEN_ROWS = 5;
 const BEFORE_CELLS = 2;
 
-/** The cells of one row of a block after the other, as JSON writes them between quotes. */
-export class ByteCells implements RowCells, CellBytes {
+/** The cells of one row of a block after the other, by the index of their column: as texts, and as JSON writes them between quotes, which is read faster. */
+export class ByteCells {
   readonly bytes: Uint8Array;
   /** Index of the row; to be set. */
   row = 0;
@@ -54,10 +54,7 @@ export class ByteCells implements RowCells, CellBytes {
     return column >= this.#width || column < 0 ? 0 : (this.#ends[this.row * this.#width + column] as number);
   }
 
-  get asBytes(): this {
-    return this;
-  }
-
+  /** '' for a cell that the row lacks. */
   cell(column: number): string {
     const text = this.#toString(this.startOf(column), this.endOf(column));
     return text.includes('\\') ? JSON.parse(`"${text}"`) : text;

@@ -1,6 +1,6 @@
 import type { Cell, Rejection, SourceRecord } from '../row.js';
 import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE } from './ascii.js';
-import type { RowBlock } from './row-block.js';
+import { ByteCells, type RowBlock } from './row-block.js';
 import { TextBuffer } from './text-buffer.js';
 
 const FIRST_ROWS = 8;
@@ -141,4 +141,11 @@ export class RowWriter {
     this.#lines = lines;
     this.#rows = rows;
   }
+}
+
+/** One row that is texts. */
+export function cellsOf(cells: readonly Cell[]): ByteCells {
+  const writer = new RowWriter(cells.length);
+  writer.add({ cells, line: 1, row: 1, fault: undefined });
+  return new ByteCells(writer.take());
 }

@@ -1,4 +1,4 @@
-const FIRST_BYTES = 1 << 16;
+const FIRST_BYTES = 1 << 12;
 const DIGIT_0 = 48;
 /** What fits into 32 bits: the digits of an integer behind the rest of them, which then fits as well. */
 const LOW_DIGITS = 1e9;

@@ -1,5 +1,6 @@
+import type { ByteCells } from '../../domain/bytes/row-block.js';
 import { isObject } from '../../domain/is-object.js';
-import type { Rejection, RowCells } from '../../domain/row.js';
+import type { Rejection } from '../../domain/row.js';
 import { CUSTOMER_LANGUAGES, MAX_ADDITIONAL_PROPERTIES, MAX_HISTORY_MESSAGES } from '../../domain/service-facts.js';
 import type { ConversationsStep, UserColumns } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
@@ -98,7 +99,7 @@ function bindUserColumns(user: UserColumns, columns: Columns): ReadRowPart<Writt
     index: columns.find(column, `user.additionalProperties.${key}`),
   }));
   const placeOf = (field: UserText) => user[field] ?? field;
-  const textOf = (cells: RowCells, index: number) => cells.cell(index).trim();
+  const textOf = (cells: ByteCells, index: number) => cells.cell(index).trim();
   return (cells) => {
     const filled = bound.map(({ field, index }) => [field, textOf(cells, index)] as const);
     const properties = extra.map(({ key, index }) => ({ key, value: textOf(cells, index) }));
@@ -117,7 +118,7 @@ function refuseEmptyUser(): RefusedRowPart {
 }
 
 /** Reads a part of a request from a row. Tagged, so that no row content can be taken for a rejection. */
-export type ReadRowPart<T> = (cells: RowCells) => { readonly ok: true; readonly value: T } | RefusedRowPart;
+export type ReadRowPart<T> = (cells: ByteCells) => { readonly ok: true; readonly value: T } | RefusedRowPart;
 
 export interface RefusedRowPart {
   readonly ok: false;

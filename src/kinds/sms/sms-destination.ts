@@ -1,5 +1,6 @@
+import type { ByteCells } from '../../domain/bytes/row-block.js';
 import type { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import type { Rejection, RowCells } from '../../domain/row.js';
+import type { Rejection } from '../../domain/row.js';
 import type { Input } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import { explainOwnCountry } from '../../normalize/number/explain-number.js';
@@ -7,7 +8,7 @@ import { normalizeCell } from '../../normalize/number/number.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
 
 /** Reads the number that a row is sent to; or why it has none: first of the number, then of its country. */
-export type ReadDestination = (cells: RowCells) => NumberDigits | readonly [Rejection, ...Rejection[]];
+export type ReadDestination = (cells: ByteCells) => NumberDigits | readonly [Rejection, ...Rejection[]];
 
 /** What a message begins with: its brace is open. */
 export function appendDestination(fragment: TextBuffer, digits: number): void {
@@ -31,7 +32,7 @@ export function bindDestination(
   const index = columns.find(destination, 'destination');
   const countryIndex = columns.findAny(countryColumn, 'input.countryColumn');
   const column = { index, countryIndex, country };
-  const explainCountryOf = (cells: RowCells): Rejection | undefined => {
+  const explainCountryOf = (cells: ByteCells): Rejection | undefined => {
     if (countryColumn === undefined || countryIndex === undefined) return undefined;
     const refusal = explainOwnCountry(cells.cell(index), cells.cell(countryIndex));
     return refusal && { stage: 'normalize', field: countryColumn, code: refusal.code, reason: refusal.reason };

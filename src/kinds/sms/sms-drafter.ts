@@ -69,11 +69,10 @@ function draftTexts(
     const { fragment } = text;
     const number = read(cells);
     if (!('digits' in number)) return rejectNumber(number, checkRendering(template, encoding, cells.texts));
-    const { asBytes } = cells;
-    if (asBytes !== undefined && byBytes?.isOnePart(asBytes) === true) {
+    if (byBytes?.isOnePart(cells) === true) {
       appendDestination(fragment, number.digits);
       fragment.appendShort(',"text":');
-      byBytes.write(asBytes, fragment);
+      byBytes.write(cells, fragment);
       return endMessage(number, ONE_PART, text, undefined);
     }
     const rendering = template.render(cells.texts);

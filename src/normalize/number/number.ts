@@ -1,4 +1,4 @@
-import type { RowCells } from '../../domain/row.js';
+import type { ByteCells } from '../../domain/bytes/row-block.js';
 import { explainDigits, explainRefusal } from './explain-number.js';
 import { type NumberDigits, readFast } from './number-fast.js';
 import {
@@ -54,7 +54,7 @@ export interface NumberColumn {
 
 /** The number of a row. */
 export function normalizeCell(
-  cells: RowCells,
+  cells: ByteCells,
   { index, countryIndex, country }: NumberColumn,
 ): NumberDigits | RefusedNumber {
   const ofRow = countryIndex === undefined ? '' : cells.cell(countryIndex).trim();

@@ -1,6 +1,6 @@
 import { ByteCells } from '../../domain/bytes/row-block.js';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
-import type { Rejection, RowCells } from '../../domain/row.js';
+import type { Rejection } from '../../domain/row.js';
 import { type DraftBlock, draftBlock, type Names, type Texts } from '../../input/fast/draft-block.js';
 import type { ReadBlock } from '../../input/record-reader.js';
 import type { DraftedRow, DraftRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
@@ -48,7 +48,7 @@ export class DraftedRows implements DraftedRow, RowBytes {
     return this.#rows.ownIds.get(this.index);
   }
 
-  get cells(): RowCells {
+  get cells(): ByteCells {
     this.#cells.row = this.index;
     return this.#cells;
   }
