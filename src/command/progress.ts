@@ -1,5 +1,5 @@
 import { format } from '../domain/count-of.js';
-import { cutText, widthOf } from '../domain/text-width.js';
+import { cutText, widthOf } from '../domain/text.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Terminal } from './terminal.js';

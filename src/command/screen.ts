@@ -1,7 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { styleText } from 'node:util';
 import { quoteWord } from '../domain/errors.js';
-import { wrapText } from '../domain/text-width.js';
+import { wrapText } from '../domain/text.js';
 
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import type { Cell } from './row.js';
 
 /** A text without the characters at its end that are among `characters`; `/…+$/` would begin anew at each such character inside it. */
@@ -23,4 +24,47 @@ export function foldName(name: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, '');
+}
+
+/** Characters that take two columns: Hangul, CJK, full-width forms, emoji. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f680}-\u{1f6ff}\u{1f900}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+const NONE = /[\p{M}\p{Cf}]/u;
+
+/** Columns that a text without controls takes on a terminal; colours take none. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of stripVTControlCharacters(text))
+    width += NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  return width;
+}
+
+/** At most so wide; what is cut off leaves an ellipsis. */
+export function cutText(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  let kept = '';
+  for (const character of text) {
+    if (widthOf(kept + character) > width - 1) break;
+    kept += character;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+/**
+ * Lines of at most so many columns, parted at blanks, all but the first one indented; a word that is wider stands alone and whole, so
+ * that it can be copied.
+ */
+export function wrapText(text: string, width: number, indent = ''): string[] {
+  const lead = /^ */.exec(text)?.[0] ?? '';
+  const [first = '', ...words] = text.slice(lead.length).split(' ');
+  const lines: string[] = [];
+  let line = lead + first;
+  for (const word of words) {
+    if (widthOf(line) + 1 + widthOf(word) <= width) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  }
+  return [...lines, line];
 }

@@ -4,8 +4,7 @@ import type { Cell } from '../domain/row.js';
 import { isBlank } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type ByteText, compileByteText } from './byte-text.js';
-import { BadDate } from './date.js';
-import { FOUND, type FoundFault, MissingCell, MissingValue } from './missing.js';
+import { describeMissing, FOUND, MissingCell, type RenderFault, shorten, showVariable } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
 
@@ -13,8 +12,6 @@ import type { VariableUse } from './walk.js';
 export interface BoundTemplate {
   /** Never throws for a row's content. */
   render(cells: readonly Cell[]): Rendering;
-  /** All missing or wrong values of a row that cannot be rendered, in the order of the template; empty for other failures. */
-  listFaults(cells: readonly Cell[]): readonly RenderFault[];
   /** Absent where no text takes it. */
   readonly byBytes?: ByteText | undefined;
 }
@@ -26,15 +23,13 @@ export type Rendering =
       /** Characters of it that were replaced, each once. */
       readonly replaced?: string | undefined;
     }
-  | {
-      readonly ok: false;
-      /** The variable at fault, as the template writes it; empty if there is none. */
-      readonly variable: string;
-      readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
-      readonly reason: string;
-    };
+  | RefusedRendering;
 
-export type RenderFault = Extract<Rendering, { readonly ok: false }>;
+/** The first fault, and the other missing or wrong values of the row in the order of the template. */
+export interface RefusedRendering extends RenderFault {
+  readonly ok: false;
+  readonly others: readonly RenderFault[];
+}
 
 /** A parsed template; `pieces` if it can be rendered without LiquidJS. */
 export interface TemplateSource {
@@ -52,32 +47,15 @@ export function bindColumns({ engine, nodes, uses, pieces }: TemplateSource, col
     const about = `Cannot fill ${showVariable(name)} at line ${line}, column ${column} of the template`;
     indexes.set(name, columns.find(name, about, { at: ['template', 'text'] }));
   }
-  if (pieces !== undefined)
-    return {
-      render: compileRender(pieces, indexes),
-      listFaults: (cells) => listMissing(pieces, indexes, cells),
-      byBytes: compileByteText(pieces, indexes),
-    };
-  return {
-    render: (cells) => renderLiquid(engine, nodes, buildScope(indexes, cells)),
-    listFaults: (cells) => {
-      const found: FoundFault[] = [];
-      // A failure here may be caused by the faults found before.
-      renderLiquid(engine, nodes, buildScope(indexes, cells, found));
-      return found.map((fault) =>
-        fault.kind === 'missing'
-          ? describeMissing(fault.variable)
-          : describeBadDate(shorten(fault.source), fault.message),
-      );
-    },
-  };
+  if (pieces === undefined) return { render: (cells) => renderLiquid(engine, nodes, { indexes, cells }) };
+  return { render: compileRender(pieces, indexes), byBytes: compileByteText(pieces, indexes) };
 }
 
 /** Renders a text without variables once; throws UserError 'bad-job' where that fails, since it would fail for every row. */
 export function bindConstant(engine: Liquid, nodes: LiquidTemplate[]): BoundTemplate {
-  const rendering = renderLiquid(engine, nodes, {});
+  const rendering = renderLiquid(engine, nodes, { indexes: new Map(), cells: [] });
   if (!rendering.ok) throw new UserError('bad-job', rendering.reason);
-  return { render: () => rendering, listFaults: () => [] };
+  return { render: () => rendering };
 }
 
 function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, number>): BoundTemplate['render'] {
@@ -87,6 +65,7 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
   });
   return (cells) => {
     let text = '';
+    const missing: string[] = [];
     for (const step of steps) {
       if (typeof step === 'string') {
         text += step;
@@ -95,42 +74,35 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
       const cell = cells[step.index];
       if (!isBlank(cell)) text += cell;
       else if (step.fallback !== undefined) text += step.fallback;
-      else return describeMissing(step.name);
+      else missing.push(step.name);
     }
-    return { ok: true, text };
+    return refuse(missing.map(describeMissing)) ?? { ok: true, text };
   };
 }
 
-function listMissing(
-  pieces: readonly Piece[],
-  indexes: ReadonlyMap<string, number>,
-  cells: readonly Cell[],
-): readonly RenderFault[] {
-  const names = pieces.flatMap((piece) =>
-    piece.kind === 'variable' && piece.fallback === undefined && isBlank(cells[indexes.get(piece.name) ?? -1])
-      ? [piece.name]
-      : [],
-  );
-  return names.map(describeMissing);
-}
-
-/** `found` takes the faults that would be thrown. */
-function buildScope(indexes: ReadonlyMap<string, number>, cells: readonly Cell[], found?: FoundFault[]): object {
+function renderLiquid(
+  engine: Liquid,
+  nodes: LiquidTemplate[],
+  { indexes, cells }: { indexes: ReadonlyMap<string, number>; cells: readonly Cell[] },
+): Rendering {
+  const found: RenderFault[] = [];
   const scope: Record<string | symbol, unknown> = Object.create(null);
-  if (found !== undefined) scope[FOUND] = found;
+  scope[FOUND] = found;
   for (const [name, index] of indexes) {
     const cell = cells[index];
     scope[name] = isBlank(cell) ? new MissingCell([name], found) : cell;
   }
-  return scope;
+  try {
+    const text = engine.renderSync(nodes, scope);
+    return refuse(found) ?? { ok: true, text };
+  } catch (error) {
+    // What was found before may be its cause.
+    return refuse(found) ?? { ok: false, ...describeFailure(error), others: [] };
+  }
 }
 
-function renderLiquid(engine: Liquid, nodes: LiquidTemplate[], scope: object): Rendering {
-  try {
-    return { ok: true, text: engine.renderSync(nodes, scope) };
-  } catch (error) {
-    return describeFailure(error);
-  }
+function refuse([first, ...others]: readonly RenderFault[]): RefusedRendering | undefined {
+  return first && { ok: false, ...first, others };
 }
 
 function describeFailure(error: unknown): RenderFault {
@@ -138,9 +110,7 @@ function describeFailure(error: unknown): RenderFault {
   // The template source that failed, never row content: it is shown and logged.
   const source = LiquidError.is(error) ? shorten(error.token.getText()) : 'the template';
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
-  if (cause instanceof MissingValue && cause.variable !== undefined) return describeMissing(cause.variable);
   if (name === 'InternalUndefinedVariableError') return describeMissing(source);
-  if (cause instanceof BadDate) return describeBadDate(source, message);
   if (message.startsWith('template render limit')) {
     throw new UserError('bad-job', 'Cannot use the template: one row takes too long, expected less than 10 seconds', {
       hint: 'Look for loops within loops in the text.',
@@ -148,29 +118,5 @@ function describeFailure(error: unknown): RenderFault {
   }
   const isTooLarge = message.startsWith('memory alloc limit');
   const reason = isTooLarge ? 'it produces more than a million characters, expected a message' : message;
-  return fail('not-rendered', `Cannot render ${source}: ${reason}`);
-}
-
-const MAX_SOURCE_LENGTH = 80;
-
-function shorten(source: string): string {
-  return source.length > MAX_SOURCE_LENGTH ? `${source.slice(0, MAX_SOURCE_LENGTH)}…` : source;
-}
-
-function fail(code: 'bad-date' | 'not-rendered', reason: string): RenderFault {
-  return { ok: false, variable: '', code, reason };
-}
-
-function describeBadDate(source: string, message: string): RenderFault {
-  return fail('bad-date', `Cannot render ${source}: ${message}`);
-}
-
-function describeMissing(variable: string): RenderFault {
-  const reason = `Cannot fill ${showVariable(variable)}: the row has no value, expected one, or a default in the template: {{ … | default: "…" }}`;
-  return { ok: false, variable, code: 'missing-value', reason };
-}
-
-/** As a template would write it. */
-function showVariable(name: string): string {
-  return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ['${name}'] }}`;
+  return { variable: '', code: 'not-rendered', reason: `Cannot render ${source}: ${reason}` };
 }

@@ -3,26 +3,28 @@ import { BadDate, formatDate } from './date.js';
 
 type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
 
-/** Missing and wrong values of a row; rendering continues to find all of them. */
-export type FoundFault =
-  | { readonly kind: 'missing'; readonly variable: string }
-  | { readonly kind: 'bad-date'; readonly source: string; readonly message: string };
+export interface RenderFault {
+  /** The variable at fault, as the template writes it; empty if there is none. */
+  readonly variable: string;
+  readonly code: 'missing-value' | 'bad-date' | 'not-rendered';
+  readonly reason: string;
+}
 
-/** Key of the list in the scope of a rendering that looks for faults; no template can name a symbol. */
+/** Key of the faults that are found, in the scope of a rendering, which goes on to find all of them; no template can name a symbol. */
 export const FOUND = Symbol('found faults');
 
 export interface FindingScope {
-  readonly [FOUND]?: FoundFault[];
+  readonly [FOUND]?: RenderFault[];
 }
 
-/** The filter `date`: while searching for faults, an unreadable date is recorded, and nothing is printed for it. */
+/** The filter `date`: of a date that cannot be read nothing is printed. */
 export const dateFilter: FilterHandler = function (value, format, input) {
   try {
     return formatDate(value, format, input);
   } catch (error) {
-    const found = (this.context.environments as FindingScope)[FOUND];
-    if (found === undefined || !(error instanceof BadDate)) throw error;
-    found.push({ kind: 'bad-date', source: findWhole(this.token), message: error.message });
+    if (!(error instanceof BadDate)) throw error;
+    const reason = `Cannot render ${shorten(findWhole(this.token))}: ${error.message}`;
+    (this.context.environments as FindingScope)[FOUND]?.push({ variable: '', code: 'bad-date', reason });
     return '';
   }
 };
@@ -36,26 +38,22 @@ function findWhole({ input, begin }: { readonly input: string; readonly begin: n
 
 /**
  * What stands for an empty cell while LiquidJS renders. It is falsy in conditions and equal to nothing but "nothing";
- * filters pass it on, so that `default` catches it anywhere; printing or looping over it throws `MissingValue`.
+ * filters pass it on, so that `default` catches it anywhere; printing or looping over it is a fault of the row.
  */
 export class MissingCell extends Drop {
   readonly #variables: readonly string[];
-  readonly #found: FoundFault[] | undefined;
+  readonly #found: RenderFault[];
 
-  /** With `found`, the fault is recorded there instead of thrown, and nothing is printed. */
-  constructor(variables: readonly string[], found: FoundFault[] | undefined) {
+  /** `found`: takes the faults. */
+  constructor(variables: readonly string[], found: RenderFault[]) {
     super();
     this.#variables = variables;
     this.#found = found;
   }
 
   static refuse(value: unknown): void {
-    if (value instanceof MissingCell) {
-      if (value.#found === undefined) throw new MissingValue(value.#variables[0]);
-      for (const variable of value.#variables) value.#found.push({ kind: 'missing', variable });
-      return;
-    }
-    if (value === undefined || value === null) throw new MissingValue(undefined);
+    if (value instanceof MissingCell) value.#found.push(...value.#variables.map(describeMissing));
+    else if (value === undefined || value === null) throw new Error('a value is missing');
   }
 
   /** This one and those among the operands of a filter, as one. */
@@ -96,17 +94,6 @@ export class MissingCell extends Drop {
   }
 }
 
-/** A text needs a value that is missing. `variable` is undefined if it is not a cell of the row. */
-export class MissingValue extends Error {
-  override readonly name = 'MissingValue';
-  readonly variable: string | undefined;
-
-  constructor(variable: string | undefined) {
-    super('a value is missing');
-    this.variable = variable;
-  }
-}
-
 /** The filter, except that it passes a missing cell on unchanged. */
 export function passMissing(filter: FilterImplOptions): FilterImplOptions {
   const handler = typeof filter === 'function' ? filter : filter.handler;
@@ -122,4 +109,20 @@ export function passMissing(filter: FilterImplOptions): FilterImplOptions {
 /** A named argument arrives as [name, value]. */
 function operandOf(given: unknown): unknown {
   return Array.isArray(given) ? given[1] : given;
+}
+
+const MAX_SOURCE_LENGTH = 80;
+
+export function shorten(source: string): string {
+  return source.length > MAX_SOURCE_LENGTH ? `${source.slice(0, MAX_SOURCE_LENGTH)}…` : source;
+}
+
+export function describeMissing(variable: string): RenderFault {
+  const reason = `Cannot fill ${showVariable(variable)}: the row has no value, expected one, or a default in the template: {{ … | default: "…" }}`;
+  return { variable, code: 'missing-value', reason };
+}
+
+/** As a template would write it. */
+export function showVariable(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_.[\]-]*$/u.test(name) ? `{{ ${name} }}` : `{{ ['${name}'] }}`;
 }

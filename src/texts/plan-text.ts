@@ -14,7 +14,7 @@ import {
 } from '../command/screen.js';
 import { countOf, format, listMost } from '../domain/count-of.js';
 import { formatTime, formatZoned, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
-import { widthOf, wrapText } from '../domain/text-width.js';
+import { widthOf, wrapText } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
 import { zonesOf } from '../hours/zone-groups.js';
 import { isRowStep, type Job, type RowStep, type SmsStep } from '../job/job.js';

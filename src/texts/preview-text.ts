@@ -1,7 +1,7 @@
 import { escapeText, paint, type Screen } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
 import { formatTime, listLocalTimes } from '../domain/stated-time.js';
-import { wrapText } from '../domain/text-width.js';
+import { wrapText } from '../domain/text.js';
 import type { Job, SmsStep } from '../job/job.js';
 import { maskNumber, maskNumbers } from '../normalize/mask.js';
 import { acceptNumber } from '../normalize/number/number.js';

@@ -1,6 +1,6 @@
 import { escapeText, formatParagraph, paint, type Screen, showPath } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
-import { cutText, wrapText } from '../domain/text-width.js';
+import { cutText, wrapText } from '../domain/text.js';
 import type { FunnelStage, SuppressionInput } from '../plan/format/plan-file.js';
 import { describeList, type ExplainedReason, listOmitted, nameStage, warnOfList } from '../report/account.js';
 

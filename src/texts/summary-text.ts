@@ -14,7 +14,7 @@ import {
 import { sandboxLedgerOf } from '../command/with-job.js';
 import { countOf, format } from '../domain/count-of.js';
 import { formatTime, millisecondsOf } from '../domain/stated-time.js';
-import { wrapText } from '../domain/text-width.js';
+import { wrapText } from '../domain/text.js';
 import { formatAhead } from '../kinds/schedule.js';
 import { formatBilled } from '../prices/billed-tally.js';
 import { formatMoney } from '../prices/decimal.js';

@@ -1,7 +1,7 @@
 import { escapeText, paint, type Screen, type Style } from '../command/screen.js';
 import { format } from '../domain/count-of.js';
 import type { Balance } from '../domain/row.js';
-import { cutText, widthOf, wrapText } from '../domain/text-width.js';
+import { cutText, widthOf, wrapText } from '../domain/text.js';
 
 /** A column of figures; a narrow screen omits those that are all empty. */
 export interface Column {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { type Screen, showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { widthOf, wrapText } from '../domain/text-width.js';
+import { widthOf, wrapText } from '../domain/text.js';
 import { defineVerb } from './verb.js';
 
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */

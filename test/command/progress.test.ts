@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatProgress, formatSeconds } from '../../src/command/progress.js';
-import { widthOf } from '../../src/domain/text-width.js';
+import { widthOf } from '../../src/domain/text.js';
 
 const progress = {
   step: 3,

@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { cellsOf } from '../../src/domain/bytes/row-writer.js';
 import type { Cell } from '../../src/domain/row.js';
 import { bindWhere, type RowFilter } from '../../src/filter/bind-where.js';

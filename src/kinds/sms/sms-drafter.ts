@@ -2,9 +2,10 @@ import { type Cell, joinFaults, type Rejection } from '../../domain/row.js';
 import type { SmsStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import type { NumberDigits } from '../../normalize/number/number-fast.js';
-import type { BoundTemplate, RenderFault } from '../../template/bind-template.js';
+import type { BoundTemplate, RefusedRendering } from '../../template/bind-template.js';
 import { checkText, type TextCheck } from '../../template/check-text.js';
 import { omitReplaceable, replaceTypography } from '../../template/gsm7.js';
+import type { RenderFault } from '../../template/missing.js';
 import { parseTemplate } from '../../template/parse.js';
 import type { SegmentCount } from '../../template/segments.js';
 import { type DraftRow, type DraftText, type RowDraft, reject } from '../step-kind.js';
@@ -76,7 +77,10 @@ function draftTexts(
       return endMessage(number, ONE_PART, text, undefined);
     }
     const rendering = template.render(cells.texts);
-    if (!rendering.ok) return rejectMessage(number, joinRendering(rendering, template, cells.texts));
+    if (!rendering.ok) {
+      const [fault, ...others] = rejectRendering(rendering);
+      return rejectMessage(number, joinFaults(fault, others));
+    }
     const check = checkText(rendering.text, encoding);
     if (!check.ok) return rejectMessage(number, check.rejection);
     appendDestination(fragment, number.digits);
@@ -102,17 +106,19 @@ function checkRendering(
   cells: readonly Cell[],
 ): Rejection[] {
   const rendering = template.render(cells);
-  if (!rendering.ok) return [rendering, ...template.listFaults(cells)].map(rejectRendering);
+  if (!rendering.ok) return rejectRendering(rendering);
   const check = checkText(rendering.text, encoding);
   return check.ok ? [] : [check.rejection];
 }
 
-function joinRendering(fault: RenderFault, template: BoundTemplate, cells: readonly Cell[]): Rejection {
-  return joinFaults(rejectRendering(fault), template.listFaults(cells).map(rejectRendering));
-}
-
-function rejectRendering({ variable: field, code, reason }: RenderFault): Rejection {
-  return { stage: 'render', field, code, reason };
+function rejectRendering(rendering: RefusedRendering): [Rejection, ...Rejection[]] {
+  const reject = ({ variable: field, code, reason }: RenderFault): Rejection => ({
+    stage: 'render',
+    field,
+    code,
+    reason,
+  });
+  return [reject(rendering), ...rendering.others.map(reject)];
 }
 
 function endMessage(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cutText, widthOf, wrapText } from '../../src/domain/text-width.js';
+import { cutText, widthOf, wrapText } from '../../src/domain/text.js';
 
 test.each([
   ['abc', 3],
