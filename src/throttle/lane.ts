@@ -85,11 +85,10 @@ export function createLane({ limits, clock, random, lastSentMsAgo, lastSize, sig
 
   const runInSlot = async <T>(cost: Cost, task: (gate: PassGate) => Promise<T>): Promise<T> => {
     const begun = await pacer.enter(cost);
-    let askedMs: number | undefined = begun.askedMs;
     try {
       return await task(async (preSendCheck) => {
-        await gate.pass(cost, askedMs ?? clock.monotonicMs(), preSendCheck);
-        askedMs = undefined;
+        const askedMs = begun.ready();
+        await gate.pass(cost, askedMs, preSendCheck);
         begun.leave(true);
         return (connectDelayMs) =>
           slidingSecond.reportConnectDelay(clock.monotonicMs(), connectDelayMs, rate.costMs(cost));

@@ -14,8 +14,14 @@ import { CATCH_UP_SPACING } from './sliding-second.js';
  * timer loses is lost for good, a fifth of the rate where other work has the processors. The gate proves that no second has more than the limit.
  */
 const BLOCK_MS = 20;
-/** A task begins at most this long before its turn: time for the sync of a network disk. What takes longer keeps its turn at the gate. */
-const MAX_AHEAD_MS = 35;
+/** A task begins at most this long, plus its preparation, before its turn. */
+const MAX_AHEAD_MS = 30;
+/** Initial estimate: an fsync of a local disk. */
+const FIRST_PREPARATION_MS = 5;
+/** A disk that hangs must not make the whole queue begin. */
+const MAX_PREPARATION_MS = 500;
+/** How fast the estimated preparation time decays, per faster task. */
+const FORGETTING = 0.05;
 /** bottleneck waits on the wall clock: where that was set back, its next job would come hours late. */
 const STALLED_MS = 1000;
 /** Time is a sum of fractions; no request costs as little as this. */
@@ -23,8 +29,8 @@ const ROUNDING_MS = 1e-6;
 
 /** A task that has begun. */
 export interface Begun {
-  /** Since when it has asked for its turn. */
-  readonly askedMs: number;
+  /** Call it when the task reaches the gate; returns since when it has asked for its turn. */
+  ready(): number;
   /** Call it when the task has passed the gate, or ended without. */
   leave(hasPassed: boolean): void;
 }
@@ -38,6 +44,7 @@ export class Pacer {
   #wake = () => {};
   /** Cost of the tasks that have begun and have not passed the gate. */
   #begunMs = 0;
+  #preparationMs = FIRST_PREPARATION_MS;
 
   constructor(lane: LaneParts) {
     this.#lane = lane;
@@ -50,7 +57,7 @@ export class Pacer {
     return this.#line(async () => {
       for (;;) {
         if (this.#lane.signal.aborted) throw new LaneStopped();
-        const aheadMs = this.#turnMs() - MAX_AHEAD_MS;
+        const aheadMs = this.#turnMs() - this.#preparationMs - MAX_AHEAD_MS;
         if (aheadMs > 0) await this.#sleep(Math.min(aheadMs, MAX_SLEEP_MS));
         else if (this.#leftMs <= ROUNDING_MS) await this.#awaitBlock();
         else return this.#begin(cost, askedMs);
@@ -59,12 +66,20 @@ export class Pacer {
   }
 
   #begin(cost: Cost, askedMs: number): Begun {
+    const atMs = this.#lane.clock.monotonicMs();
     const costMs = this.#lane.rate.costMs(cost);
     this.#leftMs -= costMs;
     this.#begunMs += costMs;
     let hasLeft = false;
     return {
-      askedMs,
+      ready: () => {
+        const nowMs = this.#lane.clock.monotonicMs();
+        if (hasLeft) return nowMs;
+        const tookMs = Math.min(nowMs - atMs, MAX_PREPARATION_MS);
+        const isSlower = tookMs > this.#preparationMs;
+        this.#preparationMs += (tookMs - this.#preparationMs) * (isSlower ? 1 : FORGETTING);
+        return askedMs;
+      },
       leave: (hasPassed) => {
         if (hasLeft) return;
         hasLeft = true;

@@ -33,6 +33,19 @@ describe('the rate of a lane', () => {
   );
 
   test.each([
+    [25, 50],
+    [25, 250],
+    [200, 250],
+  ])('of %d requests a second is reached on a disk that takes %d ms for each intent', async (requestsPerSecond, ms) => {
+    const lane = aLane({ requestsPerSecond, concurrency: 256 });
+    const { sent, sendMany } = aSender(lane, { prepareMs: () => ms });
+    void sendMany(requestsPerSecond * 8);
+    await vi.advanceTimersByTimeAsync(6000);
+    expect(mostInASecond(sent)).toBeLessThanOrEqual(requestsPerSecond);
+    expect(rateOf(sent)).toBeGreaterThan(requestsPerSecond * 0.96);
+  });
+
+  test.each([
     ['20 ms', 20],
     ['300 ms', 300],
     ['more than the second in which they passed', 1300],
