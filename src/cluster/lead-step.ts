@@ -80,7 +80,6 @@ class StepLeader {
   #life: string;
   /** Of the server, in which all that was handed over was found; workers may know more. */
   #comparedLife: string;
-  #seenAtMs: number;
   /** In the life of the server that is known to have all: a standby had every commit. */
   #sawSynchronous: boolean;
   /** Begun by an earlier process, and not in the store. */
@@ -105,7 +104,6 @@ class StepLeader {
     this.#key = lead.key;
     this.#life = seen.life;
     this.#comparedLife = seen.life;
-    this.#seenAtMs = seen.atMs;
     this.#sawSynchronous = seen.isSynchronous;
     this.#reader = reader;
     this.#rate = new Rate(context.step.limits);
@@ -214,12 +212,9 @@ class StepLeader {
   }
 
   async #takeNews(): Promise<RunNews> {
-    // The news renew the lease in the store: it lasts no longer than one after the lock is lost.
     await this.#context.lock.assertHeld();
-    const ask = { limit: NEWS_AT_ONCE, leaseMs: this.#lead.leaseMs, seenAtMs: this.#seenAtMs, taken: this.#taken };
-    const news = await this.#store.readNews(this.#key, ask);
+    const news = await this.#store.readNews(this.#key, { limit: NEWS_AT_ONCE, taken: this.#taken });
     this.#taken = [];
-    this.#seenAtMs = Math.max(this.#seenAtMs, news.atMs);
     await this.#confirmLife(news);
     if (news.ended.length === 0) return news;
     await this.#context.lock.assertHeld();

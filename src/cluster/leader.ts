@@ -58,7 +58,7 @@ export function createLeader(
       // First the moment, then the lock: a process that sleeps in between does not lengthen its lease.
       const { atMs: seenAtMs } = await store.readServer();
       await lock.assertHeld();
-      await store.readNews(key, { limit: 0, leaseMs, seenAtMs });
+      await store.renewLead(key, { leaseMs, seenAtMs });
       await clock.sleep(leaseMs / BEATS_PER_LEASE, left.signal);
     }
   };
@@ -100,7 +100,7 @@ export function createLeader(
       left.abort();
       await beats;
       if (!isOrderly || led === undefined || isAway) return;
-      await store.readNews(key, { limit: 0, leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
+      await store.renewLead(key, { leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER }).catch(() => {});
     },
     /** Also of a run that another process finished. What is still under way stays with the store, for the next process that leads it. */
     end: async (isFinished) => {

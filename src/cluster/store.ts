@@ -98,13 +98,6 @@ export interface OpenStep {
   readonly onLost: OnLost;
 }
 
-/** That a leader is there: from `seenAtMs` on, the last moment of the store's clock that it has seen, so that a call that arrives late is no sign of life. */
-export interface LeaderLease {
-  /** With 0 it leaves. */
-  readonly leaseMs: number;
-  readonly seenAtMs: number;
-}
-
 /** What ended since the leader last took it, in an order in which a split comes before what its halves became. An `again` is there until the next attempt begins. */
 export interface EndedAttempt extends AttemptKey {
   readonly rows: readonly [first: number, count: number];
@@ -112,15 +105,13 @@ export interface EndedAttempt extends AttemptKey {
   readonly at: number;
 }
 
-export interface RunNews extends ServerMoment {
+export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   readonly ended: readonly EndedAttempt[];
   /** The step that is open; undefined where none is. */
   readonly openStep: number | undefined;
   /** `confirmLife` would say `same`. */
   readonly isConfirmed: boolean;
-  /** Parts of the run by state. */
-  readonly open: number;
-  readonly claimed: number;
+  /** Parts of the run that are. */
   readonly underWay: number;
   /** Workers with a lease that have claimed parts of this run, or may. */
   readonly workers: number;
@@ -147,13 +138,12 @@ export interface LeaderStore {
   /** A part that is there stays as it is. */
   handOver(key: LeadKey, parts: readonly HandedPart[]): Promise<void>;
   /**
-   * Renews the lease of the leader, whether or not a step is open. `taken`: what its journal has since the last call; bodies of requests
-   * whose parts are all done are deleted with it.
+   * The leader is there, whether or not a step is open: for so long from `seenAtMs` on, the last moment of the store's clock that it has seen,
+   * so that a call that arrives late is no sign of life. With 0 it leaves.
    */
-  readNews(
-    key: LeadKey,
-    ask: LeaderLease & { readonly limit: number; readonly taken?: readonly AttemptKey[] },
-  ): Promise<RunNews>;
+  renewLead(key: LeadKey, lease: { readonly leaseMs: number; readonly seenAtMs: number }): Promise<void>;
+  /** `taken`: what its journal has since the last call; bodies of requests whose parts are all done are deleted with it. */
+  readNews(key: LeadKey, ask: { readonly limit: number; readonly taken?: readonly AttemptKey[] }): Promise<RunNews>;
   /**
    * Closes the step: nothing more is claimed or begun, what is under way ends. In a life that is confirmed it takes back open and claimed
    * parts, and returns all taken back since the step was open; in any other life a worker may have sent what this server takes for
@@ -248,7 +238,7 @@ export interface WorkerStore {
    */
   claim(
     key: WorkerKey,
-    ask: { readonly count: number; readonly holding: readonly RequestKey[]; readonly epoch?: number | undefined },
+    ask: { readonly count: number; readonly holding: readonly RequestKey[]; readonly epoch: number },
   ): Promise<{ readonly parts: readonly ClaimedPart[]; readonly isOpen: boolean }>;
   /**
    * Applies entries in their order, durably, each by itself. `refused`: the indexes of begins that must not be sent,
@@ -263,8 +253,8 @@ export interface WorkerStore {
   ): Promise<{ readonly refused: readonly number[]; readonly life: string }>;
   /** The worker leaves: what it has claimed and not begun is open. Its lease ends. */
   leave(worker: string): Promise<void>;
-  /** Takes back what workers hold whose lease has ended; any process may call it. Returns how many parts. */
-  recover(): Promise<number>;
+  /** Takes back what workers hold whose lease has ended; any process may call it. */
+  recover(): Promise<void>;
   /**
    * In a new life of the server, and by what the process knew once it knew of that: where a call that was acknowledged is not there, commits
    * are lost, and the runs of the process are led by no one any more.

@@ -10,7 +10,7 @@ export async function aHand(store: Store) {
     await tick();
     run = await store.findRun({});
   }
-  const worker = await aWorker({ connect: async () => store }, `w${Math.random()}`, run.run);
+  const worker = await aWorker({ connect: async () => store }, `w${Math.random()}`, run.run, run.epoch);
   let [part] = await worker.claim(1);
   while (part === undefined) {
     await tick();

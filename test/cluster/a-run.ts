@@ -1,7 +1,6 @@
 import type {
   AttemptKey,
   HandedPart,
-  LeaderLease,
   LeadKey,
   OnLost,
   OpenStep,
@@ -61,30 +60,32 @@ export const NEW_LEAD = { job: 'sale', digest: 'of its file', leader: 'process 1
 export async function openStep(
   store: Store,
   lead: LeadKey,
-  { leaseMs = LEADER_LEASE_MS, seenAtMs, ...step }: Partial<OpenStep & LeaderLease> = {},
+  { leaseMs = LEADER_LEASE_MS, ...step }: Partial<OpenStep & { leaseMs: number }> = {},
 ): Promise<void> {
   await store.openStep(lead, { ...A_STEP, ...step });
-  await store.readNews(lead, { limit: 1, leaseMs, seenAtMs: seenAtMs ?? (await store.readServer()).atMs });
+  await renewLead(store, lead, leaseMs);
 }
 
 export async function readLife(store: Store): Promise<string> {
   return (await store.readServer()).life;
 }
 
-/** What a leader does as long as it is there. */
-export async function readNews(store: Store, lead: LeadKey, limit = 10, leaseMs = LEADER_LEASE_MS): Promise<RunNews> {
+export async function renewLead(store: Store, lead: LeadKey, leaseMs = LEADER_LEASE_MS): Promise<void> {
   const { atMs: seenAtMs } = await store.readServer();
-  return store.readNews(lead, { limit, leaseMs, seenAtMs });
+  await store.renewLead(lead, { leaseMs, seenAtMs });
+}
+
+export function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNews> {
+  return store.readNews(lead, { limit });
 }
 
 /** What a leader says once its journal has it. */
 export async function noteTaken(store: Store, lead: LeadKey, taken: readonly AttemptKey[]): Promise<void> {
-  const { atMs: seenAtMs } = await store.readServer();
-  await store.readNews(lead, { limit: 1, leaseMs: LEADER_LEASE_MS, seenAtMs, taken });
+  await store.readNews(lead, { limit: 1, taken });
 }
 
 /** A worker with a connection of its own. */
-export async function aWorker(cluster: Server, worker: string, run = 'run-a') {
+export async function aWorker(cluster: Server, worker: string, run = 'run-a', epoch = 1) {
   const store = await cluster.connect();
   await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
   const key: WorkerKey = { worker, run, step: 1 };
@@ -95,7 +96,7 @@ export async function aWorker(cluster: Server, worker: string, run = 'run-a') {
   };
   return {
     ...{ store, key, append },
-    claim: async (count: number) => (await store.claim(key, { count, holding: [] })).parts,
+    claim: async (count: number) => (await store.claim(key, { count, holding: [], epoch })).parts,
     begin: (attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) => append(aBegin(attempt, nonce)),
     end: (result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
       append(anEnd(result, attempt, nonce)),

@@ -143,7 +143,7 @@ test('status says since when a run has no leader, what to do, and who takes over
   await store.openStep(key, { step: 1, provisionedIds: [], onLost: 'again' });
   const part = { step: 1, request: 1, part: '', rows: [0, 1] as const, isInFlight: false, head: {}, body: '{}' };
   await store.handOver(key, [part as never]);
-  await store.readNews(key, { limit: 1, leaseMs: 1, seenAtMs: 0 });
+  await store.renewLead(key, { leaseMs: 1, seenAtMs: 0 });
 
   const volley = (...args: string[]) =>
     runCommandInProcess([...args, '--no-json'], { cwd: workspace.directory, env: { VOLLEY_DATABASE_URL: url } });

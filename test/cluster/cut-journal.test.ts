@@ -14,8 +14,7 @@ test('a journal that is cut anywhere has in flight what a worker may have sent: 
   const leading = lead();
   const hand = await aHand(store);
   const untilTaken = async () => {
-    const ask = { limit: 1, leaseMs: 30_000, seenAtMs: 0 };
-    while ((await store.readNews(hand.run, ask)).ended.length > 0) await tick();
+    while ((await store.readNews(hand.run, { limit: 1 })).ended.length > 0) await tick();
   };
   await hand.begin();
   await hand.end(AGAIN);

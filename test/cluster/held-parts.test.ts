@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HeldParts } from '../../src/cluster/held-parts.js';
 import { AcknowledgedCalls, LeaseLost } from '../../src/cluster/lease.js';
-import { aRun, openStep, PART, readNews } from './a-run.js';
+import { aRun, openStep, PART, renewLead } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
 
 const BEGIN = { type: 'intent', ...PART, at: 0, line: [0, 100], rows: [2, 2] } as const;
@@ -51,7 +51,7 @@ test('a request that waits long for its turn asks now and then, and leaves while
   expect(called).toEqual([]);
   for (let minute = 0; minute < 5; minute += 1) {
     wait(60_000);
-    await readNews(store, lead);
+    await renewLead(store, lead);
     await held.assertHeld();
     held.assertFresh();
   }

@@ -81,6 +81,10 @@ export class MemoryCluster extends MemoryTables {
         Object.assign(run, { step, isOpen: true });
       }),
       handOver: call('handOver', (...asked) => this.#handOver(...asked)),
+      renewLead: call('renewLead', (key, { leaseMs, seenAtMs }) => {
+        const leaseUntil = Math.min(seenAtMs, this.clock.now()) + leaseMs;
+        Object.assign(this.#led(key), { leaseMs, leaseUntil });
+      }),
       readNews: call('readNews', (...asked) => this.#readNews(...asked)),
       withdraw: call('withdraw', (key) => this.#withdraw(key)),
       confirmLife: call('confirmLife', (key) => this.#confirmLife(key)),
@@ -125,10 +129,10 @@ export class MemoryCluster extends MemoryTables {
     } else if (run.epoch > epoch || run.leader !== leader) throw new LeadLost(`another process leads run ${id}`);
     Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop: undefined });
     this.runs.set(id, run);
-    const parts = [...run.parts.values()].flatMap(({ step, request, part, state, isUntaken }) =>
+    const parts = [...run.parts.values()].flatMap(({ step, request, part, state, ended }) =>
       state === 'withdrawn' || state === 'returned'
         ? []
-        : [{ step, request, part, state, isTaken: state === 'done' && !isUntaken }],
+        : [{ step, request, part, state, isTaken: state === 'done' && ended === undefined }],
     );
     return { born: run.born, isNew: run.step === undefined, isNewLife: run.life !== life, parts };
   }
@@ -144,29 +148,25 @@ export class MemoryCluster extends MemoryTables {
     for (const part of parts.values()) {
       if (part.state !== 'open' || !part.isInFlight || (part.attempt > 0 && part.result === undefined)) continue;
       const nonce = `handed over ${++this.counted}`;
-      Object.assign(part, { attempt: part.attempt + 1, nonce, result: undefined, isUntaken: false });
+      Object.assign(part, { attempt: part.attempt + 1, nonce, result: undefined, ended: undefined });
     }
   }
 
-  #readNews(...[key, { limit, leaseMs, seenAtMs, taken = [] }]: Parameters<Store['readNews']>) {
+  #readNews(...[key, { limit, taken = [] }]: Parameters<Store['readNews']>) {
     const run = this.#led(key);
-    const nowMs = this.clock.now();
     for (const one of taken) {
       const part = run.parts.get(nameOfPart(one));
-      if (part?.attempt === one.attempt) part.isUntaken = false;
+      if (part?.attempt === one.attempt) part.ended = undefined;
     }
-    const end = Math.min(seenAtMs, nowMs) + leaseMs;
-    if (leaseMs === 0 || run.leaseUntil < end - leaseMs / 6 || run.leaseUntil > nowMs + leaseMs)
-      Object.assign(run, { leaseMs, leaseUntil: end });
     const parts = [...run.parts.values()];
-    const untaken = parts.filter(({ isUntaken }) => isUntaken).sort((one, other) => one.ended - other.ended);
+    const untaken = parts.flatMap(({ ended, ...part }) => (ended === undefined ? [] : [{ ended, ...part }]));
+    untaken.sort((one, other) => one.ended - other.ended);
     const ended = untaken.slice(0, limit).map(({ step, request, part, attempt, rows, result, at }) => {
       return { step, request, part, attempt, rows, result: result as PartResult, at };
     });
-    const count = (wanted: Part['state']) => parts.filter(({ state }) => state === wanted).length;
     return {
-      ...{ ended, stop: run.stop, life: this.life, atMs: nowMs, isSynchronous: false },
-      ...{ open: count('open'), claimed: count('claimed'), underWay: count('under-way') },
+      ...{ ended, stop: run.stop, life: this.life, isSynchronous: false },
+      underWay: parts.filter(({ state }) => state === 'under-way').length,
       openStep: run.isOpen ? run.step?.step : undefined,
       workers: [...this.workers.keys()].filter((worker) => this.hasLease(worker)).length,
       isConfirmed: run.life === this.life && !run.hasLost,

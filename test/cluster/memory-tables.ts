@@ -20,10 +20,9 @@ export interface Part extends HandedPart {
   isInFlight: boolean;
   nonce: string | undefined;
   result: PartResult | undefined;
-  /** The place of the result in the order of all. */
-  ended: number;
+  /** The place of the result in the order of all; undefined once the leader has it. */
+  ended: number | undefined;
   at: number;
-  isUntaken: boolean;
   isOfLostWorker: boolean;
 }
 
@@ -93,7 +92,7 @@ export class MemoryTables {
 
   protected claim(...[{ worker, run: id, step }, { count, holding, epoch }]: Parameters<Store['claim']>) {
     const run = this.runs.get(id);
-    const isLed = run !== undefined && run.epoch === (epoch ?? run.epoch);
+    const isLed = run !== undefined && run.epoch === epoch;
     if (!isLed || !this.isClaimable(run, step) || !this.hasLease(worker, this.life))
       return { parts: [], isOpen: false };
     const held = new Set(holding.map(nameOfPart));
@@ -151,13 +150,13 @@ export class MemoryTables {
     const isClaimed = part.state === 'claimed' && this.isClaimable(run, step) && this.hasLease(worker, this.life);
     if (!isNext || !isClaimed) return false;
     const { attempt, nonce } = entry;
-    Object.assign(part, { state: 'under-way', attempt, nonce, result: undefined, isUntaken: false, isInFlight: false });
+    Object.assign(part, { state: 'under-way', attempt, nonce, result: undefined, ended: undefined, isInFlight: false });
     return true;
   }
 
   protected end(part: Part, result: PartResult, isOfLostWorker = false): void {
     const [ended, at] = [++this.counted, this.clock.now()];
-    Object.assign(part, { result, ended, at, isUntaken: true, isOfLostWorker });
+    Object.assign(part, { result, ended, at, isOfLostWorker });
   }
 
   protected leave(of: string): void {
@@ -167,8 +166,8 @@ export class MemoryTables {
       for (const part of parts.values()) if (part.owner === of && part.state === 'claimed') Object.assign(part, OPEN);
   }
 
-  /** Ends what lost workers had; how many parts that were. */
-  protected recover(): number {
+  /** Ends what lost workers had. */
+  protected recover(): void {
     const now = this.clock.now();
     for (const worker of this.workers.values()) if (worker.leaseUntil <= now) worker.goneAt ??= now;
     const all = [...this.runs.values()].flatMap((run) => [...run.parts.values()].map((part) => ({ part, run })));
@@ -177,7 +176,6 @@ export class MemoryTables {
       if (part.state === 'under-way') this.#endLost(part, part.step === run.step?.step ? run.step.onLost : 'in-doubt');
       else Object.assign(part, OPEN);
     }
-    return lost.length;
   }
 
   #endLost(part: Part, onLost: OpenStep['onLost']): void {
@@ -225,6 +223,6 @@ const LOST_AGAIN: PartResult = { kind: 'again', why: 'the run ended before the a
 
 export function newPart(part: HandedPart, state: 'open' | 'claimed'): Part {
   const { step, request, rows, head, body, isInFlight } = part;
-  const none = { nonce: undefined, result: undefined, ended: 0, at: 0, isUntaken: false, isOfLostWorker: false };
+  const none = { nonce: undefined, result: undefined, ended: undefined, at: 0, isOfLostWorker: false };
   return { step, request, part: part.part, rows, head, body, isInFlight, state, owner: undefined, attempt: 0, ...none };
 }

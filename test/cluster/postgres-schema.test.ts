@@ -4,7 +4,7 @@ import { dropNamedRun } from '../../src/cluster/postgres/drop-run.js';
 import { checkDurability } from '../../src/cluster/postgres/postgres-store.js';
 import { grantStatements, initSchema, SCHEMA_VERSION } from '../../src/cluster/postgres/schema/database-schema.js';
 import { askingFor } from './a-hand.js';
-import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, readNews, SETTLED } from './a-run.js';
+import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, readNews, renewLead, SETTLED } from './a-run.js';
 import { connectTo, openTestDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 
 let server: PostgresServer;
@@ -169,11 +169,11 @@ test('a drop beside a process that leads the run, or resumes it, is refused', as
   });
   // Between two steps, and in one that its leader has left.
   await store.withdraw(lead);
-  await store.readNews(lead, { limit: 1, leaseMs: 20_000, seenAtMs: Date.now() });
+  await renewLead(store, lead, 20_000);
   await expect(dropNamedRun(database, lead.run, () => {})).rejects.toMatchObject({
     message: 'Cannot drop run run-a: a process leads it',
   });
-  await store.readNews(lead, { limit: 1, leaseMs: 0, seenAtMs: Number.MAX_SAFE_INTEGER });
+  await renewLead(store, lead, 0);
   const query: Database['query'] = async (text, values) => {
     const rows = await database.query(text, values);
     if (text.startsWith('select epoch')) await store.lead({ ...lead, epoch: 2 }, NEW_LEAD);

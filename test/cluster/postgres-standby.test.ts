@@ -51,7 +51,7 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
 
   const after = await connectTo(standby.url(name));
   expect(await readLife(after)).not.toBe(life);
-  expect(await readNews(after, lead)).toMatchObject({ claimed: 1, underWay: 1, ended: [] });
+  expect(await readNews(after, lead)).toMatchObject({ underWay: 1, ended: [] });
   expect(await after.confirmLife(lead)).toBe('waiting');
   // Also when no worker of before is known: one may have begun right before the promotion.
   await following.query('delete from volley.worker');

@@ -35,7 +35,7 @@ test('a run whose workers never reach the service stops, though each of them is 
     await hand.begin();
     await hand.end(AWAY);
     await hand.die();
-    while (memory.attempts().some(({ isUntaken }) => isUntaken)) await tick();
+    while (memory.attempts().some(({ ended }) => ended !== undefined)) await tick();
     passedMs += MAX_STEP_MS;
   }
 

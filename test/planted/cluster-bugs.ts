@@ -74,7 +74,7 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a leader between two steps counts as gone',
     file: 'src/cluster/leader.ts',
-    find: 'await store.readNews(key, { limit: 0, leaseMs, seenAtMs });',
+    find: 'await store.renewLead(key, { leaseMs, seenAtMs });',
     replace: 'void seenAtMs;',
     tests: ['test/cluster/leader.test.ts'],
   },

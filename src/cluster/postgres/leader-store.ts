@@ -12,7 +12,7 @@ export function createLeaderStore(database: Database): LeaderStore {
     lead: async (key, { leader, job, digest }) => {
       const [led] = await call<Omit<LedRun, 'parts'>>('lead', key, leader, job, digest);
       const parts = await database.query(
-        `select step, request, part, state, state = 'done' and not is_untaken as "isTaken"
+        `select step, request, part, state, state = 'done' and ended is null as "isTaken"
            from volley.part where run = $1 and state not in ('withdrawn', 'returned') order by step, request, part`,
         [key.run],
       );
@@ -26,9 +26,12 @@ export function createLeaderStore(database: Database): LeaderStore {
       const bodies = parts.map(({ body }) => body);
       await call('hand_over', key, heads, bodies);
     },
-    readNews: async (key, { limit, leaseMs, seenAtMs, taken = [] }) => {
+    renewLead: async (key, { leaseMs, seenAtMs }) => {
+      await call('renew_lead', key, leaseMs, seenAtMs);
+    },
+    readNews: async (key, { limit, taken = [] }) => {
       const keys = taken.map(({ step, request, part, attempt }) => ({ step, request, part, attempt }));
-      const rows = await call<{ readNews: unknown }>('read_news', key, leaseMs, seenAtMs, limit, JSON.stringify(keys));
+      const rows = await call<{ readNews: unknown }>('read_news', key, limit, JSON.stringify(keys));
       const [news, ...ended] = rows.map(({ readNews }) => readNews);
       return { ...(news as RunNews), ended: (ended as EndedRow[]).map(toEnded) };
     },

@@ -57,7 +57,7 @@ const STANDS_BY_SECONDS = 15;
 /** Of a run: what it holds whose outcome no journal has. Of a split request only its halves count. */
 const ROWS_IN_DOUBT = `
   (select coalesce(sum(rows[2]), 0) from volley.part
-    where run = r.id and (state in ('open', 'claimed', 'under-way') or (is_untaken and outcome = 'settled')))`;
+    where run = r.id and (state in ('open', 'claimed', 'under-way') or (ended is not null and outcome = 'settled')))`;
 
 /** How many rows are in doubt if a run is dropped now. */
 export async function countRowsInDoubt(database: Database, run: string): Promise<number> {

@@ -26,7 +26,7 @@ export function createWorkerStore({ call, query }: Database): WorkerStore {
       return row?.has_runs === true;
     },
     claim: async ({ worker, run, step }, { count, holding, epoch }) => {
-      const rows = await call<ClaimedRow>('claim', worker, run, step, epoch ?? null, count, JSON.stringify(holding));
+      const rows = await call<ClaimedRow>('claim', worker, run, step, epoch, count, JSON.stringify(holding));
       const parts = rows.filter(({ request }) => request !== null);
       return {
         parts: parts.map(({ isOpen: _, nonce, ...part }) => ({ ...part, nonce: nonce ?? undefined })),
@@ -54,7 +54,9 @@ export function createWorkerStore({ call, query }: Database): WorkerStore {
         [worker],
       );
     },
-    recover: async () => (await call<{ recover: number }>('recover'))[0]?.recover ?? 0,
+    recover: async () => {
+      await call('recover');
+    },
     checkIn: async (life, { calls, births }) => {
       await call('check_in', life, JSON.stringify(calls), births);
     },

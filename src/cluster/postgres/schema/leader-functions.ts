@@ -81,50 +81,53 @@ begin
     select distinct on (step, request) of_run, step, request, head, body
       from handed join placed using (step, request)
     on conflict do nothing;
-  update volley.part set attempt = attempt + 1, nonce = gen_random_uuid()::text, outcome = null, is_untaken = false
+  update volley.part set attempt = attempt + 1, nonce = gen_random_uuid()::text, outcome = null, ended = null
     where run = of_run and state = 'open' and in_flight and (attempt = 0 or outcome is not null);
 end $$;
 
 -- The lease counts from the last moment of this clock that the leader has seen: so nothing that arrives late makes it longer than its
--- life. Not each of these calls writes: it is renewed when a sixth of it has passed. A row for the run, and one for each end that is not
--- taken. The figures first: what ends right after them is then still under way in them.
-create or replace function volley.read_news(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8, at_most integer, taken json)
+-- life.
+create or replace function volley.renew_lead(of_run text, its_epoch bigint, lease_ms float8, seen_at_ms float8) returns void
+language plpgsql ${SETTINGS} as $$
+declare
+  its_lease interval := lease_ms * interval '1 millisecond';
+begin
+  perform volley.present_life(), pg_advisory_xact_lock_shared(${gateOf('of_run')});
+  perform volley.check_lead(of_run, its_epoch);
+  update volley.run set lease = its_lease, lease_until = to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease where id = of_run;
+end $$;
+
+-- A row for the run, and one for each end that is not taken. The figures first: what ends right after them is then still under way in them.
+create or replace function volley.read_news(of_run text, its_epoch bigint, at_most integer, taken json)
 returns setof json language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
   led volley.run;
-  its_lease interval := lease_ms * interval '1 millisecond';
-  its_end timestamptz := to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease;
   t record;
 begin
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
   for t in select * from json_to_recordset(taken) as (step integer, request integer, part text, attempt integer) loop
-    update volley.part set is_untaken = false, result = null
+    update volley.part set ended = null, result = null
       where run = of_run and step = t.step and request = t.request and part = t.part and attempt = t.attempt;
     delete from volley.request
       where run = of_run and step = t.step and request = t.request
         and not exists (select from volley.part p
           where p.run = of_run and p.step = t.step and p.request = t.request and p.state not in ('done', 'returned'));
   end loop;
-  update volley.run set lease = its_lease, lease_until = its_end
-    where id = of_run and epoch = its_epoch
-      and (lease_ms = 0 or lease_until < its_end - its_lease / 6 or lease_until > clock_timestamp() + its_lease);
   update volley.meta set is_synchronous = volley.is_synchronous() where is_synchronous <> volley.is_synchronous();
   return query
     select json_strip_nulls(json_build_object(
-        'life', present, 'atMs', ${NOW_MS}, 'isSynchronous', volley.is_synchronous(),
+        'life', present, 'isSynchronous', volley.is_synchronous(),
         'isConfirmed', led.life = present and not led.has_lost, 'openStep', case when led.is_open then led.step end,
         'stop', case when led.stop_reason is not null then json_build_object('reason', led.stop_reason, 'detail', led.stop_detail) end,
         'workers', (select count(*) from volley.worker where gone_at is null and lease_until > clock_timestamp()),
-        'open', count(*) filter (where state = 'open'), 'claimed', count(*) filter (where state = 'claimed'),
-        'underWay', count(*) filter (where state = 'under-way')))
-      from volley.part where run = of_run and state in ('open', 'claimed', 'under-way');
+        'underWay', (select count(*) from volley.part where run = of_run and state = 'under-way')));
   return query
     select json_build_object(
         'step', step, 'request', request, 'part', part, 'attempt', attempt, 'rows', rows, 'outcome', outcome, 'result', result::json,
         'at', round(extract(epoch from ended_at) * 1000))
-      from volley.part where run = of_run and is_untaken order by ended limit at_most;
+      from volley.part where run = of_run and ended is not null order by ended limit at_most;
 end $$;
 
 create or replace function volley.withdraw(of_run text, its_epoch bigint)

@@ -111,20 +111,10 @@ begin
     on conflict (id) do update set life = present, calls = greatest(w.calls, excluded.calls);
 end $$;
 
--- Says what became of the last attempt of a part, and has the leader told.
-create or replace function volley.end_attempt(of_part volley.part, its_outcome text, its_result text)
-returns void language sql as $$
-  update volley.part
-    set outcome = its_outcome, result = its_result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(),
-      is_untaken = true
-    where run = of_part.run and step = of_part.step and request = of_part.request and part = of_part.part
-$$;
-
-create or replace function volley.recover() returns integer language plpgsql ${SETTINGS} as $$
+create or replace function volley.recover() returns void language plpgsql ${SETTINGS} as $$
 declare
   lost volley.part;
   fate text;
-  recovered integer := 0;
 begin
   perform volley.present_life();
   -- From then on no beat renews them.
@@ -137,21 +127,13 @@ begin
       where w.gone_at is not null
       for update of p skip locked
   loop
-    recovered := recovered + 1;
-    fate := 'claimed';
-    if lost.state = 'under-way' then
-      select case when step = lost.step then on_lost end into fate from volley.run where id = lost.run;
-      if fate = 'again' then
-        perform volley.end_attempt(lost, 'again', null);
-      elsif fate is distinct from 'query' then
-        perform volley.end_attempt(lost, 'settled', null);
-        fate := 'in-doubt';
-      end if;
-    end if;
+    fate := case when lost.state = 'under-way'
+      then coalesce((select on_lost from volley.run where id = lost.run and step = lost.step), 'in-doubt') end;
     update volley.part
-      set state = case fate when 'in-doubt' then 'done' else 'open' end, owner = null, in_flight = in_flight or fate = 'query'
+      set state = case fate when 'in-doubt' then 'done' else 'open' end, owner = null, in_flight = in_flight or coalesce(fate = 'query', false),
+        outcome = case fate when 'again' then 'again' when 'in-doubt' then 'settled' else outcome end,
+        ended = case when fate in ('again', 'in-doubt') then nextval('volley.ended_order') else ended end, ended_at = clock_timestamp()
       where run = lost.run and step = lost.step and request = lost.request and part = lost.part;
   end loop;
-  return recovered;
 end $$;
 `;

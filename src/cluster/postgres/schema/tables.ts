@@ -98,15 +98,14 @@ create table volley.part (
   nonce text,
   outcome text check (outcome in ('again', 'split', 'settled', 'given-up')),
   result text, -- absent of a lost worker, and once the leader has taken it
-  ended bigint, -- place in the order of ends
+  ended bigint, -- place in the order of ends; null once the leader has it
   ended_at timestamptz,
-  is_untaken boolean not null default false,
   primary key (run, step, request, part),
   check ((owner is not null) = (state in ('claimed', 'under-way')))
 );
 create index part_active on volley.part (run, state, step, request, part) where state <> 'done';
 create index part_owned on volley.part (owner) where owner is not null;
-create index part_untaken on volley.part (run, ended) where is_untaken;
+create index part_ended on volley.part (run, ended) where ended is not null;
 
 create view volley.open_requests as
   select run.id as run,

@@ -29,7 +29,7 @@ declare
 begin
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   select * into led from volley.run where id = of_run;
-  is_open := volley.is_claimable(led, its_step, present) and led.epoch = coalesce(its_epoch, led.epoch)
+  is_open := volley.is_claimable(led, its_step, present) and led.epoch = its_epoch
     and volley.has_lease(of_worker, present);
   if is_open then
     -- First those of a claim whose reply was lost.
@@ -92,17 +92,17 @@ begin
       if is_held and p.state = 'claimed' and volley.is_claimable(led, its_step, present) and volley.has_lease(of_worker, present)
           and p.attempt + 1 = e.attempt and (p.attempt = 0 or p.outcome = 'again') then
         update volley.part
-          set state = 'under-way', attempt = e.attempt, nonce = e.nonce, outcome = null, result = null, is_untaken = false, in_flight = false
+          set state = 'under-way', attempt = e.attempt, nonce = e.nonce, outcome = null, result = null, ended = null, in_flight = false
           where run = p.run and step = p.step and request = p.request and part = p.part;
       else
         refused := refused || e.index;
       end if;
     elsif is_its_own and p.outcome is null then
-      perform volley.end_attempt(p, e.outcome, e.result);
       is_open := e.outcome = 'again';
       update volley.part
-        set state = case when not is_open then 'done' when p.state = 'under-way' then 'claimed' else p.state end,
-          owner = case when is_open then owner end, in_flight = false
+        set outcome = e.outcome, result = e.result, ended = nextval('volley.ended_order'), ended_at = clock_timestamp(), in_flight = false,
+          state = case when not is_open then 'done' when p.state = 'under-way' then 'claimed' else p.state end,
+          owner = case when is_open then owner end
         where run = p.run and step = p.step and request = p.request and part = p.part;
       insert into volley.part (run, step, request, part, rows, state, owner)
         select p.run, p.step, p.request, half.part, half.rows, 'claimed', of_worker
