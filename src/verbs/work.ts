@@ -79,7 +79,7 @@ async function workOver(settings: NonNullable<Job['cluster']>, asked: Asked, con
   let run: string | undefined;
   const log = withFields(context.log, () => ({ run }));
   return drainOnSignal({ ...context, log }, async () => {
-    const access = new Access(asked, { ...context, log });
+    const access = openAccess(asked, { ...context, log });
     let cluster: OpenCluster | undefined;
     const rows = countSent();
     let hasSeenRun = false;
@@ -147,46 +147,36 @@ function resultOf(stopped: StopSwitch['reason'], rows: ReturnType<typeof countSe
 }
 
 /** The service by the job file, which is read again where the leader has another one. */
-class Access {
-  readonly #asked: Asked;
-  readonly #context: Context;
-  #job: Job;
-  #service: OpenService | undefined;
-  #said = '';
-
-  constructor(asked: Asked, context: Context) {
-    this.#asked = asked;
-    this.#context = context;
-    this.#job = asked.job;
-  }
-
+function openAccess(asked: Asked, context: Context) {
+  let { job } = asked;
+  let service: OpenService | undefined;
+  let said = '';
   /** Also before there is a run: secrets that are missing end the worker at once. */
-  async open(): Promise<OpenService> {
-    const job = { ...this.#job, steps: this.#job.steps.filter(isRowStep) };
-    this.#service ??= await openService(this.#context, job, jobDirectoryOf(job));
-    return this.#service;
-  }
-
-  async of({ run, digest }: WorkingRun): Promise<Omit<WorkerService, 'createLane'> | undefined> {
-    if (digestJob(this.#job) !== digest) {
-      const job = await this.#asked.reload();
-      if (digestJob(job) !== digest) {
+  const open = async (): Promise<OpenService> => {
+    const ofRows = { ...job, steps: job.steps.filter(isRowStep) };
+    service ??= await openService(context, ofRows, jobDirectoryOf(job));
+    return service;
+  };
+  const close = async () => {
+    await service?.close();
+    service = undefined;
+  };
+  const of = async ({ run, digest }: WorkingRun): Promise<Omit<WorkerService, 'createLane'> | undefined> => {
+    if (digestJob(job) !== digest) {
+      const other = await asked.reload();
+      if (digestJob(other) !== digest) {
         const so = 'its leader has another job file: other limits, guards, steps or service';
-        if (this.#said !== digest) this.#context.log.warn(`This worker leaves run ${run} to others: ${so}`, { run });
-        this.#said = digest;
+        if (said !== digest) context.log.warn(`This worker leaves run ${run} to others: ${so}`, { run });
+        said = digest;
         return undefined;
       }
-      await this.close();
-      this.#job = job;
+      await close();
+      job = other;
     }
-    const { transport, authorize } = await this.open();
-    return { job: this.#job, transport, authorize };
-  }
-
-  async close(): Promise<void> {
-    await this.#service?.close();
-    this.#service = undefined;
-  }
+    const { transport, authorize } = await open();
+    return { job, transport, authorize };
+  };
+  return { open, of, close };
 }
 
 /** What one worker has settled. Each time that it takes up a step, its progress counts from zero. */
