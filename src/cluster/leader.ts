@@ -13,7 +13,8 @@ import { followStop } from './work-on-run.js';
 import { workForRuns } from './worker.js';
 import { digestJob } from './worker-job.js';
 
-export interface LeaderOptions {
+export interface LeaderOptions extends Pick<RunDeps, 'clock' | 'createLane'> {
+  readonly store: Store;
   readonly plan: Plan;
   readonly settings: Job;
   /** Of the job. */
@@ -32,10 +33,8 @@ const BEATS_PER_LEASE = 6;
 /** Lets the workers of a store send a run; plan, journal and outputs stay with this process. */
 export function createLeader(
   options: LeaderOptions,
-  deps: Pick<RunDeps, 'clock' | 'createLane'> & { readonly store: Store },
 ): StepSender & { end(isFinished: boolean): Promise<void>; leave(isOrderly: boolean): Promise<void> } {
-  const { plan, settings, lock, sendHere, leaseMs } = options;
-  const { store, clock } = deps;
+  const { store, clock, plan, settings, lock, sendHere, leaseMs } = options;
   const key = { run: plan.id, epoch: lock.epoch };
   let led: LedRun | undefined;
   let isKnown = false;
@@ -79,7 +78,7 @@ export function createLeader(
       isEmpty = false;
       const ended = new AbortController();
       const local = followStop(context.stop, ended.signal);
-      const sending = sendHere ? sendFromHere(options, { context, local, deps }) : undefined;
+      const sending = sendHere ? sendFromHere(options, context, local) : undefined;
       sending?.catch(() => {});
       try {
         await explained(leadStep(context, { store, key, newLead, leaseMs, isKnown }));
@@ -118,16 +117,9 @@ export function createLeader(
 
 /** A worker in this process, for one step. */
 async function sendFromHere(
-  { plan, settings, leaseMs, name }: LeaderOptions,
-  {
-    context,
-    local,
-    deps,
-  }: {
-    context: StepContext;
-    local: StopSwitch;
-    deps: Pick<RunDeps, 'createLane'> & { store: Store };
-  },
+  { store, createLane, plan, settings, leaseMs, name }: LeaderOptions,
+  context: StepContext,
+  local: StopSwitch,
 ): Promise<void> {
   const { stop } = context;
   const { transport, authorize } = context.deps;
@@ -136,14 +128,14 @@ async function sendFromHere(
     const end = await workForRuns(
       {
         ...context.deps,
-        store: deps.store,
+        store,
         // The leader counts what all workers settle.
         onProgress: () => {},
         runs: { run: plan.id },
         isOver: () => false,
         leaseMs,
         name,
-        openService: async () => ({ job, transport, authorize, createLane: deps.createLane }),
+        openService: async () => ({ job, transport, authorize, createLane }),
       },
       local,
     );

@@ -102,8 +102,9 @@ export async function openCluster(
     leaderOf: (plan, runSettings, lock) => {
       if (settings.share === 'lane') return undefined;
       const { sendHere, leaseSeconds } = settings;
-      const options = { plan, settings: runSettings, lock, sendHere, leaseMs: leaseSeconds * 1000, name, id };
-      return createLeader(options, { store, clock, createLane: laneFor(runSettings.service) });
+      const createLane = laneFor(runSettings.service);
+      const leaseMs = leaseSeconds * 1000;
+      return createLeader({ store, clock, createLane, plan, settings: runSettings, lock, sendHere, leaseMs, name, id });
     },
     close: async () => {
       // What nobody waits for any more would keep the process alive.

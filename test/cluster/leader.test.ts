@@ -34,13 +34,11 @@ test('a leader that waits between two steps is known to live, until it leaves; o
     if (isKilled) throw new Error('it is gone');
   };
   const aLeader = (epoch: number) =>
-    createLeader(
-      {
-        ...{ plan, settings: plan.job, sendHere: false, leaseMs: LEASE_MS, name: 'here', id: `process ${epoch}` },
-        lock: { epoch, assertHeld },
-      },
-      { store: cluster.connect(), clock, createLane: () => Promise.reject(new Error('It sends')) as never },
-    );
+    createLeader({
+      ...{ plan, settings: plan.job, sendHere: false, leaseMs: LEASE_MS, name: 'here', id: `process ${epoch}` },
+      ...{ store: cluster.connect(), clock, createLane: () => Promise.reject(new Error('It sends')) as never },
+      lock: { epoch, assertHeld },
+    });
 
   const leader = aLeader(1);
   await leader.lead();

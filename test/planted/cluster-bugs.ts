@@ -39,8 +39,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker sends beyond its lease',
     file: 'src/cluster/lease.ts',
-    find: 'ageMs(clock, this.#confirmed) <= leaseMs - SAFETY_MS',
-    replace: 'ageMs(clock, this.#confirmed) <= 1000 * leaseMs',
+    find: 'this.#confirmed) <= this.#leaseMs - SAFETY_MS',
+    replace: 'this.#confirmed) <= 1000 * this.#leaseMs',
     tests: ['test/cluster/lease.test.ts'],
   },
   {
@@ -66,9 +66,9 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a worker sends what a server let begin whose place another has taken',
-    file: 'src/cluster/held-parts.ts',
-    find: '!counts || refused.includes(index)',
-    replace: 'refused.includes(index)',
+    file: 'src/cluster/lease.ts',
+    find: 'if (life !== this.#life) return',
+    replace: 'if (call < 0) return',
     tests: ['test/cluster/held-parts.test.ts'],
   },
   {
@@ -116,15 +116,15 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker does not look at its lease before a request leaves',
     file: 'src/cluster/held-parts.ts',
-    find: 'this.#deps.lease.assertFresh();',
+    find: 'this.#lease.assertFresh();',
     replace: '',
     tests: ['test/cluster/held-parts.test.ts'],
   },
   {
     name: 'a request that waited long for its turn does not ask whether its run is led',
     file: 'src/cluster/held-parts.ts',
-    find: 'if (ageMs(this.#deps.clock, this.#openAt) <= BEGUN_FOR_MS) return;',
-    replace: 'if (ageMs(this.#deps.clock, this.#openAt) < Number.POSITIVE_INFINITY) return;',
+    find: 'if (ageMs(this.#clock, this.#openAt) <= BEGUN_FOR_MS) return;',
+    replace: 'if (ageMs(this.#clock, this.#openAt) < Number.POSITIVE_INFINITY) return;',
     tests: ['test/cluster/held-parts.test.ts'],
   },
   {
