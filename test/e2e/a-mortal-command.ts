@@ -46,7 +46,7 @@ export function aDiskOf(perform: Perform) {
  * A command in this process that can be killed: from then on nothing is done on its disk, its requests come to nothing, and its lock is that of
  * a process that is gone.
  */
-export function startMortal(workspace: Workspace, ...args: string[]): { kill(): Promise<void> } {
+function startMortal(workspace: Workspace, ...args: string[]): { kill(): Promise<void> } {
   const death = new AbortController();
   const refuseDead = (what: string) => {
     if (death.signal.aborted) throw deathOf(what);
@@ -68,7 +68,7 @@ export function startMortal(workspace: Workspace, ...args: string[]): { kill(): 
     };
   };
   const owner = { ...nodeEnv.owner, pid: GONE };
-  const ended = volleyIn(workspace, { runtime: { ...nodeEnv, files: disk.files, owner, loadTransport } }, ...args);
+  const ended = volleyIn(workspace, { runtime: { files: disk.files, owner, loadTransport } }, ...args);
   return {
     kill: async () => {
       death.abort();

@@ -9,6 +9,7 @@ import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
 import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
+import { anInbox } from './an-inbox.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
 
@@ -114,11 +115,13 @@ describe('abandon', () => {
   });
 });
 
-describe.concurrent('what a run leaves behind', () => {
-  test('a command that finishes a run and sends a new file tells of both, and ends with the graver exit code', async () => {
+describe('what a run leaves behind', () => {
+  test('a command that finishes a run and sends a new file prints and posts both, and ends with the graver exit code', async () => {
     const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
+    const { url, bodies } = await anInbox();
     workspace.write('people-1.csv', people(30));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people-*.csv' } })] }));
+    const steps = [anSmsStep({ input: { files: 'people-*.csv' } })];
+    workspace.writeJob(aJob(workspace, { notify: { url, on: ['in-doubt'] }, steps }));
     await killAfter(2, workspace, 'run', 'job.yaml');
     workspace.setFaults();
     workspace.write('people-2.csv', people(5, 101));
@@ -129,6 +132,12 @@ describe.concurrent('what a run leaves behind', () => {
     expect(code).toBe(3);
     expect(balance).toMatchObject({ read: 5, accepted: 5 });
     expect(earlier).toMatchObject([{ exitCode: 3, balance: { accepted: 20, inDoubt: 10 } }]);
+    const posted = JSON.parse(bodies.at(-1) ?? '{}');
+    expect(posted.runs).toMatchObject([
+      { exitCode: 3, balance: { accepted: 20, inDoubt: 10 } },
+      { exitCode: 0, balance: { accepted: 5 }, steps: [{ number: 1, messages: 5 }] },
+    ]);
+    expect([posted.run, posted.steps]).toEqual([posted.runs[1].run, posted.runs[1].steps]);
   });
 
   test('a command that finishes a run, and cannot plan what is new, tells of the run that it finished', async () => {
@@ -148,7 +157,7 @@ describe.concurrent('what a run leaves behind', () => {
 });
 
 /** A disk that fails as the memory is to have that a run has begun: its journal is there, and nothing was sent. */
-function diesAsItBegins(): Env {
+function diesAsItBegins(): Partial<Env> {
   const writeWhole: Files['writeWhole'] = (path, text) =>
     nodeEnv.files.writeWhole(path, (own) => {
       const whole = typeof text === 'string' ? text : text(own);
@@ -156,7 +165,7 @@ function diesAsItBegins(): Env {
       if (!runs.some(({ begun, ended }) => begun !== undefined && ended === undefined)) return whole;
       throw Object.assign(new Error('EIO: i/o error, write'), { code: 'EIO', syscall: 'write' });
     });
-  return { ...nodeEnv, files: { ...nodeEnv.files, writeWhole } };
+  return { files: { ...nodeEnv.files, writeWhole } };
 }
 
 /** A command on the job that dies as its run begins, `volley run job.yaml` unless another is named; gives the run. */

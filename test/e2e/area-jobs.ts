@@ -1,4 +1,3 @@
-import { vi } from 'vitest';
 import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { aJob } from './a-job.js';
 import type { Workspace } from './a-workspace.js';
@@ -53,14 +52,4 @@ export async function ledgerOf<A extends LedgerEntry['area']>(
   area: A,
 ): Promise<Extract<LedgerEntry, { area: A }>[]> {
   return (await workspace.ledger()).filter((entry): entry is Extract<LedgerEntry, { area: A }> => entry.area === area);
-}
-
-/** Resolves once the sandbox accepted so much in the area. */
-export async function untilAccepted(workspace: Workspace, area: LedgerEntry['area'], count: number): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if ((await ledgerOf(workspace, area)).length < count) throw new Error('It was never accepted');
-    },
-    { interval: 10, timeout: 60_000 },
-  );
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { killAfter, startMortal } from './a-mortal-command.js';
+import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
-import { aJobOfAreas, IN_ORDER, ledgerOf, untilAccepted } from './area-jobs.js';
+import { aJobOfAreas, IN_ORDER, ledgerOf } from './area-jobs.js';
 
 const PAUSE = { kind: 'campaign', campaign: 101, set: 'PAUSED' };
 const RESUME = { kind: 'campaign', campaign: 101, set: 'RUNNING', always: true };
@@ -83,50 +83,6 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
 
   expect([code, summary.balance]).toMatchObject([3, { accepted: 20, inDoubt: 10 }]);
   expect(await changesOf(workspace)).toEqual(['PAUSED', 'RUNNING']);
-});
-
-test.concurrent('a campaign that is not as expected stops the run with exit code 4 before anything is changed or sent', async () => {
-  const expecting = { expect: 'PAUSED' };
-  const workspace = await aJobWith(10, [{ ...PAUSE, ...expecting }, anSmsStep(), { ...RESUME, ...expecting }]);
-
-  const { code, summary } = await workspace.run();
-
-  expect([code, summary.stop?.reason, summary.balance.unprocessed]).toEqual([4, 'refused', 10]);
-  expect(summary.steps[0]?.action).toMatchObject({ status: 'rejected', code: 'not-as-expected' });
-  expect(workspace.requests().filter(({ method }) => method === 'POST')).toEqual([]);
-});
-
-test.concurrent('a channel that is named by its settings is made once, also when the run is stopped and resumes', async () => {
-  const workspace = await aJobWith(8, [], { kind: 'status-401', area: 'gateway', nth: 5 });
-  writeJob(workspace, [conversations(workspace)]);
-  const stopped = await workspace.run();
-  expect([stopped.code, stopped.summary.balance]).toMatchObject([4, { accepted: 2, unprocessed: 6 }]);
-  workspace.setFaults();
-
-  expect((await workspace.run()).summary.balance).toMatchObject({ read: 8, accepted: 8 });
-
-  const made = (await ledgerOf(workspace, 'gateway')).filter(({ kind }) => kind === 'webhook' || kind === 'channel');
-  expect(made).toMatchObject([
-    { kind: 'webhook', name: 'Events', uri: workspace.sandbox.origin },
-    { kind: 'channel', name: 'Hand-off', queueId: '100', channelId: '2001' },
-  ]);
-  expect(new Set((await handedOver(workspace)).map(({ body }) => JSON.stringify(body.user))).size).toBe(8);
-});
-
-test.concurrent('killed in the middle of a post, the next run does not post again: it is in doubt', async () => {
-  const stall = { kind: 'stall-after', area: 'chat' } as const;
-  const workspace = await aJobWith(10, [anSmsStep(), aChat({ text: 'done' })], stall);
-  const running = startMortal(workspace, 'run', 'job.yaml');
-  await untilAccepted(workspace, 'chat', 1);
-  await running.kill();
-  workspace.setFaults();
-
-  const { code, summary } = await workspace.run();
-
-  expect([code, summary.balance]).toMatchObject([3, { accepted: 10, inDoubt: 0 }]);
-  expect(summary.steps[1]?.action).toMatchObject({ status: 'in-doubt' });
-  expect(await textsOf(workspace)).toEqual(['done']);
-  expect(await workspace.destinations()).toEqual(numbersOf(10));
 });
 
 /** So many people, and as many customers. */

@@ -45,7 +45,7 @@ class BuildTree {
   }
 
   /** The parts are loaded one after the other, the last once stdin has ended. */
-  async build(version: string): Promise<void> {
+  async build(version: string, revision?: string): Promise<void> {
     for (const part of ['first', 'second', 'last']) {
       this.write(`src/${part}.ts`, `export const ${part} = '${version}';\n`);
     }
@@ -59,11 +59,15 @@ const { last } = await import('./last.js');
 process.stdout.write(' ' + last);
 `,
     );
-    for (const name of ['library', 'input/fast/csv-thread', 'input/fast/threaded-csv']) {
-      this.write(`src/${name}.ts`, `export const version: string = '${version}';\n`);
-    }
+    for (const name of ['csv-thread', 'threaded-csv'])
+      this.write(`src/input/fast/${name}.ts`, `export const version: string = '${version}';\n`);
+    this.write(
+      'src/library.ts',
+      'declare const VOLLEY_REVISION: string;\nexport const revision: string = VOLLEY_REVISION;\n',
+    );
     this.write('src/proof/verify.mjs', '// Copied as it is.\n');
-    await this.runBuild();
+    const { code, stderr } = await this.runBuild(revision);
+    if (code !== 0) throw new Error(stderr);
   }
 
   async runBuild(revision = ''): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -113,36 +117,41 @@ afterAll(() => tree.remove());
 
 const chunksOf = () => tree.list().filter((name) => name.startsWith('chunks'));
 const currentChunks = () => /chunks-[0-9a-f]{16}/.exec(readFileSync(tree.path('dist/cli.js'), 'utf8'))?.[0] ?? '';
+const revision = async () => (await import(`${tree.path('dist/library.js')}?${Math.random()}`)).revision;
+const git = (...args: string[]) => {
+  const all = ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args];
+  return execFileSync('git', all, { cwd: tree.root, encoding: 'utf8' }).trim();
+};
 
 /** One after the other, in one tree: what a test builds, the next one replaces. */
 describe('a build', () => {
-  test('while 12 processes and more start: each finds all of its parts, of one version', async () => {
-    await tree.build('1');
+  test('while 12 processes and more start: each finds all of its parts, of one version, also one that started before', async () => {
+    await tree.build('1', '1234abc');
+    expect(await revision()).toBe('1234abc');
+    const before = tree.start();
+    expect(await before.saidSoFar).toBe('1 1');
     const starts: Start[] = [];
     let isBuilding = true;
-    const building = (async () => {
-      for (const version of ['2', '3']) await tree.build(version);
+    const building = tree.build('2').finally(() => {
       isBuilding = false;
-    })();
+    });
     while (isBuilding || starts.length < 12)
       starts.push(...(await Promise.all([tree.start().end(), tree.start().end()])));
     await building;
 
-    const wrong = starts.filter(({ code, said }) => code !== 0 || !/^(\d) \1 \1$/.test(said));
-    expect(wrong).toEqual([]);
-    expect((await tree.start().end()).said).toBe('3 3 3');
+    expect(starts.filter(({ code, said }) => code !== 0 || !/^(\d) \1 \1$/.test(said))).toEqual([]);
+    expect((await tree.start().end()).said).toBe('2 2 2');
+    expect(await before.end()).toEqual({ code: 0, said: '1 1 1' });
   });
 
-  test('takes nothing from a process that started before, and loads a part of itself afterwards', async () => {
-    const before = tree.start();
-    expect(await before.saidSoFar).toBe('3 3');
-    await tree.build('new');
-    expect(await before.end()).toEqual({ code: 0, said: '3 3 3' });
-  });
-
-  test('leaves nothing beside dist/, and the same sources give the same files', async () => {
+  test('leaves nothing beside dist/, the same sources give the same files, and know the commit that git says', async () => {
+    git('init', '-q');
+    git('add', 'src');
+    git('commit', '-qm', 'all');
+    await tree.build('2');
     const name = currentChunks();
-    await tree.build('new');
+    expect(await revision()).toBe(git('rev-parse', 'HEAD'));
+    await tree.build('2');
     expect(currentChunks()).toBe(name);
     expect(tree.list('.').filter((each) => each.startsWith('.dist'))).toEqual([]);
   });
@@ -151,6 +160,7 @@ describe('a build', () => {
     const first = currentChunks();
     tree.write('src/gone.ts', 'export const gone = 1;\n');
     await tree.build('a');
+    expect(await revision()).toBe(`${git('rev-parse', 'HEAD')}+changes`);
     const second = currentChunks();
     expect(chunksOf()).toEqual(expect.arrayContaining([first, second]));
     expect(tree.list()).toContain('gone.d.ts');
@@ -167,39 +177,12 @@ describe('a build', () => {
 
   test('that fails says why, and leaves what was built before', async () => {
     const before = readFileSync(tree.path('dist/cli.js'), 'utf8');
+    const { code: refused, stderr: said } = await tree.runBuild('1; rm');
+    expect([refused, said]).toEqual([1, expect.stringContaining('VOLLEY_REVISION is not')]);
     tree.write('src/wrong.ts', 'export const wrong: number = "text";\n');
     const { code, stderr } = await tree.runBuild();
     expect([code, stderr]).toEqual([1, expect.stringMatching(/wrong\.ts.*TS2322.*\nCannot build: /s)]);
     expect(readFileSync(tree.path('dist/cli.js'), 'utf8')).toBe(before);
     expect((await tree.start().end()).said).toBe('b b b');
-  });
-
-  test('knows the commit of its sources: as it is given, or as git says of this directory', async () => {
-    rmSync(tree.path('src/wrong.ts'));
-    const said = async (revision?: string) => {
-      tree.write(
-        'src/library.ts',
-        'declare const VOLLEY_REVISION: string;\nexport const revision: string = VOLLEY_REVISION;\n',
-      );
-      await tree.runBuild(revision);
-      return (await import(`${tree.path('dist/library.js')}?${Math.random()}`)).revision;
-    };
-    const git = (...args: string[]) =>
-      String(
-        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: tree.root }),
-      ).trim();
-
-    expect(await said('1234abc')).toBe('1234abc');
-    expect(await tree.runBuild('1; rm')).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('VOLLEY_REVISION is not'),
-    });
-    git('init', '-q');
-    git('add', 'src');
-    git('commit', '-qm', 'all');
-    const head = git('rev-parse', 'HEAD');
-    expect(await said()).toBe(head);
-    tree.write('src/first.ts', "export const first = 'changed';\n");
-    expect(await said()).toBe(`${head}+changes`);
   });
 });

@@ -85,20 +85,6 @@ test('a cancel without an answer leaves its rows in doubt, and the others are ta
   expect(JSON.parse(again.stdout)).toMatchObject({ batches: 0, cancelled: 0 });
 });
 
-test('a batch that the service does not take back stays accepted, with the reason: exit 1', async () => {
-  const { workspace, summary } = await aScheduledRun();
-  workspace.setFaults({ kind: 'status-404', area: 'sms', nth: 1 });
-
-  const { code, stdout } = await workspace.volley('cancel', summary.directory, '--no-json');
-
-  expect(code).toBe(1);
-  expect(stdout).toMatch(/20 messages taken back on .* before they were sent/);
-  expect(stdout).toMatch(/10 messages not taken back[\s\S]*1 batch: Cannot cancel an SMS batch/);
-  expect(readOutput(summary, 1, 'results').map(({ _destination, _umid }) => [_destination, _umid !== ''])).toEqual(
-    numbersOf(10).map((number) => [number, true]),
-  );
-});
-
 test('a key that is refused ends the cancel at once; what was not taken back stays accepted: exit 4', async () => {
   const { workspace, summary } = await aScheduledRun();
   workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 2 });
@@ -150,12 +136,14 @@ test('a plan that was never applied is refused, exit 2, and stays one', async ()
   expect(runs).toMatchObject([{ run: plan, state: 'planned' }]);
 });
 
-test('what was taken back and sent again with --again is not retried too: a person gets one message', async () => {
-  const { workspace, summary } = await aScheduledRun();
+test('what was taken back and sent again with --again, saved anew with a byte order mark, is not retried too: a person gets one message', async () => {
+  const file = `${people(30)}Nobody,n/a\n`;
+  const { workspace, summary } = await aScheduledRun(inHours(24), file);
   await workspace.volley('cancel', 'job.yaml');
   const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
   const plan = JSON.parse((await workspace.volley(...retry)).stdout);
 
+  workspace.write('people.csv', `\uFEFF${file}`);
   const again = await workspace.run('--again');
 
   const said = `run ${again.summary.plan} has sent people.csv again since`;
@@ -163,22 +151,6 @@ test('what was taken back and sent again with --again is not retried too: a pers
   expect([made.exitCode, made.error.message]).toEqual([2, expect.stringContaining(said)]);
   const refused = readFailure(await workspace.volley(...retry));
   expect([refused.exitCode, refused.error.message]).toEqual([2, expect.stringContaining(said)]);
-  const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
-  expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
-});
-
-test('a plan of what was taken back is refused once its file was sent again with --again, saved anew with a byte order mark', async () => {
-  const file = `${people(30)}Nobody,n/a\n`;
-  const { workspace, summary } = await aScheduledRun(inHours(24), file);
-  await workspace.volley('cancel', 'job.yaml');
-  const retry = ['retry', summary.directory, '--only', 'not-sent', '--job', 'job.yaml'];
-  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
-  workspace.write('people.csv', `\uFEFF${file}`);
-  await workspace.run('--again');
-
-  const refused = readFailure(await workspace.volley('apply', plan.directory));
-
-  expect(refused.error.message).toContain('has sent people.csv again since');
   const waiting = (await workspace.sms()).filter(({ cancelledAt }) => cancelledAt === null);
   expect(waiting.map(({ destination }) => destination)).toEqual(numbersOf(30));
 });

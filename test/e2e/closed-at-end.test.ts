@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { type Env, nodeEnv } from '../../src/command/env.js';
 import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
@@ -39,7 +38,7 @@ test.each(oneIn(2, FAILING))('whatever a command had opened is closed where %s f
   const fail = async () => {
     throw new Error('it cannot be loaded');
   };
-  const runtime: Env = { ...nodeEnv, [port]: fail };
+  const runtime = { [port]: fail };
 
   for (const args of COMMANDS) {
     const { env, directory: cwd } = workspace;

@@ -8,9 +8,16 @@ import type { Spawning } from '../kill/life.js';
 import { COMMAND, type Ended } from './command.js';
 
 export type InProcess = Pick<Spawning, 'cwd' | 'env' | 'stdin'> & {
-  readonly runtime?: Env;
+  /** What the test changes of this machine and this process. */
+  readonly runtime?: Partial<Env>;
   /** What a person types, line by line; absent where there is no terminal. */
   readonly typed?: readonly string[];
+};
+
+/** A run sends at once, and not a second after the run before it: `rate-between-runs.test.ts` has that. */
+const loadLane: Env['loadLane'] = async () => {
+  const create = await nodeEnv.loadLane();
+  return (options) => create({ ...options, lastSentMsAgo: undefined });
 };
 
 /** What `leave` throws, as no code of a process that was left runs on. */
@@ -30,8 +37,9 @@ export function runCommandInProcess(args: readonly string[], start: InProcess): 
 
 async function runIn(
   args: readonly string[],
-  { cwd, env, stdin, runtime = nodeEnv, typed }: InProcess,
+  { cwd, env, stdin, runtime: given = {}, typed }: InProcess,
 ): Promise<Ended> {
+  const runtime = { ...nodeEnv, loadLane, ...given };
   const before = process.cwd();
   process.chdir(cwd);
   const said = { stdout: '', stderr: '' };

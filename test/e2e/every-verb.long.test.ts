@@ -1,6 +1,6 @@
 import { cpSync, promises } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type Env, nodeEnv } from '../../src/command/env.js';
+import type { Env } from '../../src/command/env.js';
 import { createFiles, type RawFiles } from '../../src/storage/files.js';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
@@ -169,8 +169,8 @@ const ON_A_RUN: Readonly<Record<string, (run: string) => string[]>> = {
 };
 
 /** A world whose disk fails so; or opens nothing. */
-function failing(change: Partial<RawFiles>): Env {
-  return { ...nodeEnv, files: createFiles({ ...promises, ...change }) };
+function failing(change: Partial<RawFiles>): Partial<Env> {
+  return { files: createFiles({ ...promises, ...change }) };
 }
 
 const UNFORESEEN = failing({
@@ -203,7 +203,8 @@ async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
 test('every verb on a job or a run writes one JSON object where the disk is full (75) and where it fails unexpectedly (4); a person reads it on stderr', async () => {
   const { workspace, run } = await anEndedRun();
   for (const [verb, argsOf] of Object.entries(ON_A_RUN)) {
-    const give = (runtime: Env, ...more: string[]) => volleyIn(workspace, { runtime }, ...argsOf(run), ...more);
+    const give = (runtime: Partial<Env>, ...more: string[]) =>
+      volleyIn(workspace, { runtime }, ...argsOf(run), ...more);
     const full = readFailure(await give(FULL_DISK));
     expect([verb, full]).toMatchObject([verb, { state: 'stopped', exitCode: 75, error: { code: 'ENOSPC' } }]);
     expect(full.error.message).toContain(workspace.path('out/sale/'));

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { aGrownExport } from './a-grown-export.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { killAfter } from './a-mortal-command.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
@@ -147,16 +146,6 @@ test('frequency counts the rows of one plan, in their order and across steps; of
   const late = await workspace.volley('apply', directory);
   expect(codesOf(readOutput(late.summary, 1, 'unprocessed'))).toEqual(['too-often', 'too-often']);
   expect([await countOf(numberOf(3)), await countOf(numberOf(4))]).toEqual([1, 2]);
-});
-
-test('a run whose process was killed counts with all that it has yet to send', async () => {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
-  await killAfter(2, workspace, 'run', 'job.yaml');
-  workspace.writeJob(aJob(workspace, { name: 'other' }));
-  const { summary, code } = await workspace.run();
-  expect([code, summary.balance.skipped]).toEqual([1, 30]);
 });
 
 test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {

@@ -85,17 +85,6 @@ test('on a terminal init says what it found, shows a message and the next comman
   expect(stdout).toMatch(/check f\/people\.yaml\n.*plan f\/people\.yaml\n.*run f\/people\.yaml\n$/);
 });
 
-test('the example of init is a person who will get a message, and the where that it names is that of the SMS', async () => {
-  const people = PEOPLE.replaceAll('Newsletter', 'SMS consent;E-mail consent').replaceAll(/;(Ja|nein)$/gm, ';$1;$1');
-  workspace.write('f2/people.csv', people);
-  workspace.write('f2/opt-outs.csv', 'mobile\n+6591001000\n9100 1001\n');
-
-  const { stdout } = await volley('init', 'f2/people.csv', '--no-json');
-
-  expect(stdout).toContain('│ Hi Person 2, this');
-  expect(stdout.replace(/\s+/g, ' ')).toContain('a where for SMS consent stands in the job as a comment');
-});
-
 test('an opt-out list beside the file is suppressed, and is not written to when it is named with the others', async () => {
   workspace.write('g/people.csv', PEOPLE);
   workspace.write('g/opt-outs.csv', 'mobile\n+6591001003\n');
@@ -211,10 +200,6 @@ test.each([
   expect(errorOf(init).message).toContain(reason);
 });
 
-const people = (numbers: readonly string[]) => `name,mobile\n${numbers.map((each) => `Ann,${each}\n`).join('')}`;
-const GERMAN = Array.from({ length: 12 }, (_, index) => `0151 123456${String(index).padStart(2, '0')}`);
-const WITH_PLUS = GERMAN.map((each) => `+49${each.replaceAll(' ', '').slice(1)}`);
-
 test.each([
   ['windows-1252', 'utf-8'],
   ['utf-8', 'windows-1252'],
@@ -233,26 +218,4 @@ test.each([
   expect(JSON.parse((await volley('plan', `${at}/people.yaml`)).stdout).steps).toMatchObject([
     { counts: { planned: 1, skipped: 1 } },
   ]);
-});
-
-test('numbers without + of an opt-out list are read in its country, also where the export needs none', async () => {
-  workspace.write('land/people.csv', people(WITH_PLUS));
-  workspace.write('land/opt-outs.csv', people(GERMAN.slice(0, 3)));
-
-  expect((await volley('init', 'land/people.csv')).code).toBe(0);
-
-  expect(workspace.read('land/people.yaml')).toContain('suppress: { files: [opt-outs.csv], country: DE }');
-  expect(JSON.parse((await volley('plan', 'land/people.yaml')).stdout).steps).toMatchObject([
-    { counts: { planned: 9, skipped: 3 } },
-  ]);
-});
-
-test('the mark of a workbook that is open in Excel is no file of the job', async () => {
-  const book = aWorkbook({ sheets: [{ name: 'S', rows: rowsOf(['name', 'mobile'], ['Ann', '+6591001000']) }] });
-  workspace.write('open/people.xlsx', book);
-  workspace.write('open/~$people.xlsx', Buffer.from('\x03Ann'));
-
-  const init = await volley('init', 'open/~$people.xlsx', 'open/people.xlsx', '--no-json');
-  expect(init.code).toBe(0);
-  expect(init.stdout).toMatch(/not used open\/~\$people\.xlsx: open in Excel/);
 });

@@ -18,17 +18,6 @@ const BRIEF = { service: { giveUpAfterSeconds: 1 } };
 describe.concurrent('stderr alone tells why a run ended, and stdout of one that is stopped says so too', () => {
   test.each<[string, { faults?: FaultInput[]; changes?: object; env?: Record<string, string>; end: SaidEnd }]>([
     [
-      'every row accepted',
-      { end: { code: 0, level: 'info', reason: /every row accepted/, fields: { accepted: 300 } } },
-    ],
-    [
-      'lost answers',
-      {
-        faults: [{ kind: 'reset-after', nth: [3, 9] }],
-        end: { code: 3, level: 'warn', reason: /20 rows in doubt/, events: ['in-doubt'], fields: { inDoubt: 20 } },
-      },
-    ],
-    [
       'a guard while it sends',
       {
         faults: [{ kind: 'reject-rows', rows: 0.5 }],

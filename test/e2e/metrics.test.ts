@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
@@ -144,22 +144,6 @@ test('a port that is in use, or a file of another kind, is refused before anythi
   expect(workspace.read('people.csv')).toBe(people(3));
   expect(existsSync(workspace.path('out'))).toBe(false);
   expect(workspace.requests()).toEqual([]);
-});
-
-test('a file that cannot be written is one warning, and changes nothing else', async () => {
-  const workspace = await aWorkspaceInProcess();
-  mkdirSync(workspace.path('folder.prom'));
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
-
-  const { code, stderr, summary } = await workspace.run('--metrics-file', 'folder.prom');
-
-  expect([code, summary.balance.accepted]).toEqual([0, 3]);
-  const warnings = stderr.split('\n').filter((line) => line.includes('"level":40'));
-  expect(warnings).toHaveLength(1);
-  expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ event: 'metrics', job: 'sale' });
-  expect(warnings[0]).toContain('it is a directory');
-  expect(readdirSync(workspace.directory).filter((name) => name.includes('.part'))).toEqual([]);
 });
 
 const promtool = needPromtool();

@@ -132,7 +132,7 @@ async function runUntil(workspace: Workspace, deathAt: number): Promise<string[]
     return act();
   });
   const owner = { ...nodeEnv.owner, pid: GONE };
-  await volleyIn(workspace, { runtime: { ...nodeEnv, files: disk.files, owner } }, 'run', 'job.yaml');
+  await volleyIn(workspace, { runtime: { files: disk.files, owner } }, 'run', 'job.yaml');
   await disk.close();
   return seen;
 }

@@ -30,30 +30,6 @@ async function ask(workspace: Workspace, ...args: string[]) {
 }
 
 describe.concurrent('rows in doubt of earlier runs', () => {
-  test('are named by every account with their run and number, and keep the exit code at 3 until they are settled', async () => {
-    const { workspace, monday } = await aNightInDoubt();
-    const { plan: run, directory } = monday;
-    const openDoubt = { rows: 10, runs: [{ run, directory, inDoubt: 10 }] };
-    const others = { openDoubt };
-
-    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 3, state: 'nothing-new', exitCode: 3, ...others });
-    workspace.write('in/tuesday.csv', people(5, 101));
-    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 3, state: 'finished', exitCode: 3, ...others });
-    workspace.write('in/wednesday.csv', people(5, 201));
-    const planned = await workspace.volley('plan', 'job.yaml');
-    const wednesday = JSON.parse(planned.stdout).directory;
-    expect(await ask(workspace, 'apply', wednesday)).toEqual({ code: 3, state: 'finished', exitCode: 3, ...others });
-    expect(await ask(workspace, 'plan', 'job.yaml')).toMatchObject({ code: 0, state: 'nothing-new', ...others });
-    expect(await ask(workspace, 'status', wednesday)).toMatchObject({ code: 0, ...others });
-    expect(await ask(workspace, 'report', wednesday)).toMatchObject({ code: 0, exitCode: 0, ...others });
-
-    expect((await workspace.volley('settle', directory, '--assume', 'sent', '--confirm', '10')).code).toBe(0);
-
-    const none = { openDoubt: { rows: 0, runs: [] } };
-    expect(await ask(workspace, 'run', 'job.yaml')).toEqual({ code: 0, state: 'nothing-new', exitCode: 0, ...none });
-    expect(await ask(workspace, 'status', directory)).toMatchObject(none);
-  });
-
   test('end nothing new, and a run that accepts all, as failOn and --ignore-open-doubt say', async () => {
     const { workspace, writeJob } = await aNightInDoubt();
     for (const [at, [failOn, flags, expected]] of (

@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
@@ -68,15 +68,6 @@ describe.concurrent('opt-outs of a job', () => {
     );
     await workspace.run();
     expect(await workspace.destinations()).toEqual(without(30, 6, 7, 8));
-  });
-
-  test('refuse the plan where their directory holds something else', async () => {
-    const name = 'lists/old/crm.csv';
-    const workspace = await aJobWith({ 'lists/crm.csv': `mobile\n${numberOf(6)}\n`, [name]: 'x' }, 'lists');
-    const failure = await workspace.volley('plan', 'job.yaml');
-    expect(readFailure(failure).exitCode).toBe(2);
-    const said = `the directory of opt-outs holds ${name.split('/')[1]}, expected lists alone`;
-    expect(readFailure(failure).error.problems).toMatchObject([{ file: 'optOuts', message: said }]);
   });
 
   test('in the memory that jobs share count for all of them, once there are any', async () => {
@@ -185,20 +176,6 @@ test('a number that is put on a suppression list after planning gets nothing, an
   expect(steps[0].skips).toEqual({ suppressed: 1 });
   await workspace.volley('apply', directory);
   expect(await workspace.destinations()).toEqual(numbersOf(29).filter((number) => number !== numberOf(3)));
-});
-
-test('a list that can no longer be read stops the run before anything is sent; put back, the same command sends', async () => {
-  const { workspace, run } = await aPlannedRun();
-  const list = workspace.read('stop.csv');
-  rmSync(workspace.path('stop.csv'));
-
-  const { error, exitCode } = readFailure(await workspace.volley('apply', run));
-
-  expect([exitCode, error.problems.map(({ file }) => file)]).toEqual([2, ['stop.csv']]);
-  expect(workspace.requests()).toEqual([]);
-  workspace.write('stop.csv', list);
-  expect((await workspace.volley('apply', run)).code).toBe(0);
-  expect(await workspace.destinations()).toEqual(numbersOf(29));
 });
 
 const INVITING = { template: { source: 'ACME', text: 'Hi {{ name }}. Reply STOP to opt out.' } };

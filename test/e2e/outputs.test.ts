@@ -1,38 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
-
-/** Names that a spreadsheet would run, or that must come back as they were. */
-const ODD_NAMES = ['=1+1', '+cmd', '-2', '@SUM(A1)', "'=x", "'plain", 'a,"b"', '\ttab', '＝wide', 'two\nlines'];
-
-function cell(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
-}
-
-test.concurrent('a rejections file, fixed and re-imported sends exactly the fixed rows, with every other cell as it was', async () => {
-  const workspace = await aWorkspace();
-  const odd = ODD_NAMES.map((name, index) => `${cell(name)},O${index}\n`).join('');
-  workspace.write('in/people.csv', `${people(5)}${odd}Still,nonsense\n`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'in/*' } })] }));
-  const first = await workspace.run();
-  expect(first.code).toBe(1);
-  const file = readFileSync(join(first.summary.directory, '1-sms.rejections.csv'), 'utf8');
-  for (const opening of ['=1', '+cmd', '-2', '@SUM', '＝wide']) expect(file).toContain(`\n'${opening}`);
-
-  const fixed = file.replaceAll(/,O(\d),/g, (_, digit) => `,${numbersOf(1, 101 + Number(digit))[0]},`);
-  workspace.write('in/fixed.csv', fixed);
-  const { code, summary } = await workspace.run();
-
-  expect(code).toBe(1);
-  expectEveryRowOnce(summary);
-  expect(summary.balance).toMatchObject({ read: 11, accepted: 10, rejected: 1 });
-  const sent = await workspace.sms();
-  expect(sent.slice(5).map((entry) => entry.text)).toEqual(ODD_NAMES.map((name) => `Hi ${name}`));
-  expect(sent.slice(5).map((entry) => entry.destination)).toEqual(numbersOf(10, 101));
-});
 
 test.concurrent('standard input is read whole, kept in the run directory, and sent once', async () => {
   const workspace = await aWorkspace();

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { nodeEnv } from '../../src/command/env.js';
 import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
@@ -32,7 +31,7 @@ async function aRun(): Promise<Run> {
 /** Its plan is smaller than those that are packed. */
 async function pack({ workspace, directory }: Run): Promise<void> {
   const { env } = workspace;
-  const start = { cwd: workspace.directory, env, runtime: { ...nodeEnv, packFromBytes: 1 } };
+  const start = { cwd: workspace.directory, env, runtime: { packFromBytes: 1 } };
   await runCommandInProcess(['apply', directory], start);
 }
 

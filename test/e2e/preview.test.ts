@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numberOf } from './a-job.js';
+import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -76,18 +76,6 @@ describe.concurrent('preview of a job', () => {
     const [refused] = await show(workspace, 'job.yaml', '--row', '8');
     expect([refused?.state, refused?.sms]).toEqual(['rejected', null]);
     expect(refused?.code).toMatch(/^[a-z-]+$/);
-  });
-
-  test('shows field and value of a contact', async () => {
-    const workspace = await aJobOf(
-      aContactsStep({ input: { files: 'people.csv' }, fields: { msisdn: 'mobile', firstName: 'name' } }),
-    );
-    const [first] = await show(workspace, 'job.yaml', '--count', '1', '--show-numbers');
-    expect([first?.sms, first?.fields]).toEqual([
-      null,
-      expect.objectContaining({ firstName: 'Ann', 'addresses.msisdn': numberOf(1) }),
-    ]);
-    expect(await show(workspace, 'job.yaml', '--to', numberOf(2))).toHaveLength(1);
   });
 
   test.each<[string, string[], string]>([

@@ -60,7 +60,7 @@ describe.concurrent('a proof that was changed', () => {
         const { code, stderr } = await verifyForged(changed);
         expect([code, stderr]).toEqual([1, expect.stringMatching(/does not hold: \S/)]);
       }),
-      { numRuns: ALL ? 40 : 6 },
+      { numRuns: ALL ? 40 : 3 },
     );
   });
 
@@ -87,7 +87,7 @@ describe.concurrent('a proof that was changed', () => {
         expect([what, code]).toEqual([what, 1]);
         if (what !== 'twice' || other > 0) expect(stderr).toMatch(named);
       }),
-      { numRuns: ALL ? 40 : 6 },
+      { numRuns: ALL ? 40 : 3 },
     );
   });
 
@@ -139,7 +139,7 @@ describe.concurrent('a proof that was changed', () => {
       [drop('closed'), 'it says finished, the journal'],
       [change('end', () => ({ state: 'planned' })), 'it says planned, the journal'],
     );
-    for (const [chain, said] of oneIn(3, forged)) {
+    for (const [chain, said] of oneIn(6, forged)) {
       const { code, stderr } = await verifyForged(chainOf(chain));
       expect([code, stderr]).toEqual([1, expect.stringContaining(said)]);
     }
@@ -178,7 +178,7 @@ describe.concurrent('a proof that was changed', () => {
       { planSha256: '0'.repeat(64) },
       { signature: `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}` },
     ];
-    for (const change of forged) expect((await verifyApproval(change)).code).toBe(1);
+    for (const change of oneIn(2, forged)) expect((await verifyApproval(change)).code).toBe(1);
     const doubled = await verifyForged(chainOf([plan, approval, approval, ...others]));
     expect([doubled.code, doubled.stderr]).toEqual([
       1,
@@ -232,7 +232,7 @@ describe.concurrent('verify.mjs', () => {
 
       [['--slat', 'proof.salt', CSV], "'--slat'"],
     ];
-    for (const [args, said] of asked) {
+    for (const [args, said] of oneIn(2, asked)) {
       const { code, stdout, stderr } = await proven.verify(...args);
       expect([args, code, stdout, stderr]).toEqual([args, 2, '', expect.stringMatching(/^Cannot check: /)]);
       expect(stderr).toContain(said);

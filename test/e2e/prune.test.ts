@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aJob, anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -103,29 +103,4 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
   expect(await prune(workspace, '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
   expect((await prune(workspace)).pruned).toMatchObject([{ run: retry }, { run }]);
-});
-
-test('an abandoned plan that was never sent goes by its age, and what it had refused is known to be its own', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', `${people(3)}Nobody,n/a\n`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people*.csv'] } })] }));
-  const { plan, directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  await workspace.volley('report', directory);
-  const rejections = workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`);
-  expect((await prune(workspace)).skipped).toMatchObject([{ run: plan, reason: 'it was never applied' }]);
-  await workspace.volley('abandon', directory);
-  expect(await pruneOlder(workspace, '1d')).toMatchObject({ pruned: [], kept: 1 });
-
-  expect(await prune(workspace)).toMatchObject({ pruned: [{ run: plan }], skipped: [] });
-
-  expect(readdirSync(directory).sort()).toEqual(['run.json', 'summary.json']);
-  expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune' });
-  expect(readFailure(await workspace.volley('apply', directory)).error.message).toContain('were pruned on');
-  // By way of a lost memory, too.
-  removeMemory(workspace.path('out/sale'));
-  workspace.write('people-2.csv', rejections.replaceAll('n/a', '+6591239999'));
-  const { summary } = await workspace.run('--adopt');
-  expect(summary.plan).not.toBe(plan);
-  expect(summary.steps[0]?.rejections).toEqual({ placeholder: 1, 'bad-id': 1 });
-  expect(await workspace.destinations()).toEqual(numbersOf(3));
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Env, nodeEnv } from '../../src/command/env.js';
+import type { Env } from '../../src/command/env.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { createLane } from '../../src/throttle/lane.js';
@@ -53,7 +53,7 @@ async function aFastJob() {
     run: async () => {
       const random = () => 0.5;
       const loadLane: Env['loadLane'] = async () => (options) => createLane({ ...options, clock, random });
-      const runtime = { ...nodeEnv, clock, random, loadLane };
+      const runtime = { clock, random, loadLane };
       const env = { VOLLEY_API_KEY: sandbox.credentials.apiKey };
       return (await runCommandInProcess(['run', 'job.yaml'], { cwd: directory, env, runtime })).code;
     },

@@ -172,25 +172,3 @@ test.concurrent('exit code 2: flags, verbs, job files, credentials and environme
   expect(run).toContain('no-such-run');
   expect(workspace.requests()).toEqual([]);
 });
-
-describe.concurrent('a guard', () => {
-  test('maxRejectedPercent, maxMessages, maxSegments: exit 4, nothing is sent, and all that are broken are named', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', `${people(9)}Nobody,\n`);
-    const guards = { maxRejectedPercent: 5, maxMessages: 8, maxSegments: 8 };
-    workspace.writeJob(aJob(workspace, { guards }));
-
-    const ended = await workspace.run();
-
-    const { state, exitCode, error } = readFailure(ended);
-    expect([state, exitCode, error.code]).toEqual(['stopped', 4, 'guard']);
-    expect(error.problems.map(({ file }) => file)).toEqual(['step 1 (sms)', 'plan', 'plan']);
-    expect(ended.stderr).toMatch(/maxRejectedPercent 5.*maxMessages 8.*maxSegments 8/s);
-    expect(workspace.requests()).toEqual([]);
-
-    workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 10, maxMessages: 9, maxSegments: 9 } }));
-    const passed = await workspace.run();
-    expect(passed.code).toBe(1);
-    expect(await workspace.destinations()).toEqual(numbersOf(9));
-  });
-});

@@ -85,27 +85,6 @@ test('a row that a deleted run sent from its own file is not sent from the rejec
   expect(await workspace.destinations()).toEqual(numbersOf(3));
 });
 
-test('a row that two plans refused is sent once, whichever rejections it comes back from', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('in/people.csv', `${people(2)}P3,91000003\n`);
-  const step = { input: { files: 'in/*' } };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(step)] }));
-  const draft = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
-  await workspace.volley('report', draft.directory);
-  const ofDraft = workspace.read(`${workspace.runOf(draft.plan)}/1-sms.rejections.csv`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, batchSize: 5 })] }));
-  const { summary } = await workspace.run();
-  const ofRun = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
-  expect(ofRun).not.toBe(ofDraft);
-
-  workspace.write('in/fixed.csv', ofRun.replace('91000003', numberOf(3)));
-  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 1 });
-  workspace.write('in/fixed-too.csv', ofDraft.replace('91000003', numberOf(13)));
-  expect((await workspace.run()).summary.balance).toMatchObject({ read: 1, accepted: 0 });
-
-  expect(await workspace.destinations()).toEqual(numbersOf(3));
-});
-
 /** P2 alone. */
 function withoutLast(file: string): string {
   return file.split('\n').slice(0, 2).join('\n');

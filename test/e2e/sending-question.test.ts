@@ -19,10 +19,7 @@ async function aLiveJob(count: number, changes: Parameters<typeof aJob>[1] = {})
   return { workspace, at };
 }
 
-const AT_NINE = {
-  ...nodeEnv,
-  clock: { ...nodeEnv.clock, now: () => Date.parse('2026-11-26T09:00:00Z') },
-};
+const AT_NINE = { clock: { ...nodeEnv.clock, now: () => Date.parse('2026-11-26T09:00:00Z') } };
 
 const PRICES = { prices: { file: 'prices.csv', currency: 'EUR' } };
 

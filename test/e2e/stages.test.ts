@@ -82,7 +82,7 @@ test('--first is refused where a run is unfinished that has no sample, and where
   ]);
 });
 
-test('a stage that goes badly ends with 4, and nothing more leaves until a person lets it pass', async () => {
+test('a stage that goes badly ends with 4, and nothing more leaves until a person lets it pass, or the run go', async () => {
   const ramp = [{ share: '10%', stopAbove: { rejectedPercent: 20 } }, { share: '20%' }];
   const workspace = await aJobOf(100, { steps: [anSmsStep({ batchSize: 100, ramp })] });
   workspace.setFaults({ kind: 'reject-rows', rows: 0.5, nth: 1 });
@@ -101,22 +101,7 @@ test('a stage that goes badly ends with 4, and nothing more leaves until a perso
   const page = words(workspace.read(`${workspace.runOf(summary.plan)}/report.html`));
   expect(page).toContain('Sent in 3 stages of 10, 20, 70 rows; stage 1 waits for a person');
 
-  const passed = await workspace.volley('apply', summary.directory, '--pass-stage', '1', '--confirm', summary.plan);
-  expect([passed.code, passed.summary.balance]).toMatchObject([1, { accepted: 95, rejected: 5 }]);
-  expect((await workspace.destinations()).length).toBe(95);
-  expect(new Set(await workspace.destinations()).size).toBe(95);
-  expect(workspace.read(`${workspace.runOf(summary.plan)}/journal.ndjson`)).toMatch(
-    /"by":"person [^}]*"verdict":"passed"/,
-  );
-});
-
-test('what a waiting stage holds back is retried only once a person has let the run go', async () => {
-  const ramp = [{ share: '10%', stopAbove: { rejectedPercent: 20 } }, { share: '20%' }];
-  const workspace = await aJobOf(100, { steps: [anSmsStep({ batchSize: 100, ramp })] });
-  workspace.setFaults({ kind: 'reject-rows', rows: 0.5, nth: 1 });
-  const { summary, stdout } = await workspace.run();
-  expect(JSON.parse(stdout).error.hint).toContain(`--pass-stage 1 --confirm ${summary.plan}`);
-  const sent = (await workspace.destinations()).length;
+  // What it holds back is retried only once a person has let the run go.
   workspace.writeJob(aJob(workspace));
   const retry = () => workspace.volley('retry', summary.directory, '--only', 'unprocessed', '--job', 'job.yaml');
   const refused = await retry();
@@ -124,10 +109,11 @@ test('what a waiting stage holds back is retried only once a person has let the 
   expect(readFailure(refused).error.hint).toContain(`--pass-stage 1 --confirm ${summary.plan}`);
   const rejected = await workspace.volley('retry', summary.directory, '--only', 'rejected');
   expect(rejected.code, rejected.stderr).toBe(0);
-  expect((await workspace.destinations()).length).toBe(sent);
+  expect(await workspace.destinations()).toEqual(got);
   expect((await workspace.volley('abandon', summary.directory)).code).toBe(0);
   expect((await workspace.volley('apply', JSON.parse((await retry()).stdout).directory)).code).toBe(0);
-  expect(new Set(await workspace.destinations()).size).toBe((await workspace.destinations()).length);
+  expect(new Set(await workspace.destinations()).size).toBe(95);
+  expect((await workspace.destinations()).length).toBe(95);
 });
 
 test('what a run that was stopped in its sample has not sent goes to no other plan before a person has let it go', async () => {

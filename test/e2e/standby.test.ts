@@ -176,6 +176,6 @@ function standByHere(workspace: Workspace, leader: Running, aheadMs = 0) {
       return systemClock.sleep(delayMs, signal);
     },
   };
-  const runtime = { ...nodeEnv, clock, owner: { ...nodeEnv.owner, host: 'pod-2' } };
+  const runtime = { clock, owner: { ...nodeEnv.owner, host: 'pod-2' } };
   return volleyIn(workspace, { runtime }, 'run', 'job.yaml', '--standby');
 }

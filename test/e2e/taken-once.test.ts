@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
@@ -27,20 +27,6 @@ describe.concurrent('what was sent is known', () => {
       expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.not.stringContaining('--adopt')]);
       expect(error.problems).toMatchObject([{ message: expect.stringContaining('is gone') }]);
     }
-    expect(await workspace.destinations()).toEqual(numbersOf(20));
-  });
-
-  test('by a finished run that was put back from a backup: --adopt takes it in, as the hint says', async () => {
-    const { workspace, run } = await aFinishedRun();
-    cpSync(workspace.path(`out/sale/${run}`), workspace.path('backup'), { recursive: true });
-    rmSync(workspace.path(`out/sale/${run}`), { recursive: true });
-    renameSync(workspace.path('backup'), workspace.path(`out/sale/${run}`));
-    const retry = ['retry', `out/sale/${run}`, '--only', 'rejected'];
-    const { error } = readFailure(await workspace.volley(...retry));
-    expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.stringContaining('--adopt')]);
-    const adopted = await workspace.volley(...retry, '--adopt');
-    expect([adopted.code, adopted.stderr]).toEqual([0, expect.stringContaining('is adopted by')]);
-    expect((await workspace.volley(...retry)).code).toBe(0);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 

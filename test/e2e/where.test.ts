@@ -4,32 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { aJob, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
-const PEOPLE = `mobile,name,spend\n${[10, 200, 30, 400].map((spend, row) => `${numberOf(row)},P${row},${spend}\n`).join('')}`;
-
 function writeJob(workspace: Workspace, where: unknown, more = {}): void {
   const step = anSmsStep({ input: { files: 'people.csv', where, ...more } });
   workspace.writeJob(aJob(workspace, { steps: [step] }));
 }
 
-async function aRunWhere(where: unknown): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', PEOPLE);
-  writeJob(workspace, where);
-  expect((await workspace.run()).code).toBe(0);
-  return workspace;
-}
-
 describe.concurrent('where', () => {
-  test('leaves rows out of what is sent, and says of each by which condition; that is no failure', async () => {
-    const workspace = await aRunWhere({ spend: { atLeast: 100 } });
-    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
-    const [run] = workspace.runs();
-    expect(workspace.read(`out/sale/${run}/1-sms.skipped.csv`).split('\n').slice(1, 3)).toEqual([
-      `${numberOf(0)},P0,10,1,people.csv,2,1,filtered,filter: spend: { atLeast: 100 }`,
-      `${numberOf(2)},P2,30,1,people.csv,4,3,filtered,filter: spend: { atLeast: 100 }`,
-    ]);
-  });
-
   test('shows on every account how many rows each condition left, and what it left out: a wrong spelling is seen', async () => {
     const workspace = await aWorkspace();
     const rows = ['yes,Deutschland', 'yes,DE', 'yes,DE', 'yes,Germany', 'no,DE', ',FR'].map(

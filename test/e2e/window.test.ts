@@ -63,23 +63,3 @@ test('rows that are held as their time zone is not known are sent by a retry und
   expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
   expect(JSON.parse((await workspace.volley(...retry)).stdout).state).toBe('nothing-to-retry');
 });
-
-test('before notBefore, run and apply send nothing, name the time and end with 75', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(15));
-  workspace.writeJob(aJob(workspace, { notBefore: new Date(Date.now() + 86_400_000).toISOString() }));
-
-  const ran = await workspace.run();
-  const planned = await workspace.volley('plan', 'job.yaml');
-  const applied = await workspace.volley('apply', JSON.parse(planned.stdout).directory);
-
-  for (const ended of [ran, applied]) {
-    expect(ended.code).toBe(75);
-    expect(readFailure(ended).error).toMatchObject({
-      code: 'not-yet',
-      message: expect.stringMatching(/before .* \(notBefore\), which is in 24 h/),
-    });
-  }
-  expect(planned.code).toBe(0);
-  expect(workspace.requests()).toEqual([]);
-});

@@ -13,10 +13,6 @@ async function aWorkspaceOf(parts: WorkbookParts, step = STEP): Promise<Workspac
   return workspace;
 }
 
-/** As `people` writes them, with numbers stored as numbers. */
-const sheet = (count: number, from = 1) =>
-  rowsOf(['name', 'mobile'], ...Array.from({ length: count }, (_, at) => [`P${from + at}`, numberOf(from + at)]));
-
 describe('a workbook as input', () => {
   test('is sent as it is, rejected rows with their row in the sheet and their cells', async () => {
     const rows = `${rowsOf(['name', 'mobile', 'pin'])}<row r="3"><c r="A3" t="str"><v>Ann</v></c><c r="B3"><v>6.591000001E9</v></c><c r="C3" s="1"><v>7</v></c></row><row r="7"><c r="A7" t="str"><v>Ben</v></c><c r="B7" t="e"><v>#N/A</v></c></row>`;
@@ -43,28 +39,6 @@ describe('a workbook as input', () => {
     ]);
     expect((await workspace.sms()).map(({ destination, text }) => [destination, text])).toEqual([
       [numberOf(1), 'Hi Ann, your PIN is 0007'],
-    ]);
-  });
-
-  test('of a sheet that the job names, with a suppression list that is a workbook too', async () => {
-    const step = anSmsStep({
-      input: { files: 'people.xlsx', sheet: 'Two', where: { name: { not: 'P2' } } },
-      suppress: { files: 'stop.xlsx' },
-    });
-    const sheets = [
-      { name: 'One', rows: sheet(2, 100) },
-      { name: 'Two', rows: sheet(4) },
-    ];
-    const workspace = await aWorkspaceOf({ sheets }, step);
-    workspace.write('stop.xlsx', aWorkbook({ rows: rowsOf(['mobile'], [numberOf(3)]) }));
-
-    const { code, summary } = await workspace.run();
-
-    expect(code).toBe(0);
-    expect(await workspace.destinations()).toEqual([numberOf(1), numberOf(4)]);
-    expect(readOutput(summary, 1, 'skipped').map(({ name, _code }) => [name, _code])).toEqual([
-      ['P2', 'filtered'],
-      ['P3', 'suppressed'],
     ]);
   });
 });

@@ -130,6 +130,6 @@ export const PEOPLE_BUGS: readonly PlantedBug[] = [
     find: "if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))",
     replace: "if (choice.only === 'filtered' && !registry.state.isAbandoned(plan.id))",
     tests: ['test/e2e/stages.test.ts'],
-    title: 'what a waiting stage holds back is retried only once a person has let the run go',
+    title: 'a stage that goes badly ends with 4, and nothing more leaves until a person lets it pass, or the run go',
   },
 ];

@@ -16,7 +16,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     find: 'begun.at > sinceMs && readAgain',
     replace: 'begun.at < 0 * sinceMs && readAgain',
     tests: ['test/e2e/cancel.test.ts'],
-    title: 'what was taken back and sent again with --again is not retried too: a person gets one message',
+    title: 'what was taken back and sent again with --again, saved anew with a byte order mark, is not retried too',
   },
   {
     name: 'a flag with a value that is neither true nor false is read as false',

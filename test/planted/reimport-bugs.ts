@@ -49,16 +49,15 @@ export const REIMPORT_BUGS: readonly PlantedBug[] = [
     find: 'rowsSha256: planned.inputs[index]?.rowsSha256 }',
     replace: 'rowsSha256: planned.inputs[index] && input.rowsSha256 }',
     tests: ['test/e2e/cancel.test.ts'],
-    title:
-      'a plan of what was taken back is refused once its file was sent again with --again, saved anew with a byte order mark',
+    title: 'what was taken back and sent again with --again, saved anew with a byte order mark, is not retried too',
   },
   {
     name: 'a refused row is claimed by its id alone, and free under that of another plan',
     file: 'src/registry/claim-rows.ts',
     find: '    for (const name of names) rows.add(kind, name);\n',
     replace: '    for (const name of names.slice(0, 1)) rows.add(kind, name);\n',
-    tests: ['test/e2e/rows-stay-owned.test.ts'],
-    title: 'a row that two plans refused is sent once, whichever rejections it comes back from',
+    tests: ['test/run/sent-once.test.ts'],
+    title: 'a row that two plans refused',
   },
   {
     name: 'the rejections of a test are sent to their recipients once they are re-imported',
