@@ -95,15 +95,14 @@ function describeMoments(isDay: boolean, format: string | undefined): Pick<Compi
 function readDay(text: string, format: string | undefined): number | undefined {
   const written = format === undefined ? readIsoDate(text)?.written : readWrittenDate(text, format);
   if (written === undefined || !isRealDate(written)) return undefined;
-  const [year, month, day] = written;
-  return year * 10_000 + month * 100 + day;
+  return written.year * 10_000 + written.month * 100 + written.day;
 }
 
 /** The moment of a cell in ISO 8601 with an offset, in milliseconds; undefined for anything else: of no other is it known. */
 function readInstant(text: string): number | undefined {
   const { written, offset } = readIsoDate(text) ?? {};
   if (written === undefined || offset === undefined || !isRealDate(written)) return undefined;
-  const [year, month, day, hour, minute, second] = written;
+  const { year, month, day, hour, minute, second } = written;
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(offset) ?? [];
   const shift = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000 * (sign === '-' ? -1 : 1);
   return Date.UTC(year, month - 1, day, hour, minute, second) - shift;

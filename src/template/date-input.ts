@@ -1,3 +1,5 @@
+import { remember } from '../domain/is-object.js';
+
 /**
  * The format of a file's dates, the second argument of `date`: `dd.MM.yyyy`, `M/d/yyyy h:mm a`. Two letters of a kind
  * are two digits, one is one or two; anything that is no letter stands for itself. There are no names of months and no
@@ -26,8 +28,9 @@ const FIELDS: Readonly<Record<string, Field>> = {
 const PIECE = /([A-Za-z])\1*|[^A-Za-z]/gs;
 const LONGEST_FORMAT = 50;
 
-/** Year, month, day, hour, minute and second as they are written; not validated. */
-export type WrittenDate = readonly [number, number, number, number, number, number];
+/** As it is written; not validated. */
+export type WrittenDate = Readonly<Record<(typeof PARTS)[number], number>>;
+const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
@@ -35,14 +38,15 @@ const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?\s?
 export function readIsoDate(text: string): { written: WrittenDate; offset: string | undefined } | undefined {
   const match = ISO.exec(text.trim());
   if (match === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0));
-  return { written: [year, month, day, hour, minute, second], offset: match[7] };
+  return { written: dateOf((part) => match[PARTS.indexOf(part) + 1]), offset: match[7] };
+}
+
+function dateOf(textOf: (part: (typeof PARTS)[number]) => string | undefined): WrittenDate {
+  return Object.fromEntries(PARTS.map((part) => [part, Number(textOf(part) ?? 0)])) as WrittenDate;
 }
 
 /** Whether there is such a day and time: Date.UTC rolls 31 November over to 1 December, and hour 25 to the next day. */
-export function isRealDate([year, month, day, hour, minute, second]: WrittenDate): boolean {
+export function isRealDate({ year, month, day, hour, minute, second }: WrittenDate): boolean {
   const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day && minute <= 59 && second <= 59;
 }
@@ -66,11 +70,12 @@ export function readWrittenDate(value: string, format: string): WrittenDate | un
   const { pattern, parts } = compile(format);
   const match = pattern.exec(value.trim());
   if (match === null) return undefined;
-  const values = new Map(parts.map((part, index) => [part, match[index + 1] ?? '']));
-  const numberOf = (part: Part) => Number(values.get(part) ?? 0);
-  const half = values.get('half');
-  const hour = half === undefined ? numberOf('hour') : (numberOf('hour12') % 12) + (/^p/i.test(half) ? 12 : 0);
-  return [numberOf('year'), numberOf('month'), numberOf('day'), hour, numberOf('minute'), numberOf('second')];
+  const textOf = (part: Part) => (parts.includes(part) ? match[parts.indexOf(part) + 1] : undefined);
+  const written = dateOf(textOf);
+  const half = textOf('half');
+  return half === undefined
+    ? written
+    : { ...written, hour: (Number(textOf('hour12')) % 12) + (/^p/i.test(half) ? 12 : 0) };
 }
 
 interface Compiled {
@@ -83,20 +88,16 @@ const MOST_COMPILED = 100;
 const compiled = new Map<string, Compiled>();
 
 function compile(format: string): Compiled {
-  const known = compiled.get(format);
-  if (known !== undefined) return known;
-  const pieces = splitFormat(format);
-  const source = pieces.map((piece) => {
-    const field = FIELDS[piece];
-    return field === undefined ? piece.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : `(${field.pattern})`;
-  });
-  const made = {
-    pattern: new RegExp(`^${source.join('')}$`),
-    parts: pieces.flatMap((piece) => FIELDS[piece]?.part ?? []),
-  };
   if (compiled.size >= MOST_COMPILED) compiled.clear();
-  compiled.set(format, made);
-  return made;
+  return remember(compiled, format, () => {
+    const pieces = splitFormat(format);
+    const source = pieces.map((piece) => {
+      const field = FIELDS[piece];
+      return field === undefined ? piece.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : `(${field.pattern})`;
+    });
+    const parts = pieces.flatMap((piece) => FIELDS[piece]?.part ?? []);
+    return { pattern: new RegExp(`^${source.join('')}$`), parts };
+  });
 }
 
 function splitFormat(format: string): string[] {

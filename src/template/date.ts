@@ -12,26 +12,15 @@ export class BadDate extends Error {
   override readonly name = 'BadDate';
 }
 
-interface DateParts {
-  readonly year: number;
-  readonly month: number;
-  readonly day: number;
-  readonly hour: number;
-  readonly minute: number;
-  readonly second: number;
-  /** Sunday is 0. */
-  readonly weekday: number;
-}
-
 const DIRECTIVE = /%([-_0^]?)(.?)/gs;
 
 /** Writes a date in a strftime format; `input` is how it is written if not in ISO 8601. Throws `BadDate` for anything else. */
 export function formatDate(value: unknown, format: unknown, input?: unknown): string {
-  const parts = parseDate(value, input);
+  const date = parseDate(value, input);
   return String(format).replace(DIRECTIVE, (whole, flag: string, letter: string) => {
     const write = directives[letter];
     if (write === undefined) throw new BadDate(describeUnknown(whole));
-    return applyFlag(flag, write(parts));
+    return applyFlag(flag, write(date));
   });
 }
 
@@ -48,12 +37,10 @@ function describeUnknown(directive: string): string {
   return `the date format contains ${directive}, expected only ${known.join(' ')}`;
 }
 
-function parseDate(value: unknown, input: unknown): DateParts {
+function parseDate(value: unknown, input: unknown): WrittenDate {
   const written = input === undefined ? readIso(value) : readAs(value, String(input));
-  if (!isRealDate(written)) throw new BadDate('there is no such day or time, expected an existing date');
-  const [year, month, day, hour, minute, second] = written;
-  const weekday = new Date(Date.UTC(year, month - 1, day)).getUTCDay();
-  return { year, month, day, hour, minute, second, weekday };
+  if (isRealDate(written)) return written;
+  throw new BadDate('there is no such day or time, expected an existing date');
 }
 
 function readIso(value: unknown): WrittenDate {
@@ -77,7 +64,7 @@ function readAs(value: unknown, format: string): WrittenDate {
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');
 
-const directives: Readonly<Record<string, (date: DateParts) => string>> = {
+const directives: Readonly<Record<string, (date: WrittenDate) => string>> = {
   Y: (date) => String(date.year),
   y: (date) => pad(date.year % 100),
   m: (date) => pad(date.month),
@@ -85,8 +72,8 @@ const directives: Readonly<Record<string, (date: DateParts) => string>> = {
   b: (date) => (MONTHS[date.month - 1] ?? '').slice(0, 3),
   d: (date) => pad(date.day),
   e: (date) => pad(date.day, ' '),
-  A: (date) => WEEKDAYS[date.weekday] ?? '',
-  a: (date) => (WEEKDAYS[date.weekday] ?? '').slice(0, 3),
+  A: nameWeekday,
+  a: (date) => nameWeekday(date).slice(0, 3),
   H: (date) => pad(date.hour),
   k: (date) => pad(date.hour, ' '),
   I: (date) => pad(date.hour % 12 || 12),
@@ -100,6 +87,10 @@ const directives: Readonly<Record<string, (date: DateParts) => string>> = {
   T: (date) => `${pad(date.hour)}:${pad(date.minute)}:${pad(date.second)}`,
   '%': () => '%',
 };
+
+function nameWeekday({ year, month, day }: WrittenDate): string {
+  return WEEKDAYS[new Date(Date.UTC(year, month - 1, day)).getUTCDay()] ?? '';
+}
 
 function pad(value: number, fill = '0'): string {
   return String(value).padStart(2, fill);

@@ -1,3 +1,5 @@
+import { remember } from '../domain/is-object.js';
+
 /**
  * The format of a file's numbers: how it writes 1234.56, such as `1.234,56`. The separator of thousands may be absent, in the format
  * and in each number.
@@ -30,12 +32,10 @@ const compiled = new Map<string, RegExp>();
 
 /** There are a dozen formats. */
 function compile(format: string): RegExp {
-  const known = compiled.get(format);
-  if (known !== undefined) return known;
-  const [, thousands = '', decimal = '.'] = FORMAT.exec(format) ?? [];
-  const separator = SEPARATORS[thousands];
-  const grouped = separator === undefined ? '' : String.raw`\d{1,3}(?:${separator}\d{3})+|`;
-  const made = new RegExp(String.raw`^([+-]?)(${grouped}\d+)(?:${SEPARATORS[decimal]}(\d+))?$`);
-  compiled.set(format, made);
-  return made;
+  return remember(compiled, format, () => {
+    const [, thousands = '', decimal = '.'] = FORMAT.exec(format) ?? [];
+    const separator = SEPARATORS[thousands];
+    const grouped = separator === undefined ? '' : String.raw`\d{1,3}(?:${separator}\d{3})+|`;
+    return new RegExp(String.raw`^([+-]?)(${grouped}\d+)(?:${SEPARATORS[decimal]}(\d+))?$`);
+  });
 }

@@ -1,5 +1,4 @@
 import { format, getFormatDateInfo, getFormatFromId, getFormatInfo, isDateFormat } from 'numfmt';
-import { trimEndOf } from '../../domain/text.js';
 import type { Archive } from './archive.js';
 import type { Workbook } from './workbook.js';
 import { readSmallPart } from './xml-reader.js';
@@ -58,15 +57,10 @@ export function writeInFull(stored: string): string | undefined {
   if (!DECIMAL.test(stored)) return undefined;
   const value = Number(stored);
   if (!Number.isFinite(value)) return undefined;
-  if (Number.isSafeInteger(value)) return String(value);
-  const [mantissa = '', exponent] = Math.abs(value).toExponential(14).split('e');
-  const digits = trimEndOf(mantissa.replace('.', ''), '0');
-  const point = Number(exponent) + 1;
-  const sign = value < 0 ? '-' : '';
-  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
-  if (point >= digits.length) return `${sign}${digits.padEnd(point, '0')}`;
-  return `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
+  return Number.isSafeInteger(value) ? String(value) : IN_FULL.format(value);
 }
+
+const IN_FULL = new Intl.NumberFormat('en-US', { useGrouping: false, maximumSignificantDigits: 15 });
 
 /** `serial`: days since the last day of 1899. Undefined for what no sheet shows as a date. */
 function writeDate(serial: number, { hasDate, hasTime }: { hasDate: boolean; hasTime: boolean }): string | undefined {
