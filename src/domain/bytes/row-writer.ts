@@ -3,8 +3,6 @@ import { BACKSLASH, COMMA, DELETE, OPENING, QUOTE, SPACE } from './ascii.js';
 import { ByteCells, type RowBlock } from './row-block.js';
 import { TextBuffer } from './text-buffer.js';
 
-const FIRST_ROWS = 8;
-
 /**
  * Gathers rows into blocks and reuses its memory: allocating takes longer than filling. A row is added as strings; or
  * the caller opens one, writes its JSON, then keeps or drops it.
@@ -14,9 +12,9 @@ export class RowWriter {
   /** Rows that are kept. */
   count = 0;
   readonly #text = new TextBuffer();
-  #ends: Uint32Array<ArrayBuffer>;
-  #lines = new Float64Array(FIRST_ROWS);
-  #rows = new Float64Array(FIRST_ROWS);
+  #ends: number[] = [];
+  #lines: number[] = [];
+  #rows: number[] = [];
   #faults = new Map<number, Rejection>();
   #ownIds = new Map<number, string>();
   #absent = new Set<number>();
@@ -28,7 +26,6 @@ export class RowWriter {
   /** `width`: cells of each row. */
   constructor(width: number) {
     this.width = width;
-    this.#ends = new Uint32Array(width * FIRST_ROWS);
   }
 
   /** Bytes of JSON of those rows. */
@@ -38,7 +35,6 @@ export class RowWriter {
 
   /** Opens a row, whose JSON and LF are at most so many bytes. It is to be written into what it gives, from `start` on. */
   open(most: number): { readonly bytes: Uint8Array; readonly start: number } {
-    this.#makeRoom();
     const bytes = this.#text.reserve(most);
     this.#cells = 0;
     this.#start = this.#text.length;
@@ -88,7 +84,6 @@ export class RowWriter {
 
   /** As many cells as there are columns; undefined where NDJSON lacks one. */
   add({ cells, line, row, fault, ownId }: Omit<SourceRecord, 'cells'> & { readonly cells: readonly Cell[] }): void {
-    this.#makeRoom();
     const text = this.#text;
     text.appendByte(OPENING);
     for (let cell = 0; cell < this.width; cell += 1) {
@@ -113,33 +108,23 @@ export class RowWriter {
   take(): RowBlock {
     const block = {
       cells: this.#text.copy(),
-      ends: this.#ends.slice(0, this.count * this.width),
+      ends: new Uint32Array(this.#ends.slice(0, this.count * this.width)),
       width: this.width,
-      lines: this.#lines.slice(0, this.count),
-      rows: this.#rows.slice(0, this.count),
+      lines: new Float64Array(this.#lines),
+      rows: new Float64Array(this.#rows),
       faults: this.#faults,
       ownIds: this.#ownIds,
       absent: this.#absent,
     };
     this.#text.clear();
     this.count = 0;
+    this.#ends = [];
+    this.#lines = [];
+    this.#rows = [];
     this.#faults = new Map();
     this.#ownIds = new Map();
     this.#absent = new Set();
     return block;
-  }
-
-  #makeRoom(): void {
-    if (this.count < this.#lines.length) return;
-    const ends = new Uint32Array(this.#ends.length * 2);
-    const lines = new Float64Array(this.#lines.length * 2);
-    const rows = new Float64Array(this.#rows.length * 2);
-    ends.set(this.#ends);
-    lines.set(this.#lines);
-    rows.set(this.#rows);
-    this.#ends = ends;
-    this.#lines = lines;
-    this.#rows = rows;
   }
 }
 

@@ -1,8 +1,4 @@
 const FIRST_BYTES = 1 << 12;
-const DIGIT_0 = 48;
-/** What fits into 32 bits: the digits of an integer behind the rest of them, which then fits as well. */
-const LOW_DIGITS = 1e9;
-const LOW_DIGITS_LENGTH = 9;
 /** Code units from here on take two bytes of UTF-8 or more. */
 const TWO_BYTES = 0x80;
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
@@ -63,31 +59,6 @@ export class TextBuffer {
     if (this.#length === this.#bytes.length) this.#grow(this.#length + 1);
     this.#bytes[this.#length] = byte;
     this.#length += 1;
-  }
-
-  /** The digits of an integer that is not negative. */
-  appendInteger(integer: number): void {
-    let digits = 1;
-    for (let limit = 10; integer >= limit; limit *= 10) digits += 1;
-    const end = this.#length + digits;
-    if (end > this.#bytes.length) this.#grow(end);
-    // 32-bit division takes a third of the time.
-    const high = Math.floor(integer / LOW_DIGITS);
-    const lowEnd = high === 0 ? this.#length : end - LOW_DIGITS_LENGTH;
-    this.#writeDigits(integer - high * LOW_DIGITS, lowEnd, end);
-    if (high > 0) this.#writeDigits(high, this.#length, lowEnd);
-    this.#length = end;
-  }
-
-  /** The last digits of an integer, from `start` to `end`. */
-  #writeDigits(integer: number, start: number, end: number): void {
-    const bytes = this.#bytes;
-    let rest = integer | 0;
-    for (let at = end - 1; at >= start; at -= 1) {
-      const next = (rest / 10) | 0;
-      bytes[at] = DIGIT_0 + (rest - next * 10);
-      rest = next;
-    }
   }
 
   /** Text that is UTF-8 already, or what stands of it from `start` to `end`. */

@@ -11,9 +11,9 @@ import { decodeText } from '../text/decode-text.js';
 import { createUtf8Decoder } from '../text/decoder.js';
 import { buildRow, isBlankRow, looksLikeUnclosedQuote } from './csv-row.js';
 import { CsvRows, refuseLongRow } from './csv-rows.js';
-import { type Delimiter, findCsvStart, isHeaderWhole } from './delimiter.js';
+import { type Delimiter, findCsvStart } from './delimiter.js';
 
-/** Most bytes of a header that are searched for the delimiter. */
+/** In so many bytes the header is sought that shows the delimiter. */
 const HEAD_BYTES = 256 * 1024;
 
 /** Blocks of long rows have fewer of them: some blocks are read ahead, and each may become one string. */
@@ -26,15 +26,15 @@ interface Opened {
 
 /** Reads a CSV file: a faulty row becomes a rejection, a fault that makes all rows doubtful refuses the file. */
 export class CsvReader implements RecordReader {
+  columns: readonly string[] = [];
+  ownColumns: readonly (readonly string[])[] = [];
+  delimiter: Delimiter = ',';
+  readonly notices: string[] = [];
   readonly #file: InputFile;
   #input: Input;
   readonly #digest = new Digest();
   #text: AsyncGenerator<Buffer> | undefined;
-  readonly #notices: string[] = [];
   #opened: Promise<Opened> | undefined;
-  #columns: readonly string[] = [];
-  #ownColumns: readonly (readonly string[])[] = [];
-  #delimiter: Delimiter = ',';
   #isEnded = false;
   #row = 0;
   #blankRows = 0;
@@ -43,22 +43,6 @@ export class CsvReader implements RecordReader {
   constructor(file: InputFile, input: Input) {
     this.#file = file;
     this.#input = input;
-  }
-
-  get columns(): readonly string[] {
-    return this.#columns;
-  }
-
-  get ownColumns(): readonly (readonly string[])[] {
-    return this.#ownColumns;
-  }
-
-  get notices(): readonly string[] {
-    return this.#notices;
-  }
-
-  get delimiter(): Delimiter {
-    return this.#delimiter;
   }
 
   get sha256(): string {
@@ -103,7 +87,7 @@ export class CsvReader implements RecordReader {
       this.#blankRows += 1;
       return;
     }
-    if (isSpanning && looksLikeUnclosedQuote(cells, this.#delimiter)) this.#swallowing.push(line);
+    if (isSpanning && looksLikeUnclosedQuote(cells, this.delimiter)) this.#swallowing.push(line);
     if (cells.length > this.#input.limits.maxColumns) throw refuseLongRow(this.#where(line), this.#input.limits);
     this.#row += 1;
     writer.add({ ...buildRow(cells, header, line), row: this.#row });
@@ -118,13 +102,13 @@ export class CsvReader implements RecordReader {
     this.#text = decodeText(source, {
       encoding: this.#input.encoding,
       digest: this.#digest,
-      onNotice: (notice) => this.#notices.push(notice),
+      onNotice: (notice) => this.notices.push(notice),
     });
     try {
-      const head = await takeHead(this.#text, (text) => text.length >= HEAD_BYTES || isHeaderWhole(text));
+      const head = await takeHead(this.#text, ({ length }) => length >= HEAD_BYTES);
       const start = findCsvStart(head, this.#input.delimiter, shown);
-      this.#notices.push(start.notice);
-      this.#delimiter = start.delimiter;
+      this.notices.push(start.notice);
+      this.delimiter = start.delimiter;
       const firstLine = start.skippedBytes === 0 ? 1 : 2;
       const place = (line: number) => this.#where(line);
       const rows = new CsvRows(start.delimiter, this.#input.limits, { firstLine, place });
@@ -153,11 +137,11 @@ export class CsvReader implements RecordReader {
     const header = readHeader(cells, {
       where: this.#where(line),
       maxColumns: this.#input.limits.maxColumns,
-      delimiter: this.#delimiter,
+      delimiter: this.delimiter,
     });
-    this.#columns = header.columns;
-    this.#ownColumns = header.own === undefined ? [] : [header.own.columns];
-    this.#notices.push(...header.notices);
+    this.columns = header.columns;
+    this.ownColumns = header.own === undefined ? [] : [header.own.columns];
+    this.notices.push(...header.notices);
     return header;
   }
 
@@ -176,12 +160,12 @@ export class CsvReader implements RecordReader {
 
   #noticeEnd({ blankLines }: CsvRows): void {
     const blank = this.#blankRows + blankLines;
-    if (blank > 0) this.#notices.push(`ignored ${countOf(blank, 'blank line')}`);
-    if (this.#row === 0) this.#notices.push('it holds a header and no rows');
+    if (blank > 0) this.notices.push(`ignored ${countOf(blank, 'blank line')}`);
+    if (this.#row === 0) this.notices.push('it holds a header and no rows');
     const [first] = this.#swallowing;
     if (first === undefined) return;
     const more = this.#swallowing.length > 1 ? ` (and ${this.#swallowing.length - 1} more)` : '';
-    this.#notices.push(
+    this.notices.push(
       `the row on line ${first}${more} holds a field of several lines that look like rows of their own: a quote may be missing`,
     );
   }

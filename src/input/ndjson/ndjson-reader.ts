@@ -33,12 +33,12 @@ type NdjsonRow = Parameters<RowWriter['add']>[0];
  * the column `_text`.
  */
 export class NdjsonReader implements RecordReader {
+  readonly columns: string[] = [];
   readonly notices: string[] = [];
   readonly #file: InputFile;
   readonly #input: Input;
   readonly #digest = new Digest();
   readonly #text: AsyncGenerator<Buffer>;
-  readonly #columns: string[] = [];
   readonly #indexes = new Map<string, number>();
   readonly #ownColumns = new Map<string, readonly string[]>();
   #line = 0;
@@ -53,10 +53,6 @@ export class NdjsonReader implements RecordReader {
       { path: file.path, shown: file.shown, key: file.key, maxFileBytes: input.limits.maxFileBytes },
       { encoding: input.encoding, digest: this.#digest, onNotice: (notice) => this.notices.push(notice) },
     );
-  }
-
-  get columns(): readonly string[] {
-    return this.#columns;
   }
 
   get ownColumns(): readonly (readonly string[])[] {
@@ -100,7 +96,7 @@ export class NdjsonReader implements RecordReader {
 
   /** All rows have the columns that are known by then. */
   #endBlock(batch: readonly NdjsonRow[]): ReadBlock {
-    const writer = new RowWriter(this.#columns.length);
+    const writer = new RowWriter(this.columns.length);
     for (const row of batch) writer.add(row);
     return { rows: writer.take() };
   }
@@ -170,7 +166,7 @@ export class NdjsonReader implements RecordReader {
   #indexOf(name: string): number {
     const known = this.#indexes.get(name);
     if (known !== undefined) return known;
-    const index = this.#columns.length;
+    const index = this.columns.length;
     const { maxColumns } = this.#input.limits;
     if (index >= maxColumns) {
       throw refuse({
@@ -179,7 +175,7 @@ export class NdjsonReader implements RecordReader {
         hint: 'Use the same keys in every line, or raise limits.maxColumns where the job names the file.',
       });
     }
-    this.#columns.push(name);
+    this.columns.push(name);
     this.#indexes.set(name, index);
     return index;
   }

@@ -19,7 +19,10 @@ const BLOCK_BYTES = 4 * 1024 * 1024;
  * with all digits, and dates as ISO 8601. A row with an error, or with a formula whose value is not stored, is a rejection.
  */
 export class XlsxReader implements RecordReader {
+  columns: readonly string[] = [];
+  ownColumns: readonly (readonly string[])[] = [];
   readonly notices: string[] = [];
+  sha256 = '';
   readonly #file: InputFile;
   readonly #input: Input;
   #opened: Promise<Header> | undefined;
@@ -28,7 +31,6 @@ export class XlsxReader implements RecordReader {
   /** Rows behind the header that came with it. */
   #ahead: SheetRow[] = [];
   #header: Header | undefined;
-  #sha256 = '';
   #content = 0;
   #row = 0;
   #blankRows = 0;
@@ -37,19 +39,6 @@ export class XlsxReader implements RecordReader {
   constructor(file: InputFile, input: Input) {
     this.#file = file;
     this.#input = input;
-  }
-
-  get columns(): readonly string[] {
-    return this.#header?.columns ?? [];
-  }
-
-  get ownColumns(): readonly (readonly string[])[] {
-    const own = this.#header?.own;
-    return own === undefined ? [] : [own.columns];
-  }
-
-  get sha256(): string {
-    return this.#sha256;
   }
 
   async open(): Promise<void> {
@@ -77,7 +66,7 @@ export class XlsxReader implements RecordReader {
         }
       }
       if (writer.count > 0) yield { rows: writer.take() };
-      this.#sha256 = (await digestInput(this.#file.path)).sha256;
+      this.sha256 = (await digestInput(this.#file.path)).sha256;
       this.#noticeEnd();
     } finally {
       await this.close();
@@ -146,6 +135,8 @@ export class XlsxReader implements RecordReader {
           maxColumns: this.#input.limits.maxColumns,
         });
         this.notices.push(...header.notices);
+        this.columns = header.columns;
+        this.ownColumns = header.own === undefined ? [] : [header.own.columns];
         return header;
       }
       throw refuse({ where: this.#file.shown, message: 'the sheet is empty, expected at least a header' });

@@ -129,7 +129,7 @@ function endMessage(
 ): RowDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
-  facts.appendInteger(segments);
+  facts.appendShort(String(segments));
   facts.appendShort('"');
   if (replaced !== undefined) facts.append(`,${JSON.stringify(replaced)}`);
   return { number: digits, country, segments, extraParts, forcesUcs2, replaced };

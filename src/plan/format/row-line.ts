@@ -36,11 +36,11 @@ export interface PlannedPlace extends RowPlace {
 
 export function appendPlannedRow(text: TextBuffer, place: PlannedPlace, request: number, row: RowBytes): void {
   appendStart(text, '["p",', place);
-  text.appendInteger(request);
+  text.appendShort(String(request));
   row.appendFacts(text);
   if (place.costGroup !== undefined) {
     text.appendShort(',');
-    text.appendInteger(place.costGroup);
+    text.appendShort(String(place.costGroup));
   }
   appendEnd(text, place, row);
 }
@@ -59,11 +59,11 @@ export function appendRefusedRow(text: TextBuffer, place: RowPlace, refusal: Row
 
 function appendStart(text: TextBuffer, start: string, { file, line, row }: RowPlace): void {
   text.appendShort(start);
-  text.appendInteger(file);
+  text.appendShort(String(file));
   text.appendShort(',');
-  text.appendInteger(line);
+  text.appendShort(String(line));
   text.appendShort(',');
-  text.appendInteger(row);
+  text.appendShort(String(row));
   text.appendShort(',[');
 }
 
