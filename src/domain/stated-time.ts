@@ -92,8 +92,7 @@ export function readClock(instantMs: number, timeZone: string): string {
 
 /** `27 November 2026 at 09:00 Asia/Singapore`: an instant by the clock of a zone. */
 export function formatZoned(atMs: number, timeZone: string): string {
-  const local = readClock(atMs, timeZone);
-  return `${formatDay(Date.parse(local.slice(0, 10)))} at ${local.slice(11)} ${timeZone}`;
+  return formatTime(stateTime(atMs, timeZone));
 }
 
 /** `10:04 Europe/Berlin`, by the clock of this machine, for the person at it; with the day where it is another than that of `nowMs`. */

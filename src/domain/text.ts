@@ -8,6 +8,11 @@ export function trimEndOf(text: string, characters: string): string {
   return text.slice(0, end);
 }
 
+/** At most so many characters, and a sign that there were more. */
+export function clip(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
 const BLANK = /^[\s\u200B-\u200D\u2060]*$/;
 
 /** Whether a cell has nothing to show: empty, or blanks only, the invisible ones too. */

@@ -1,3 +1,4 @@
+import { clip } from '../domain/text.js';
 import type { CellTest, Condition } from '../domain/where.js';
 
 /** A list of a thousand values would stand in every omitted row. */
@@ -8,7 +9,7 @@ export function describeCondition({ column, tests }: Condition): string {
   const [first, ...more] = tests;
   const isBare = more.length === 0 && first !== undefined && isWrittenBare(first);
   const text = isBare ? showOperand(first) : `{ ${tests.map(showTest).join(', ')} }`;
-  return cut(`${column}: ${text}`);
+  return clip(`${column}: ${text}`, MAX_SHOWN);
 }
 
 function isWrittenBare(test: CellTest): boolean {
@@ -26,8 +27,4 @@ function showOperand(test: CellTest): string {
   if (!('values' in test)) return test.op;
   const [first, ...more] = test.values;
   return more.length === 0 ? String(first) : `[${test.values.join(', ')}]`;
-}
-
-function cut(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -55,7 +55,7 @@ export class FilterTally {
 
   /** `reason`: what the row is skipped for. The columns of NDJSON grow. */
   add(reason: string, cells: ByteCells, columns: readonly string[]): void {
-    if (columns !== this.#columns || columns.length !== this.#bound) this.#bind(columns);
+    this.#bind(columns);
     const filter = this.#byReason.get(reason) ?? this.#filters[0];
     if (filter === undefined) return;
     const country = filter.isOfCountries ? this.#countryOf(cells, filter.indexes[0] ?? -1) : undefined;
@@ -72,11 +72,12 @@ export class FilterTally {
 
   /** For a row that takes part. */
   addKept(cells: ByteCells, columns: readonly string[]): void {
-    if (columns !== this.#columns || columns.length !== this.#bound) this.#bind(columns);
+    this.#bind(columns);
     for (const { kept, indexes } of this.#filters) kept?.add(cells, indexes);
   }
 
   #bind(columns: readonly string[]): void {
+    if (columns === this.#columns && columns.length === this.#bound) return;
     this.#columns = columns;
     this.#bound = columns.length;
     for (const filter of this.#filters)

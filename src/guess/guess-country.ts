@@ -1,7 +1,7 @@
 import { normalizeCountry } from '../normalize/country.js';
 import { alpha2Codes } from '../normalize/country-names.js';
 import { acceptNumber } from '../normalize/number/number.js';
-import { findNumberCountry, isMobileNumber } from '../normalize/number/number-library.js';
+import { findNumberCountry } from '../normalize/number/number-library.js';
 import { means } from './header-words.js';
 import { listFilled, type SampledRows } from './sampled-rows.js';
 
@@ -9,7 +9,6 @@ import { listFilled, type SampledRows } from './sampled-rows.js';
 export interface TriedCountry {
   readonly country: string;
   readonly valid: number;
-  readonly mobile: number;
 }
 
 /** Numbers without + that were tried; undefined where no country is clearly the one. */
@@ -18,7 +17,7 @@ export interface DefaultCountry {
   readonly found: TriedCountry | undefined;
   /** Most other numbers are of `found`. */
   readonly isOfOthers: boolean;
-  /** The best ones; of those in which as many are valid, first the one in which most are mobile. */
+  /** The best ones; of those in which as many are valid, first the one that most other numbers are of. */
   readonly best: readonly TriedCountry[];
 }
 
@@ -52,7 +51,7 @@ export function guessDefaultCountry(local: readonly string[], sureCountries: rea
 
 /**
  * Countries that share a calling code read a number alike: all count as the one that most of the numbers are of. Most
- * numbers would be valid in several countries: the other numbers and the mobile ones say which is likely, not which it is.
+ * numbers would be valid in several countries: the other numbers say which is likely, not which it is.
  */
 function rankCountries(numbers: readonly string[], sureCountries: readonly string[]): TriedCountry[] {
   const ranked = new Map<string, TriedCountry>();
@@ -62,16 +61,11 @@ function rankCountries(numbers: readonly string[], sureCountries: readonly strin
     const country = findMode(accepted.map((number) => number.country));
     const valid = accepted.length;
     if (country === undefined || (ranked.get(country)?.valid ?? 0) >= valid) continue;
-    const mobile = valid < numbers.length / 2 ? 0 : accepted.filter(({ e164 }) => isMobileNumber(e164)).length;
-    ranked.set(country, { country, valid, mobile });
+    ranked.set(country, { country, valid });
   }
   const others = (country: string) => sureCountries.filter((each) => each === country).length;
   return [...ranked.values()].toSorted(
-    (a, b) =>
-      b.valid - a.valid ||
-      others(b.country) - others(a.country) ||
-      b.mobile - a.mobile ||
-      (a.country < b.country ? -1 : 1),
+    (a, b) => b.valid - a.valid || others(b.country) - others(a.country) || (a.country < b.country ? -1 : 1),
   );
 }
 

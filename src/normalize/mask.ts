@@ -1,6 +1,7 @@
 import { listMost } from '../domain/count-of.js';
 import type { Verdict } from '../domain/row.js';
 import { NUMBER_CODES } from '../domain/row-codes.js';
+import { clip } from '../domain/text.js';
 
 const SHOWN_AT_START = 2;
 const SHOWN_AT_END = 2;
@@ -59,22 +60,18 @@ const MAX_SHOWN = 24;
  */
 export function maskCell(code: string, cell: string): string {
   const text = cell.trim().replace(/\s+/g, ' ');
-  if (code === 'bad-email') return cut(text.replace(/[\p{L}\p{N}]/gu, 'x'));
+  if (code === 'bad-email') return clip(text.replace(/[\p{L}\p{N}]/gu, 'x'), MAX_SHOWN);
   // A word in place of a code may be a name.
-  if (code === 'bad-language') return /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i.test(text) ? cut(text) : '';
-  if (code === 'bad-country' || code === 'bad-filter-value') return /\d{4}|@/.test(text) ? maskDigits(text) : cut(text);
+  if (code === 'bad-language') return /^[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*$/i.test(text) ? clip(text, MAX_SHOWN) : '';
+  if (code === 'bad-country' || code === 'bad-filter-value')
+    return /\d{4}|@/.test(text) ? maskDigits(text) : clip(text, MAX_SHOWN);
   return Object.hasOwn(NUMBER_CODES, code) ? maskDigits(text) : '';
 }
 
 /** What a cell looks like, whatever it holds: `Anna Tan` is `xxxx xxx`, `24.11.2026` is `99.99.9999`. */
 export function maskForm(cell: string): string {
-  return cut(
-    cell
-      .trim()
-      .replace(/\s+/g, ' ')
-      .replace(/\p{L}\p{M}*/gu, 'x')
-      .replace(/\p{N}/gu, '9'),
-  );
+  const text = cell.trim().replace(/\s+/g, ' ');
+  return clip(text.replace(/\p{L}\p{M}*/gu, 'x').replace(/\p{N}/gu, '9'), MAX_SHOWN);
 }
 
 function maskDigits(text: string): string {
@@ -87,9 +84,5 @@ function maskDigits(text: string): string {
     return isShown ? digit : '*';
   });
   // A word beside a number may be a name; E, O, l and ext are what is at fault.
-  return cut(masked.replace(/\p{L}{4,}/gu, '…'));
-}
-
-function cut(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return clip(masked.replace(/\p{L}{4,}/gu, '…'), MAX_SHOWN);
 }

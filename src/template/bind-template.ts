@@ -1,10 +1,10 @@
 import { type Liquid, LiquidError, type Template as LiquidTemplate } from 'liquidjs';
 import { UserError } from '../domain/errors.js';
 import type { Cell } from '../domain/row.js';
-import { isBlank } from '../domain/text.js';
+import { clip, isBlank } from '../domain/text.js';
 import type { Columns } from '../normalize/columns.js';
 import { type ByteText, compileByteText } from './byte-text.js';
-import { describeMissing, FOUND, MissingCell, type RenderFault, shorten, showVariable } from './missing.js';
+import { describeMissing, FOUND, MAX_SOURCE_LENGTH, MissingCell, type RenderFault, showVariable } from './missing.js';
 import type { Piece } from './pieces.js';
 import type { VariableUse } from './walk.js';
 
@@ -108,7 +108,7 @@ function refuse([first, ...others]: readonly RenderFault[]): RefusedRendering | 
 function describeFailure(error: unknown): RenderFault {
   const cause = LiquidError.is(error) ? (error.originalError ?? error) : error;
   // The template source that failed, never row content: it is shown and logged.
-  const source = LiquidError.is(error) ? shorten(error.token.getText()) : 'the template';
+  const source = LiquidError.is(error) ? clip(error.token.getText(), MAX_SOURCE_LENGTH) : 'the template';
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
   if (name === 'InternalUndefinedVariableError') return describeMissing(source);
   if (message.startsWith('template render limit')) {

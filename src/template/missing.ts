@@ -1,4 +1,5 @@
 import { Drop, type FilterImplOptions } from 'liquidjs';
+import { clip } from '../domain/text.js';
 import { BadDate, formatDate } from './date.js';
 
 type FilterHandler = Extract<FilterImplOptions, (...args: never[]) => unknown>;
@@ -23,7 +24,7 @@ export const dateFilter: FilterHandler = function (value, format, input) {
     return formatDate(value, format, input);
   } catch (error) {
     if (!(error instanceof BadDate)) throw error;
-    const reason = `Cannot render ${shorten(findWhole(this.token))}: ${error.message}`;
+    const reason = `Cannot render ${clip(findWhole(this.token), MAX_SOURCE_LENGTH)}: ${error.message}`;
     (this.context.environments as FindingScope)[FOUND]?.push({ variable: '', code: 'bad-date', reason });
     return '';
   }
@@ -111,11 +112,8 @@ function operandOf(given: unknown): unknown {
   return Array.isArray(given) ? given[1] : given;
 }
 
-const MAX_SOURCE_LENGTH = 80;
-
-export function shorten(source: string): string {
-  return source.length > MAX_SOURCE_LENGTH ? `${source.slice(0, MAX_SOURCE_LENGTH)}…` : source;
-}
+/** Of what failed in a template. */
+export const MAX_SOURCE_LENGTH = 80;
 
 export function describeMissing(variable: string): RenderFault {
   const reason = `Cannot fill ${showVariable(variable)}: the row has no value, expected one, or a default in the template: {{ … | default: "…" }}`;

@@ -61,10 +61,5 @@ export function countLines(count: LineCount, piece: Uint8Array): void {
 
 /** Line ends within a text: a CRLF is one. */
 export function countLineEnds(text: string): number {
-  let lines = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code === CR || (code === LF && text.charCodeAt(index - 1) !== CR)) lines += 1;
-  }
-  return lines;
+  return text.match(/\r\n|\r|\n/g)?.length ?? 0;
 }
