@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
 import { checkedBy } from './body-schema.js';
 import type { Who } from './check-credentials.js';
-import type { ChosenFault, Distortion } from './faults/fault.js';
+import type { RowFault } from './faults/fault.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
 import type { WebhookSender } from './webhook/sender.js';
 
@@ -52,15 +52,6 @@ export interface Route {
   recipients(body: unknown): readonly string[];
   /** Many rows, of which a fault may refuse some: `handle` does. Elsewhere it refuses the request. */
   readonly isBatch: boolean;
-  /** What makes a good answer wrong, of its body and that of an earlier good one; `choose` says which rows it is about. */
-  readonly distortions: Readonly<
-    Partial<
-      Record<
-        Distortion,
-        (body: never, previous: never, choose: (recipients: readonly string[]) => readonly boolean[]) => unknown
-      >
-    >
-  >;
   handle(call: AreaCall): Handled | RefusedRequest;
 }
 
@@ -76,7 +67,7 @@ export interface AreaCall<Body = unknown> {
   readonly query: Fields;
   readonly body: Body;
   /** Faults that say which rows of a batch the service refuses. */
-  readonly rowFaults: readonly ChosenFault[];
+  readonly rowFaults: readonly RowFault[];
 }
 
 /** What comes of a request. */
@@ -96,25 +87,12 @@ export interface Handled {
 /** A route in which everything but method, path and who may be left out; `handle` takes what `check` gives, or the schema of the body. */
 export interface WrittenRoute<Schema extends z.ZodType, Given extends readonly unknown[] = []>
   extends Pick<Route, 'method' | 'path' | 'who'>,
-    Partial<Pick<Route, 'check' | 'recipients' | 'isBatch' | 'distortions'>> {
+    Partial<Pick<Route, 'check' | 'recipients' | 'isBatch'>> {
   readonly schema?: Schema;
   handle(...given: [...Given, call: AreaCall<z.output<Schema>>]): Handled | RefusedRequest;
 }
 
 export function defineRoute<Schema extends z.ZodType>({ schema, ...route }: WrittenRoute<Schema>): Route {
   const check = schema && checkedBy(schema);
-  return { check, recipients: () => [], isBatch: false, distortions: {}, ...route } as Route;
-}
-
-/** Good answers that are wrong: without their id; of another than was asked for, which `invented` makes of them. */
-export function distortId(id: string, invented: Fields = { [id]: 'not-yours' }): Route['distortions'] {
-  return {
-    partial: (body: Fields) => omit(body, id),
-    foreign: (body: Fields, previous: Fields | undefined) =>
-      previous !== undefined && previous[id] !== body[id] ? previous : { ...body, ...invented },
-  };
-}
-
-export function omit(body: object, ...names: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+  return { check, recipients: () => [], isBatch: false, ...route } as Route;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '../domain/is-object.js';
-import { type AreaCall, type AreaEntry, defineRoute, omit, type SandboxArea } from './area.js';
+import { type AreaCall, type AreaEntry, defineRoute, type SandboxArea } from './area.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
 
 /** A campaign that was changed: by a request, or by a person through `/_sandbox`. */
@@ -41,15 +41,6 @@ export function createCampaignArea(): SandboxArea {
         method: 'GET',
         path: '/api/stats/campaigns/:campaignId.json',
         who: 'dataToken',
-        distortions: {
-          partial: ({ campaign }: { campaign: KeptCampaign }) => ({
-            campaign: omit(campaign, 'campaign-id', 'status'),
-          }),
-          // An unrelated campaign, in another status.
-          foreign: ({ campaign: { 'campaign-id': id, status, ...rest } }: { campaign: KeptCampaign }) => ({
-            campaign: { ...rest, 'campaign-id': id + 1_000_000, status: status === 0 ? 5 : 0 },
-          }),
-        },
         handle: (call) => {
           const campaign = findCampaign(call);
           return campaign === undefined ? { status: 404 } : { status: 200, body: { campaign } };
@@ -59,7 +50,6 @@ export function createCampaignArea(): SandboxArea {
         method: 'POST',
         path: '/api/tstats/campaigns/:campaignId',
         who: 'actionToken',
-        distortions: { partial: () => ({}) },
         handle: (call) => {
           const campaign = findCampaign(call);
           if (campaign === undefined) return { status: 404 };
@@ -88,26 +78,21 @@ export function createCampaignArea(): SandboxArea {
       /** Sets any field of one, even if the service would refuse; a missing one is created. */
       defineRoute({
         method: 'PUT',
-        path: '/_sandbox/campaigns/:campaignId',
+        path: '/_sandbox/campaigns/:campaignId(^[1-9]\\d{0,8}$)',
         who: 'anyone',
-        handle: ({ params: { campaignId = '' }, body }) => {
-          if (!/^[1-9]\d{0,8}$/.test(campaignId)) {
-            return refused('Cannot set campaign: its id is not a number, expected 1 to 9 digits');
-          }
+        handle: ({ params: { campaignId }, body }) => {
           const id = Number(campaignId);
           const known = campaigns.get(id);
-          const named = { 'campaign-name': `campaign ${id}`, ...(known && omit(known, 'campaign-id')) };
+          const named = { 'campaign-name': `campaign ${id}`, 'campaign-id': id, ...known };
           const written = campaignSchema
-            .omit({ 'campaign-id': true })
+            .extend({ 'campaign-id': z.literal(id) })
             .safeParse(isObject(body) ? { ...named, ...body } : body);
-          if (!written.success) {
-            const problems = written.error.issues.map(
-              ({ path, message }) => `${path.join('.') || 'the body'}: ${message}`,
-            );
-            return refused(`Cannot set campaign: ${problems.join('; ')}`);
-          }
-          const campaign = { ...written.data, 'campaign-id': id };
-          return { status: 200, body: campaign, entries: [toCampaignRow(campaign, null, known?.status ?? null)] };
+          if (!written.success) return refused(`Cannot set campaign: ${z.prettifyError(written.error)}`);
+          return {
+            status: 200,
+            body: written.data,
+            entries: [toCampaignRow(written.data, null, known?.status ?? null)],
+          };
         },
       }),
     ],

@@ -1,4 +1,4 @@
-import { type AreaEntry, defineRoute, distortId, omit, type SandboxArea } from './area.js';
+import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
 import { bodyOf, isText, textOf } from './body-schema.js';
 import type { ErrorForm } from './http-answer.js';
 
@@ -42,10 +42,6 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
         method: 'GET',
         path: MESSAGES,
         who: 'chatKey',
-        distortions: {
-          partial: (messages: readonly object[]) => messages.map((message) => omit(message, 'id')),
-          foreign: (_: unknown, previous: unknown) => previous ?? [],
-        },
         handle: ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
           if (!isText(room)) return { status: 400, message: ROOM_TEXT };
           if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
@@ -61,7 +57,6 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
         schema: postSchema,
         // One message, to a room and not to a number.
         recipients: () => [''],
-        distortions: distortId('id', { id: 'not-yours', parsed: 'not yours' }),
         handle: ({ at, body: { messageRaw, room } }) => {
           // Later than the last, whatever the clock says: its milliseconds are coarser than messages are frequent.
           const timestamp = Math.max(at * 1000, lastTimestamp + 1);

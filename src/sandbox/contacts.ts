@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AreaEntry, defineRoute, distortId, type Fields, type SandboxArea } from './area.js';
+import { type AreaEntry, defineRoute, type Fields, type SandboxArea } from './area.js';
 import { anObject, aValue, bodyOf, isCountry, isMsisdn, refusedBy, textOf } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN } from './http-answer.js';
 
@@ -90,7 +90,6 @@ export function createContactsArea(): SandboxArea {
         who: 'accountId',
         schema: contactSchema,
         recipients: readNumber,
-        distortions: distortId('id', { id: 1, addresses: { msisdn: '10000000' }, externalId: 'not-yours' }),
         handle: ({ at, path, params: { accountId: account = '' }, body }) => {
           const matching = toKeys(account, body.addresses).flatMap((key) => idOfAddress.get(key) ?? []);
           const [knownId, otherId] = new Set(matching);

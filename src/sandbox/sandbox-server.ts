@@ -5,8 +5,8 @@ import { isOnThisMachine } from '../domain/loopback.js';
 import type { Clock } from '../ports/clock.js';
 import type { AreaCall, Route, SandboxArea } from './area.js';
 import type { Keyring } from './check-credentials.js';
-import { answerOfFault, deliver } from './faults/deliver.js';
-import { type AppliedFaults, chooseRows, type FaultSet, findRowFault, isDistortion } from './faults/fault.js';
+import { deliver } from './faults/deliver.js';
+import { type AppliedFaults, type FaultSet, findRowFault } from './faults/fault.js';
 import {
   answerJson,
   answerRefused,
@@ -158,7 +158,6 @@ function serveRoute(
   { clock, keyring, ledger, faults, closing }: SandboxParts,
 ): Serve {
   const { errors = CODED_ERRORS } = area;
-  let lastGoodBody: unknown;
 
   const admit = async (request: FastifyRequest, call: AreaCall, bodyFault: string | undefined): Promise<HttpAnswer> => {
     const refused = keyring(route.who, request.headers, call.params);
@@ -167,27 +166,12 @@ function serveRoute(
     return answerRefused({ status: 429 }, errors, call.at, { 'retry-after': '1' });
   };
 
-  const afflict = (answer: HttpAnswer, after: AppliedFaults['after'], url: string): HttpAnswer => {
-    const previous = lastGoodBody;
-    const isGood = answer.status < 300;
-    if (isGood) lastGoodBody = answer.body;
-    if (after === undefined) return answer;
-    const { kind } = after.fault;
-    if (kind === 'status-after') return answerOfFault(after.fault, url, clock.now(), errors);
-    const distort = isDistortion(kind) && isGood ? route.distortions[kind] : undefined;
-    if (distort === undefined) return answer;
-    const body = distort(answer.body as never, previous as never, (recipients) => chooseRows(after, recipients));
-    return answerJson(answer.status, body, kind === 'partial' ? {} : answer.headers);
-  };
-
   return async (request, reply, entry) => {
     const { body, fault: bodyFault } = parseBody(request);
     const recipients = route.recipients(body);
-    const applied = faults.choose(area.name, route.distortions, recipients);
-    const { before, after, rows, delayMs } = applied;
-    const fault = (before ?? after)?.fault;
+    const { decisive, isBefore, rows, delayMs } = faults.choose(area.name, recipients);
     entry.messages = recipients.length;
-    entry.fault = fault?.kind ?? rows[0]?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
+    entry.fault = decisive?.kind ?? rows[0]?.fault.kind ?? (delayMs > 0 ? 'latency' : null);
     if (delayMs > 0) await clock.sleep(delayMs, closing);
     if (closing.aborted) {
       // The ledger is about to close: unprocessed requests are dropped with their connections.
@@ -195,12 +179,10 @@ function serveRoute(
       reply.raw.destroy();
       return;
     }
-    const at = clock.now();
-    const answer =
-      before === undefined
-        ? afflict(await admit(request, toCall(request, entry.number, at, body, rows), bodyFault), after, request.url)
-        : answerOfFault(before.fault, request.url, at, errors);
-    entry.status = await deliver(reply, answer, fault);
+    const call = toCall(request, entry.number, clock.now(), body, rows);
+    const processed = isBefore ? undefined : await admit(request, call, bodyFault);
+    await deliver(reply, processed, decisive, errors, clock.now());
+    if (reply.raw.headersSent) entry.status = reply.raw.statusCode;
   };
 }
 
@@ -228,7 +210,6 @@ async function process(
   if (!('body' in checked)) return refuse({ ...checked, message: bodyFault ?? checked.message });
   const [recipient] = route.isBatch ? [] : route.recipients(call.body);
   const fault = recipient === undefined ? undefined : findRowFault(call.rowFaults, recipient);
-  if (fault?.kind === 'internal-rows') return refuse({ status: 500 });
   if (fault !== undefined) {
     const code = errors === CODED_ERRORS ? ERROR_CODE.invalidMsisdn : undefined;
     return refuse({ status: 400, code, message: fault.description });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
-import { type AreaEntry, defineRoute, distortId, type SandboxArea } from './area.js';
+import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
 import { anObject, aValue, bodyOf, isEncoding, isText, isTooLongSource, refusedBy, textOf } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
@@ -55,7 +55,6 @@ export function createVerificationArea(newId: () => string): SandboxArea {
         who: 'subAccountId',
         schema: creationSchema,
         recipients: readDestination,
-        distortions: distortId('sessionID', { sessionID: '0'.repeat(32), destination: 10000000 }),
         handle: ({ at, params: { subAccountId = '' }, body }) => {
           const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
           const waiting = last !== undefined && statusAt(last, at) === 'WAITING' ? last : undefined;
@@ -81,7 +80,6 @@ export function createVerificationArea(newId: () => string): SandboxArea {
         method: 'GET',
         path: `${SESSIONS}/:sessionId`,
         who: 'subAccountId',
-        distortions: distortId('uid', { uid: '0'.repeat(32), destination: 10000000 }),
         handle: ({ at, params: { subAccountId, sessionId = '' }, query: { code } }) => {
           const session = sessions.get(sessionId);
           if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;

@@ -66,14 +66,13 @@ test('PUT /_sandbox/campaigns/{id} sets fields of a campaign, also against its s
 test.each([
   ['an unknown field', 101, { state: 3 }, /state/],
   ['another id in the body', 101, { 'campaign-id': 5 }, /campaign-id/],
-  ['status 12', 101, { status: 12 }, /^Cannot set campaign: status: /],
+  ['status 12', 101, { status: 12 }, /^Cannot set campaign: .*status/s],
   ['status -1', 101, { status: -1 }, /status/],
   ['status by name', 101, { status: 'PAUSED' }, /status/],
   ['enabled that is neither Y nor N', 101, { enabled: true }, /enabled/],
   ['a run time without offset', 101, { 'actual-run-time': '2026-01-05T09:00:00' }, /actual-run-time/],
-  ['broken JSON', 101, '{', /the body/],
-  ['a list', 101, [], /the body/],
-  ['an id that is no number', 'abc', {}, /its id is not a number/],
+  ['broken JSON', 101, '{', /object/],
+  ['a list', 101, [], /object/],
 ])('PUT /_sandbox/campaigns/{id} refuses %s with 400 and says why', async (_, id, fields, message) => {
   const client = await aClient();
   const answer = await putCampaign(client, id, fields);

@@ -1,4 +1,5 @@
 import type { Area } from '../../src/domain/areas.js';
+import { isObject } from '../../src/domain/is-object.js';
 import type { RefusedRequest } from '../../src/sandbox/http-answer.js';
 import type { Random } from '../../src/sandbox/random.js';
 import type { Answer } from '../../src/service/answer.js';
@@ -179,19 +180,22 @@ export class FaultyService {
     return respond(this.#random() < 0.5 ? 429 : 503, ownError(area, 429, 'Too many requests'), headers);
   }
 
-  /** A good answer that is none, or one of the sandbox's distortions of it. */
+  /** A good answer that is none, another's, or wrong in itself. */
   #spoil({ route, status, headers, body }: Done, previous: Done | undefined): Answer {
-    const { foreign: _, ...distortions } = route.distortions;
     const spoiled = [
       () => '<html>Please wait</html>',
       () => '',
       () => ({}),
       // A conversation's answer has nothing that tells it from another's.
       () => (previous === undefined || route.path.endsWith('/conversations') ? {} : previous.body),
-      ...Object.values(distortions).map((distort) => () => {
-        const choose = (rows: readonly string[]) => rows.map(() => this.#random() < 0.4);
-        return distort(body as never, undefined as never, choose);
-      }),
+      ...(isBatchAnswer(body)
+        ? [
+            () => ({ ...body, messages: body.messages.filter(() => this.#random() < 0.6) }),
+            () => ({ ...body, messages: body.messages.flatMap((row) => (this.#random() < 0.4 ? [row, row] : [row])) }),
+            () => ({ ...body, messages: null }),
+            () => ({ ...body, acceptedCount: body.acceptedCount + 1 }),
+          ]
+        : [() => withoutIds(body)]),
     ];
     return respond(status, this.#pick(spoiled)(), headers);
   }
@@ -199,6 +203,16 @@ export class FaultyService {
   #pick<T>(items: readonly T[]): T {
     return items[Math.floor(this.#random() * items.length)]!;
   }
+}
+
+function isBatchAnswer(body: unknown): body is { acceptedCount: number; messages: readonly unknown[] } {
+  return isObject(body) && Array.isArray(body.messages);
+}
+
+/** What it is about is left out, at whatever depth. */
+function withoutIds(body: unknown): unknown {
+  const isId = (name: string) => /^(?:uid|campaign-id|status|id|\w+I[dD])$/.test(name);
+  return JSON.parse(JSON.stringify(body ?? null, (name, value) => (isId(name) ? undefined : value)));
 }
 
 /** Rows for which a request asks something, as `<kind> <row>`. */

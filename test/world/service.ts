@@ -18,7 +18,7 @@ import { createSmsArea } from '../../src/sandbox/sms/sms.js';
 import { createVerificationArea } from '../../src/sandbox/verification.js';
 import { type Arrived, EXAMPLES, type KeptRow } from '../kinds/examples.js';
 
-/** What was done with a request that was processed, and is answered so unless a fault distorts it. */
+/** What was done with a request that was processed, and is answered so unless a fault spoils it. */
 export interface Done {
   readonly route: Route;
   readonly status: number;
@@ -116,7 +116,7 @@ export class Service {
       params,
       query: Object.fromEntries(new URLSearchParams(request.query)),
       body: checked.body,
-      rowFaults: faults.choose(area.name, route.distortions, route.recipients(request.body)).rows,
+      rowFaults: faults.choose(area.name, route.recipients(request.body)).rows,
     });
     if (isRefused(handled)) return refused(handled);
     const { status, headers = {}, entries = [], note, body } = handled;

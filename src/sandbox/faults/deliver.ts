@@ -1,44 +1,45 @@
 import type { FastifyReply } from 'fastify';
 import { answerHtml, answerRefused, type ErrorForm, type HttpAnswer } from '../http-answer.js';
-import { type SandboxFault, statusOf } from './fault.js';
+import { type SandboxFault, STATUS_KIND } from './fault.js';
 
-/** Sends an answer, or not, as the fault says. Returns the status that was sent; 0 if none was. */
+/**
+ * Sends what came of processing, undefined where the fault struck before it, as the fault says, or nothing. `form` and `now`
+ * are for errors of the area.
+ */
 export async function deliver(
   reply: FastifyReply,
-  answer: HttpAnswer,
+  processed: HttpAnswer | undefined,
   fault: SandboxFault | undefined,
-): Promise<number> {
-  switch (fault?.kind) {
+  form: ErrorForm,
+  now: number,
+): Promise<void> {
+  if (fault === undefined) return processed && send(reply, processed);
+  const status = processed?.status ?? 0;
+  switch (fault.kind) {
     case 'reset-before':
     case 'reset-after':
       reply.hijack();
       reply.raw.socket?.resetAndDestroy();
-      return 0;
-    case 'close-before':
-    case 'close-after':
-      reply.hijack();
-      reply.raw.socket?.destroy();
-      return 0;
+      return;
     case 'stall':
     case 'stall-after':
       // The socket stays open until the client, or the closing sandbox, ends it.
       reply.hijack();
-      return 0;
+      return;
     case 'truncated':
-      sendTruncated(reply, answer);
-      return answer.status;
+      return processed && sendTruncated(reply, processed);
     case 'empty':
-      return send(reply, { status: answer.status, headers: {}, body: undefined });
+      return send(reply, { status, headers: {}, body: undefined });
     case 'html':
-      return send(reply, answerHtml(answer.status));
+      return send(reply, answerHtml(status));
     default:
-      return send(reply, answer);
+      return send(reply, answerOfFault(fault, reply.request.url, now, form));
   }
 }
 
 /** The answer of `status-<code>` and of `status-after`: errors of the service in its own form, others as a proxy gives them. */
-export function answerOfFault(fault: SandboxFault, url: string, now: number, form: ErrorForm): HttpAnswer {
-  const status = statusOf(fault.kind) ?? fault.status;
+function answerOfFault(fault: SandboxFault, url: string, now: number, form: ErrorForm): HttpAnswer {
+  const status = Number(STATUS_KIND.exec(fault.kind)?.[1] ?? fault.status);
   const headers = faultHeaders(fault, status, url, now);
   const isOfProxy = status === 503 && fault.retryAfterForm === 'none';
   if (form.statuses[status] !== undefined && !isOfProxy) return answerRefused({ status }, form, now, headers);
@@ -46,16 +47,15 @@ export function answerOfFault(fault: SandboxFault, url: string, now: number, for
 }
 
 function faultHeaders(fault: SandboxFault, status: number, url: string, now: number): Record<string, string> {
-  if (status >= 300 && status < 400) return { location: fault.location ?? `/redirected${url}` };
+  if (status >= 300 && status < 400) return { location: `/redirected${url}` };
   if ((status !== 429 && status !== 503) || fault.retryAfterForm === 'none') return {};
   if (fault.retryAfterForm === 'seconds') return { 'retry-after': String(fault.retryAfter) };
   return { 'retry-after': new Date(now + fault.retryAfter * 1000).toUTCString() };
 }
 
-async function send(reply: FastifyReply, answer: HttpAnswer): Promise<number> {
+async function send(reply: FastifyReply, answer: HttpAnswer): Promise<void> {
   reply.code(answer.status).headers(answer.headers);
   await reply.send(answer.body === undefined ? undefined : toBytes(answer.body));
-  return answer.status;
 }
 
 /** Promises the whole body in Content-Length, sends half of it, and closes. */

@@ -9,22 +9,19 @@ const KINDS = {
   /** Before anything else; adds to whatever follows. */
   delay: ['latency'],
   /** In the place of processing: nothing is accepted. */
-  before: ['reset-before', 'close-before', 'stall'],
+  before: ['reset-before', 'stall'],
   /** While processing: some rows are refused. */
-  rows: ['reject-rows', 'internal-rows', 'strict-numbers'],
+  rows: ['reject-rows', 'strict-numbers'],
   /** Once processed: what was accepted stays in the ledger, whatever leaves. */
-  after: ['status-after', 'reset-after', 'close-after', 'stall-after', 'truncated', 'empty', 'html'],
-  /** After, too: a 2xx body that is well formed and yet wrong. */
-  distortion: ['partial', 'foreign', 'repeated', 'null-messages', 'wrong-count'],
+  after: ['status-after', 'reset-after', 'stall-after', 'truncated', 'empty', 'html'],
 } as const;
 
 type Phase = keyof typeof KINDS;
 type NamedKind = (typeof KINDS)[Phase][number];
-export type Distortion = (typeof KINDS)['distortion'][number];
 
 const FAULT_KINDS: readonly NamedKind[] = Object.values(KINDS).flat();
 
-const STATUS_KIND = /^status-([2-5]\d\d)$/;
+export const STATUS_KIND = /^status-([2-5]\d\d)$/;
 
 const faultSchema = z.strictObject({
   kind: z.custom<NamedKind | `status-${number}`>(
@@ -52,8 +49,6 @@ const faultSchema = z.strictObject({
   /** Seconds, for status-429 and status-503. */
   retryAfter: z.int().min(0).max(86_400).default(1),
   retryAfterForm: z.enum(['seconds', 'date', 'none']).default('seconds'),
-  /** For status-3xx; by default a path of the sandbox that nothing answers. */
-  location: z.string().optional(),
   /** For status-after. */
   status: z.int().min(200).max(599).default(500),
   /** For reject-rows: what the row's status says. */
@@ -64,18 +59,19 @@ const faultSchema = z.strictObject({
 export type FaultInput = z.input<typeof faultSchema>;
 export type SandboxFault = z.output<typeof faultSchema>;
 
-/** A fault applied to a request, with its own random numbers for that request. */
-export interface ChosenFault {
+/** A fault of rows that strikes a request, with its own random numbers for that request. */
+export interface RowFault {
   readonly fault: SandboxFault;
   readonly random: Random;
 }
 
-/** All faults applied to one request: at most one that decides the answer, and any number of delays and row faults. */
+/** What strikes one request: at most one fault that decides the answer, and any number of delays and row faults. */
 export interface AppliedFaults {
   readonly delayMs: number;
-  readonly before: ChosenFault | undefined;
-  readonly rows: readonly ChosenFault[];
-  readonly after: ChosenFault | undefined;
+  readonly rows: readonly RowFault[];
+  readonly decisive: SandboxFault | undefined;
+  /** The decisive one strikes in the place of processing. */
+  readonly isBefore: boolean;
 }
 
 /** The faults that are set. Deterministic: the same faults and the same order of requests give the same result. */
@@ -104,44 +100,42 @@ export class FaultSet {
     return this.#faults;
   }
 
-  /** Call once for each request, in the order of arrival. `distortions` are those that its answer can have. */
-  choose(area: Area, distortions: object, recipients: readonly string[]): AppliedFaults {
+  /** Call once for each request, in the order of arrival. */
+  choose(area: Area, recipients: readonly string[]): AppliedFaults {
     const nth = (this.#requestsOf.get(area) ?? 0) + 1;
     this.#requestsOf.set(area, nth);
     let delayMs = 0;
-    let decisive: ChosenFault | undefined;
-    const rows: ChosenFault[] = [];
+    let decisive: SandboxFault | undefined;
+    const rows: RowFault[] = [];
     for (const fault of this.#faults) {
       const phase = phaseOf(fault.kind);
-      const isDecisive = phase !== 'delay' && phase !== 'rows';
-      if (isDecisive && decisive !== undefined) continue;
-      if (!strikes(fault, area, nth) || !concerns(fault, distortions, recipients)) continue;
+      const isDecisive = phase === 'before' || phase === 'after';
+      if ((isDecisive && decisive !== undefined) || !strikes(fault, area, nth, recipients)) continue;
       fault.applied += 1;
-      const chosen = { fault, random: createRandom(fault.seed, -nth) };
       if (phase === 'delay') delayMs += fault.delayMs;
-      else if (phase === 'rows') rows.push(chosen);
-      else decisive = chosen;
+      else if (phase === 'rows') rows.push({ fault, random: createRandom(fault.seed, -nth) });
+      else decisive = fault;
     }
-    const isBefore = decisive !== undefined && phaseOf(decisive.fault.kind) === 'before';
-    return { delayMs, rows, before: isBefore ? decisive : undefined, after: isBefore ? undefined : decisive };
+    return { delayMs, rows, decisive, isBefore: decisive !== undefined && phaseOf(decisive.kind) === 'before' };
   }
 }
 
-function strikes(fault: SandboxFault & { readonly applied: number }, area: Area, nth: number): boolean {
+function strikes(
+  fault: SandboxFault & { readonly applied: number },
+  area: Area,
+  nth: number,
+  recipients: readonly string[],
+): boolean {
+  const { endingWith } = fault;
   if (fault.area !== undefined && fault.area !== area) return false;
   if (fault.times !== undefined && fault.applied >= fault.times) return false;
   if (fault.nth !== undefined && ![fault.nth].flat().includes(nth)) return false;
+  if (endingWith !== undefined && !recipients.some((recipient) => recipient.endsWith(endingWith))) return false;
   return createRandom(fault.seed, nth)() < fault.rate;
 }
 
-/** Skips distortions that the route's answers cannot have, and number faults for requests without such numbers. */
-function concerns({ endingWith, kind }: SandboxFault, distortions: object, recipients: readonly string[]): boolean {
-  if (endingWith !== undefined && !recipients.some((recipient) => recipient.endsWith(endingWith))) return false;
-  return !isDistortion(kind) || kind in distortions;
-}
-
 /** The rows of a request that a fault is about: those whose number ends so, or a share of them, one at least. */
-export function chooseRows({ fault, random }: ChosenFault, recipients: readonly string[]): boolean[] {
+export function chooseRows({ fault, random }: RowFault, recipients: readonly string[]): boolean[] {
   const { endingWith } = fault;
   if (endingWith !== undefined) return recipients.map((recipient) => recipient.endsWith(endingWith));
   const count = fault.rows === 0 ? 0 : Math.max(1, Math.round(fault.rows * recipients.length));
@@ -152,19 +146,9 @@ export function chooseRows({ fault, random }: ChosenFault, recipients: readonly 
  * The first row fault that applies to a request about one row; `strict-numbers` depends on the number's form alone, and
  * is not among them.
  */
-export function findRowFault(chosen: readonly ChosenFault[], recipient: string): SandboxFault | undefined {
+export function findRowFault(chosen: readonly RowFault[], recipient: string): SandboxFault | undefined {
   return chosen.find((each) => each.fault.kind !== 'strict-numbers' && chooseRows(each, [recipient])[0] === true)
     ?.fault;
-}
-
-/** Undefined for a kind that is not `status-<code>`. */
-export function statusOf(kind: SandboxFault['kind']): number | undefined {
-  const code = STATUS_KIND.exec(kind)?.[1];
-  return code === undefined ? undefined : Number(code);
-}
-
-export function isDistortion(kind: SandboxFault['kind']): kind is Distortion {
-  return phaseOf(kind) === 'distortion';
 }
 
 function phaseOf(kind: SandboxFault['kind']): Phase {

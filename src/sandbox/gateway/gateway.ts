@@ -1,14 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import {
-  defineRoute,
-  distortId,
-  type Fields,
-  type Handled,
-  type Route,
-  type SandboxArea,
-  type WrittenRoute,
-} from '../area.js';
+import { defineRoute, type Fields, type Handled, type Route, type SandboxArea, type WrittenRoute } from '../area.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
 import {
@@ -86,7 +78,6 @@ export function createGatewayArea(newId: () => string): SandboxArea {
       who: 'gatewayKey',
       schema: updateSchema,
       recipients: readPhone,
-      distortions: distortId('id'),
       handle: (conversation, { at, body }) => {
         const { conversationId, channelId, state } = conversation;
         if (body.channelId !== undefined && body.channelId !== channelId) {
@@ -115,7 +106,6 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${BASE}/webhooks`,
         who: 'gatewayKey',
         schema: webhookSchema,
-        distortions: distortId('id'),
         handle: ({ body: webhook }) => {
           const webhookId = String(FIRST_WEBHOOK_ID + uriOfWebhook.size);
           const row: GatewayRow = { kind: 'webhook', webhookId, ...webhook };
@@ -132,7 +122,6 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${BASE}/channels`,
         who: 'gatewayKey',
         schema: channelSchema,
-        distortions: distortId('id'),
         handle: ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
           if (!uriOfWebhook.has(webhookId)) {
             return { status: 400, code: 'invalid_webhook', message: `Webhook ID ${webhookId} is invalid.` };
@@ -153,7 +142,6 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         who: 'gatewayKey',
         schema: conversationSchema,
         recipients: readPhone,
-        distortions: distortId('conversationId'),
         handle: ({ at, body }) => {
           const channel = channels.get(body.channelId);
           if (channel === undefined) {

@@ -1,8 +1,8 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
-import { type AreaCall, defineRoute, type Route, type SandboxArea } from '../area.js';
+import { type AreaCall, defineRoute, type SandboxArea } from '../area.js';
 import { isMsisdn, isTooLongSource } from '../body-schema.js';
-import { type ChosenFault, chooseRows } from '../faults/fault.js';
+import { chooseRows, type RowFault } from '../faults/fault.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import type { RateLimits } from '../rate-limit.js';
@@ -47,7 +47,6 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         check: checkBatch,
         recipients: readDestinations,
         isBatch: true,
-        distortions: BATCH_DISTORTIONS,
         handle: ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }: AreaCall<BatchRequest>) => {
           const isStrict = rowFaults.some(({ fault }) => fault.kind === 'strict-numbers');
           if (isStrict && batch.messages.some(({ destination }) => !isMsisdn(destination))) {
@@ -62,14 +61,14 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
               : undefined,
           );
           const entries = rows.filter((row) => row !== undefined);
-          const answer = (): AnswerRow[] => {
+          const answer = () => {
             // Refused rows of a batch share one umid, as the documentation's samples repeat theirs.
             const umid = umidOf(0);
             const answers = judged.map((one, place) => toAnswerRow(one, rows[place]?.umid ?? umid));
             // Never in the order of the request: it is not promised, and a client that joins by position must fail.
             return shuffle(answers, createRandom(number));
           };
-          const body: BatchAnswer = {
+          const body = {
             batchId,
             clientBatchId: batch.clientBatchId ?? null,
             acceptedCount: entries.length,
@@ -148,7 +147,7 @@ const MAX_PARTS = 10;
 function judgeMessages(
   { messages, template = {} }: BatchRequest,
   now: number,
-  rowFaults: readonly ChosenFault[],
+  rowFaults: readonly RowFault[],
 ): JudgedMessage[] {
   let lastText: string | undefined;
   let lastEncoding: string | undefined;
@@ -171,13 +170,12 @@ function judgeMessages(
   });
   // A row that the service would accept is refused where a fault says so.
   for (const chosen of rowFaults) {
-    const { kind, description } = chosen.fault;
-    if (kind === 'strict-numbers') continue;
+    if (chosen.fault.kind === 'strict-numbers') continue;
     const destinations = messages.map(({ destination }) => destination);
     for (const [place, isChosen] of chooseRows(chosen, destinations).entries()) {
       const one = judged[place];
       if (!isChosen || one?.refusal !== undefined) continue;
-      (one as JudgedMessage).refusal = kind === 'reject-rows' ? description : 'Internal server error';
+      (one as JudgedMessage).refusal = chosen.fault.description;
     }
   }
   return judged;
@@ -207,16 +205,6 @@ function toRow(
   };
 }
 
-interface BatchAnswer {
-  readonly batchId: string;
-  readonly clientBatchId: string | null;
-  readonly acceptedCount: number;
-  readonly rejectedCount: number;
-  readonly messages: readonly AnswerRow[] | null;
-}
-
-type AnswerRow = ReturnType<typeof toAnswerRow>;
-
 function toAnswerRow({ message: { clientMessageId, destination }, encoding, refusal }: JudgedMessage, umid: string) {
   return {
     umid,
@@ -235,33 +223,6 @@ function createUmids(batchId: string): (offset: number) => string {
   const first = Number.parseInt(batchId.slice(0, 8), 16) + 1;
   const rest = batchId.slice(8);
   return (offset) => ((first + offset) >>> 0).toString(16).padStart(8, '0') + rest;
-}
-
-/** Batch answers that are well formed and wrong. Those of rows leave an answer without `messages` as it is. */
-const BATCH_DISTORTIONS: Route['distortions'] = {
-  partial: (body: BatchAnswer, _, choose) => {
-    const chosen = choose(destinationsOf(body));
-    return changeRows(body, (rows) => rows.filter((_, place) => !chosen[place]));
-  },
-  repeated: (body: BatchAnswer, _, choose) => {
-    const chosen = choose(destinationsOf(body));
-    return changeRows(body, (rows) => rows.flatMap((row, place) => (chosen[place] ? [row, row] : [row])));
-  },
-  foreign: (body: BatchAnswer, previous: BatchAnswer | undefined) =>
-    changeRows(
-      body,
-      (rows) => previous?.messages ?? rows.map((row, place) => ({ ...row, clientMessageId: `not-yours-${place}` })),
-    ),
-  'null-messages': (body: BatchAnswer) => ({ ...body, messages: null }),
-  'wrong-count': (body: BatchAnswer) => ({ ...body, acceptedCount: body.acceptedCount + 1 }),
-};
-
-function changeRows(body: BatchAnswer, change: (rows: readonly AnswerRow[]) => readonly AnswerRow[]): BatchAnswer {
-  return body.messages === null ? body : { ...body, messages: change(body.messages) };
-}
-
-function destinationsOf({ messages }: BatchAnswer): string[] {
-  return (messages ?? []).map(({ destination }) => destination);
 }
 
 function readDestinations(body: unknown): readonly string[] {

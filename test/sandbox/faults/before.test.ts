@@ -9,15 +9,9 @@ test.each([200, 202, 204, 206] as const)('fault status-%i is answered without a 
 });
 
 test.each([301, 302, 303, 307, 308] as const)('fault status-%i points elsewhere', async (status) => {
-  const client = await aClient(
-    {},
-    { kind: `status-${status}`, nth: 1 },
-    { kind: `status-${status}`, location: 'https://elsewhere.example/x' },
-  );
-  const first = await client.sendBatch(aBatch());
-  expect([first.status, first.headers.location]).toEqual([status, `/redirected${BATCH_PATH}`]);
-  const second = await client.sendBatch(aBatch());
-  expect(second.headers.location).toBe('https://elsewhere.example/x');
+  const client = await aClient({}, { kind: `status-${status}` });
+  const answer = await client.sendBatch(aBatch());
+  expect([answer.status, answer.headers.location]).toEqual([status, `/redirected${BATCH_PATH}`]);
   expect(await client.ledger()).toEqual([]);
 });
 
@@ -34,13 +28,11 @@ test.each([429, 503] as const)('fault status-%i asks to wait, in seconds, by a d
   expect(waits).toEqual(['1', '30', new Date(at(30_000)).toUTCString(), undefined]);
 });
 
-test.each([
-  ['reset-before', 'ECONNRESET'],
-  ['close-before', 'UND_ERR_SOCKET'],
-] as const)('fault %s ends the connection without an answer, unprocessed', async (kind, code) => {
+test('fault reset-before ends the connection without an answer, unprocessed', async () => {
+  const kind = 'reset-before';
   const client = await aClient({}, { kind });
-  await expect(client.sendBatch(aBatch())).rejects.toMatchObject({ code });
-  await expect(client.createContact(aContact())).rejects.toMatchObject({ code });
+  await expect(client.sendBatch(aBatch())).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(client.createContact(aContact())).rejects.toMatchObject({ code: 'ECONNRESET' });
   expect(await client.ledger()).toEqual([]);
   expect([...client.sandbox.readRequests()]).toMatchObject([
     { area: 'sms', status: 0, messages: 3, fault: kind },

@@ -46,12 +46,6 @@ test('the first of several deciding faults decides, and the others are not used 
   expect(await statuses(client, 3)).toEqual([500, 502, 200]);
 });
 
-test('a distortion passes by an area whose answers cannot suffer it', async () => {
-  const client = await aClient({}, { kind: 'null-messages', times: 1 });
-  expect((await client.createContact(aContact())).status).toBe(201);
-  expect((await client.sendBatch(aBatch(1))).body.messages).toBeNull();
-});
-
 test('setting faults replaces those that were set, and an empty list ends them', async () => {
   const client = await aClient({}, { kind: 'status-500' });
   client.sandbox.setFaults([{ kind: 'status-502' }]);

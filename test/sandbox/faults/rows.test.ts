@@ -9,16 +9,15 @@ interface Row {
 const rejected = (rows: Row[]) => rows.filter(({ status }) => status.code === 'REJECTED');
 const idsOf = (rows: Row[]) => rows.map(({ clientMessageId }) => clientMessageId);
 
-test.each([
-  ['reject-rows', 'Invalid MSISDN format (not E.164 international number)'],
-  ['internal-rows', 'Internal server error'],
-] as const)('fault %s refuses a share of the rows, and those are not in the ledger', async (kind, description) => {
-  const client = await aClient({}, { kind, rows: 0.5, seed: 3 });
+test('fault reject-rows refuses a share of the rows, and those are not in the ledger', async () => {
+  const client = await aClient({}, { kind: 'reject-rows', rows: 0.5, seed: 3 });
   const { status, body } = await client.sendBatch(aBatch(8));
   expect(status).toBe(200);
   expect(body).toMatchObject({ acceptedCount: 4, rejectedCount: 4 });
   const refused = rejected(body.messages);
-  expect(refused.map((row) => row.status.description)).toEqual(Array(4).fill(description));
+  expect(refused.map((row) => row.status.description)).toEqual(
+    Array(4).fill('Invalid MSISDN format (not E.164 international number)'),
+  );
   const sent = await client.sentIds();
   expect([...sent, ...idsOf(refused)].toSorted()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5', 'm6', 'm7', 'm8']);
 });
@@ -57,8 +56,8 @@ test('fault status-400 with endingWith refuses only batches that hold such a num
   expect((await client.sendBatch(aBatch(2))).status).toBe(200);
 });
 
-test.each(['reject-rows', 'internal-rows'] as const)('fault %s refuses no request without rows', async (kind) => {
-  const client = await aClient({}, { kind, rows: 1 });
+test('fault reject-rows refuses no request without rows', async () => {
+  const client = await aClient({}, { kind: 'reject-rows', rows: 1 });
   const answers = [await readCampaign(client, 101), await changeCampaign(client, 101, 'PAUSED'), await read(client)];
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
