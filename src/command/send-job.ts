@@ -4,7 +4,7 @@ import { UserError } from '../domain/errors.js';
 import type { NotSent } from '../domain/row.js';
 import type { Job } from '../job/job.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import type { FindHad } from '../kinds/step-kind.js';
+import type { FindHad } from '../kinds/row-judge.js';
 import { beginPeople } from '../people/had-already.js';
 import { notePeople } from '../people/people-memory.js';
 import { JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';

@@ -2,11 +2,11 @@ import type { RowOutcomes, Verdict } from '../domain/row.js';
 import type { RowStep } from '../job/job.js';
 import type { Response } from '../service/answer.js';
 import { inDoubt } from './outcomes.js';
-import type { DraftText, PlannerContext, RequestPart, RowDraft, RowPlanner, StepKind } from './step-kind.js';
+import type { DraftText, RequestPart, RowDraft, RowPlanner, StepKind } from './step-kind.js';
 
 /** A kind with one row a request, whose fragment is the body. */
 interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner' | 'splitBody' | 'readOutcomes'> {
-  createPlanner(step: S, context: PlannerContext): Pick<RowPlanner, 'refuse' | 'preview'> & Partial<RowPlanner>;
+  readonly preview: RowPlanner['preview'];
   /** What an answer must have to be read: `a contact's id`. */
   readonly answersWith: string;
   /** Reads a 2xx answer to `body`; undefined where it does not have that, and the row is in doubt. */
@@ -14,16 +14,15 @@ interface OneRowKind<S extends RowStep> extends Omit<StepKind<S>, 'createPlanner
 }
 
 export function oneRowKind<S extends RowStep>(kind: OneRowKind<S>): StepKind<S> {
-  const { createPlanner, answersWith, readAnswer, ...rest } = kind;
+  const { preview, answersWith, readAnswer, ...rest } = kind;
   return {
     ...rest,
-    createPlanner: (step, context) => ({
+    createPlanner: () => ({
       rowsPerRequest: 1,
       segmentsPerRequest: Number.POSITIVE_INFINITY,
-      messagesPerRow: 0,
       openBody: () => '',
       closeBody: '',
-      ...createPlanner(step, context),
+      preview,
     }),
     splitBody: (body) => body,
     readOutcomes: (response, part, body) =>

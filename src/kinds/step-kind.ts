@@ -140,28 +140,10 @@ export interface PlannedRowFacts {
   readonly facts: readonly string[];
 }
 
+/** What the ids of a step's requests are made of. */
 export interface PlannerContext {
   readonly planId: string;
   readonly step: number;
-  /** Why a row with this number is skipped: a suppression list of the step has it. Undefined where none has. */
-  readonly findSuppressed: (number: number) => Skip | undefined;
-  /** Absent where nothing is known of any number. */
-  readonly had?: HadRows | undefined;
-  /** Where the row with this ordinal (over all files of the step) stands, for people. */
-  readonly describeRow: (ordinal: number) => string;
-}
-
-/** Why a row is skipped whose number had its text already, or too many; `note`: the row is planned. */
-export interface HadRows {
-  readonly find: FindHad;
-  note(number: number, textOf: () => number): void;
-}
-
-/** `textOf`: the digest of sender and text, asked for where the number is known. */
-export type FindHad = (number: number, textOf: () => number) => HadSkip | undefined;
-
-export interface HadSkip extends Skip {
-  readonly code: 'had-it-already' | 'too-often';
 }
 
 /**
@@ -194,31 +176,24 @@ export interface RowDraft {
   readonly forcesUcs2?: string | undefined;
   /** Characters that were replaced in the text, each once; absent where none was. */
   readonly replaced?: string | undefined;
-  /** Its group where a column says the zone of each row (hours/zone-groups.ts). */
+  /** Its group where not all rows have the same hours (hours/zone-groups.ts): rows of different ones share no request. */
   readonly hours?: string;
 }
 
-/** Turns the drafts of one step into requests, in order: what depends on other rows. */
+/** Turns the drafts of one step into requests, in order. */
 export interface RowPlanner {
   /** The most; the first requests of a step hold fewer. */
   readonly rowsPerRequest: number;
   /** A row that would exceed it begins the next request. */
   readonly segmentsPerRequest: number;
-  readonly messagesPerRow: 0 | 1;
-  /** Calls that one request takes, for the estimate; absent where it is one. */
-  readonly callsPerRequest?: number;
   /** The group of all its rows, where they have the same hours. */
   readonly hours?: string | undefined;
-  /** Why a row is not sent, its draft's own refusal among the reasons; undefined where it is. Absent: that alone. */
-  refuse?(row: DraftedRow): RowRefusal | undefined;
-  /** Called of a row that is not refused, by `findHours` either: it is planned. */
-  note?(row: DraftedRow): void;
+  /** Of sender and text, by which is known who had it; absent where a row is none that a person reads. */
+  digestText?(row: DraftedRow): number;
   /** The text behind each fragment, before and after the row's index among the planned; absent if the index is not sent. */
   readonly indexed?: { readonly before: string; readonly behind: string };
   /** For a person who looks at the plan. */
   preview(row: DraftedRow): Preview;
-  /** The group of hours of a number of a country, or why it has none; absent where all rows have the same. Rows of different ones share no request. */
-  readonly findHours?: (country: string | undefined) => string | RowRefusal;
   /** The request body is `open(request)`, the rows' fragments joined by commas, `close`. */
   openBody(request: number): string;
   readonly closeBody: string;
@@ -245,10 +220,4 @@ export interface Preview {
 
 export function reject(rejection: Rejection): RowRefusal {
   return { kind: 'rejected', rejection };
-}
-
-/** Skips a row whose number or session an earlier row has. */
-export function skipDuplicate(what: 'number' | 'session', earlier: number, context: PlannerContext): RowRefusal {
-  const reason = `The same ${what} stands in ${context.describeRow(earlier)}, which is the one used`;
-  return { kind: 'skipped', skip: { code: 'duplicate', reason } };
 }

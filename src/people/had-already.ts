@@ -3,7 +3,7 @@ import { countOf } from '../domain/count-of.js';
 import { remember } from '../domain/is-object.js';
 import { formatDay } from '../domain/stated-time.js';
 import type { Job } from '../job/job.js';
-import type { FindHad, HadSkip } from '../kinds/step-kind.js';
+import type { FindHad, HadSkip } from '../kinds/row-judge.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { HadFigures } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';

@@ -1,14 +1,13 @@
 import { countOf, format } from '../domain/count-of.js';
 import type { Rejection } from '../domain/row.js';
 import { numbersOf } from '../filter/compile-country-test.js';
-import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
 import type { InputFile } from '../input/inputs.js';
 import type { ReadBlock, RecordReader } from '../input/record-reader.js';
 import type { RowStep } from '../job/job.js';
-import type { PlannerContext, RowPlanner } from '../kinds/step-kind.js';
+import { type JudgeContext, RowJudge } from '../kinds/row-judge.js';
 import { ColumnBinding } from './columns/bind-columns.js';
-import { DraftedRows, judgeRow } from './format/drafted-row.js';
+import { DraftedRows } from './format/drafted-row.js';
 import type { InputReader } from './plan-deps.js';
 import type { ProblemList } from './problems.js';
 import { findRefusal } from './reimport/own-outputs.js';
@@ -29,12 +28,12 @@ export interface InputHead {
  */
 export async function checkInputHead(
   file: InputFile,
-  { step, number, findSuppressed }: { step: RowStep; number: number } & Pick<PlannerContext, 'findSuppressed'>,
+  { step, number, findSuppressed }: { step: RowStep; number: number } & Pick<JudgeContext, 'findSuppressed'>,
   { reader, problems }: { reader: Omit<InputReader, 'spoolStandardInput'>; problems: ProblemList },
 ): Promise<InputHead | undefined> {
   const records = reader.readRecords(file, step.input);
   const mayGrow = file.format === 'ndjson';
-  const planner = createRowPlanner(step, { planId: 'check', step: number, findSuppressed, describeRow: String });
+  const judge = new RowJudge(step, {}, { findSuppressed, describeRow: String });
   return problems.gather(file.shown, async () => {
     const { first, isWhole } = await readHead(records);
     for (const own of records.ownColumns) {
@@ -47,7 +46,7 @@ export async function checkInputHead(
     const tally = where && new FilterTally(where, numbersOf(step));
     const { draftRow } = binding;
     const row = first && draftRow && new DraftedRows(first, draftRow);
-    const { countries, rejections, rows } = judgeRows(row, { planner, tally, columns: records.columns });
+    const { countries, rejections, rows } = judgeRows(row, { judge, tally, columns: records.columns });
     const warnings = (tally?.figures() ?? []).flatMap(({ warning }) => warning ?? []);
     return { isWhole, countries, notices: [...explainRejected(file.shown, rejections, rows), ...warnings] };
   });
@@ -56,19 +55,19 @@ export async function checkInputHead(
 /** What would become of the first rows, those aside that cannot be read; `tally` counts what the funnel of a plan warns of. */
 function judgeRows(
   row: DraftedRows | undefined,
-  { planner, tally, columns }: { planner: RowPlanner; tally: FilterTally | undefined; columns: readonly string[] },
+  { judge, tally, columns }: { judge: RowJudge; tally: FilterTally | undefined; columns: readonly string[] },
 ): { countries: string[]; rejections: Rejection[]; rows: number } {
   const found = { countries: [] as string[], rejections: [] as Rejection[], rows: 0 };
   for (; row !== undefined && row.index < row.count; row.index += 1) {
     if (row.fault !== undefined) continue;
     row.ordinal = found.rows;
     found.rows += 1;
-    const judged = judgeRow(row, planner);
-    if (typeof judged !== 'object') {
+    const refusal = judge.refuse(row);
+    if (refusal === undefined) {
       if (row.country !== undefined) found.countries.push(row.country);
       tally?.addKept(row.cells, columns);
-    } else if (judged.kind === 'rejected') found.rejections.push(judged.rejection);
-    else if (judged.skip.code === 'filtered') tally?.add(judged.skip.reason, row.cells, columns);
+    } else if (refusal.kind === 'rejected') found.rejections.push(refusal.rejection);
+    else if (refusal.skip.code === 'filtered') tally?.add(refusal.skip.reason, row.cells, columns);
   }
   return found;
 }

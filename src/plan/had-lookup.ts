@@ -1,4 +1,4 @@
-import type { HadRows } from '../kinds/step-kind.js';
+import type { HadRows } from '../kinds/row-judge.js';
 import type { HadFigures, Plan, PlannedStep } from './format/plan-file.js';
 
 /** Who had which text by earlier runs, as one step asks it. */

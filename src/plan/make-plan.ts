@@ -80,6 +80,7 @@ async function planSelection(
   assertTimes(job, fed, { nowMs: options.nowMs, task: 'plan the job', hint: 'Change it in the job file' });
   const id = planIdInstead(identifyPlan(job, selection, occurrence), options.isAbandoned ?? (() => false));
   const owners = options.ownersFor({ id });
+  const refuseTwin: RowOwners['refuseTwin'] = (...row) => owners.refuseTwin(...row);
   let repeats: readonly Repeat[] = [];
   const made = await writeNewPlan(
     { id, occurrence, job },
@@ -87,7 +88,7 @@ async function planSelection(
     async (begin, { scratch, directory }) => {
       const steps: PlannedStep[] = [];
       for (const step of selection.steps) {
-        const planned = await planStep(step, { ...begin(), owners, refusesOptOuts: true });
+        const planned = await planStep(step, { ...begin(), owners, refuseTwin });
         steps.push(moveSpool(planned, spool, join(directory, 'stdin')));
       }
       problems.throwIfAny();

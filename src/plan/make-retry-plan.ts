@@ -1,8 +1,6 @@
 import { RowWriter } from '../domain/bytes/row-writer.js';
-import type { InputFile } from '../input/inputs.js';
 import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../input/record-reader.js';
 import { isRowStep, type Step } from '../job/job.js';
-import type { DraftRow, RowPlanner } from '../kinds/step-kind.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
 import type { DigestedInput } from './inputs/select-inputs.js';
@@ -14,13 +12,11 @@ import { assertTimes } from './time-faults.js';
 import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
 
 /** Rows that were planned before, by steps. */
-export interface RowsSource<S extends SourceStep = SourceStep> {
-  readonly steps: readonly S[];
+export interface RowsSource {
+  readonly steps: readonly SourceStep[];
   /** In the order of their inputs; of a step with stages, in any. */
-  rowsOf(step: S): AsyncGenerator<RowLine>;
+  rowsOf(step: SourceStep): AsyncGenerator<RowLine>;
   readonly refuseTwin?: PlanStepContext['refuseTwin'];
-  /** How the rows of a test are sent, whatever would be planned by now; absent: they are planned anew. */
-  readonly replay?: (step: S, planner: RowPlanner) => DraftRow;
 }
 
 export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
@@ -34,8 +30,8 @@ export interface SourceStep extends Pick<PlannedStep, 'number' | 'stages'> {
  * sent. Suppression lists are read again: recipients who opted out since are skipped. The same rows give the same id, and a plan that
  * was never applied is replaced. The caller must claim the rows before the plan can be sent.
  */
-export async function makeRetryPlan<S extends SourceStep>(
-  source: RowsSource<S>,
+export async function makeRetryPlan(
+  source: RowsSource,
   head: PlanHead,
   { deps, place, task, hint }: { deps: PlanDeps; place: PlanPlace; task: string; hint: string },
 ): Promise<MadePlan> {
@@ -49,49 +45,33 @@ export async function makeRetryPlan<S extends SourceStep>(
   const made = await writeNewPlan(head, context, async (begin) => {
     const steps: PlannedStep[] = [];
     for (const planned of source.steps) {
-      for (const step of stepOf(planned))
-        steps.push(await planRows(step, planned, { source, context: begin(), directory: job.directory }));
+      for (const step of stepOf(planned)) steps.push(await planRows(step, planned, { source, head, context: begin() }));
     }
     return steps;
   });
   return made as MadePlan;
 }
 
-async function planRows<S extends SourceStep>(
+async function planRows(
   step: Step,
-  planned: S,
-  { source, context, directory }: { source: RowsSource<S>; context: PlanStepContext; directory: string },
+  planned: SourceStep,
+  { source, head, context }: { source: RowsSource; head: PlanHead; context: PlanStepContext },
 ): Promise<PlannedStep> {
   const { number } = planned;
-  const { deps } = context;
-  if (!isRowStep(step))
-    return planStep({ step, number, listed: [], inputs: [], suppression: [], leftOut: [] }, context);
+  const selection = { step, number, listed: [], inputs: [], suppression: [], leftOut: [] };
+  if (!isRowStep(step)) return planStep(selection, context);
   const inputs = planned.inputs.map((input): DigestedInput => {
     const { file, path = '', sha256 = '', contentSha256 = '', bytes = 0 } = input;
     return { file: { path, shown: file, format: 'csv' }, sha256, bytes, contentSha256 };
   });
-  const places = new Map<InputFile, number>(inputs.map(({ file }, index) => [file, index]));
-  const { replay } = source;
   // Of a test no list is asked here: it goes to own numbers.
-  const suppression = replay === undefined ? await listCurrentSuppression(step, directory, context) : [];
+  const { testOf, job } = head;
+  const suppression = testOf === undefined ? await listCurrentSuppression(step, job.directory, context) : [];
   const records = new PlannedRecords(planned, () => source.rowsOf(planned));
-  const reader: PlanDeps['reader'] = {
-    ...deps.reader,
-    readRecords: (file, input) => {
-      const index = places.get(file);
-      return index === undefined ? deps.reader.readRecords(file, input) : records.readInput(index);
-    },
-  };
+  const { refuseTwin } = source;
+  const readPlanned = (index: number) => records.readInput(index);
   try {
-    const made = await planStep(
-      { step, number, listed: [], inputs, suppression, leftOut: [] },
-      {
-        ...context,
-        refuseTwin: source.refuseTwin,
-        replay: replay && ((planner) => replay(planned, planner)),
-        deps: { ...deps, reader },
-      },
-    );
+    const made = await planStep({ ...selection, inputs, suppression }, { ...context, refuseTwin, readPlanned });
     // Of the rows that the file has, not of those that are planned again.
     const known = made.inputs.map((input, index) => ({ ...input, rowsSha256: planned.inputs[index]?.rowsSha256 }));
     return { ...made, inputs: known };

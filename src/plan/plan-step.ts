@@ -3,14 +3,15 @@ import { UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { StatedTime } from '../domain/stated-time.js';
 import { numbersOf } from '../filter/compile-country-test.js';
-import { createRowPlanner } from '../filter/filter-rows.js';
 import { FilterTally } from '../filter/filter-tally.js';
+import type { RecordReader } from '../input/record-reader.js';
 import { type ActionStep, isRowStep, type RowStep } from '../job/job.js';
-import { actionKindOf } from '../kinds/kinds.js';
-import type { DraftRow, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
+import { actionKindOf, kindOf } from '../kinds/kinds.js';
+import { RowJudge } from '../kinds/row-judge.js';
+import type { RowPlanner, RowRefusal } from '../kinds/step-kind.js';
 import type { CostTally } from '../prices/cost-tally.js';
 import { ColumnBinding, joinColumns } from './columns/bind-columns.js';
-import { DraftedRows, judgeRow } from './format/drafted-row.js';
+import { DraftedRows } from './format/drafted-row.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import { StepWriter } from './format/step-writer.js';
 import type { HadLookup } from './had-lookup.js';
@@ -34,18 +35,16 @@ export interface PlanStepContext {
   /** Absent: hours that never come are not refused. */
   readonly nowMs?: number | undefined;
   readonly notAfter?: StatedTime | undefined;
-  /** For re-imported rows that other plans may have claimed; absent otherwise. */
+  /** Of new files, in which rows of other plans may come back: who has those. Absent where no new file is planned. */
   readonly owners?: RowOwners;
   /** Absent where the job has no prices. */
   readonly prices?: LoadedPrices | undefined;
   /** Who had which text before; absent where no one did. */
   readonly had?: HadLookup | undefined;
-  /** Refuses a file whose numbers are nearly all on the step's suppression lists: absent where no new file is planned. */
-  readonly refusesOptOuts?: true;
-  /** Why a row that is retried, by its id, is not sent though it could be: its first fact is that of another row. */
-  readonly refuseTwin?: ((step: number, id: string, key: string) => RowRefusal | undefined) | undefined;
-  /** Drafts of rows that were planned before, in their order; absent: they are drafted from their cells. */
-  readonly replay?: ((planner: RowPlanner) => DraftRow) | undefined;
+  /** Why a row that has an id is not sent though it could be: its first fact is that of another row. */
+  readonly refuseTwin?: RowOwners['refuseTwin'] | undefined;
+  /** The rows of a file that were planned before, by the index of the file; absent: they are read from it. */
+  readonly readPlanned?: (index: number) => RecordReader;
 }
 
 /** What the files of a step are planned with. */
@@ -54,7 +53,7 @@ interface StepPlanning {
   readonly number: number;
   readonly context: PlanStepContext;
   readonly planner: RowPlanner;
-  readonly replayed: DraftRow | undefined;
+  readonly judge: RowJudge;
   readonly writer: StepWriter;
   readonly rows: RowOrdinals;
   readonly reimported: ReimportedRows | undefined;
@@ -71,27 +70,23 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     step.suppress !== undefined ? await loadSuppression(selection.suppression, step.input, context) : undefined;
   const rows = new RowOrdinals();
   const describeRow = (row: number) => rows.describe(row);
-  const created = createRowPlanner(step, {
-    planId,
-    step: number,
-    findSuppressed: (e164) => suppression?.find(e164),
-    had: context.had,
-    describeRow,
-  });
-  const replayed = context.replay?.(created);
-  const { refuse: _refuse, note: _note, ...sending } = created;
-  const planner = replayed === undefined ? created : sending;
+  const ofKind = kindOf(step);
+  const planner = ofKind.createPlanner(step, { planId, step: number });
+  const findSuppressed = (e164: number) => suppression?.find(e164);
+  const judge = new RowJudge(step, planner, { findSuppressed, had: context.had, describeRow });
   const { kind, limits } = step;
   const { where } = step.input;
   const chooser = createStageChooser(step);
-  const writer = await StepWriter.create(deps.files, directory, { number, kind, planner, limits, chooser });
+  const callsPerRequest = ofKind.precondition?.isNeeded(step) === true ? 2 : 1;
+  const about = { number, kind, planner, limits, chooser, callsPerRequest };
+  const writer = await StepWriter.create(deps.files, directory, about);
   const reimported = context.owners && new ReimportedRows({ kind, number }, context.owners, { describeRow });
   const planning: StepPlanning = {
     step,
     number,
     context,
     planner,
-    replayed,
+    judge,
     writer,
     rows,
     reimported,
@@ -108,7 +103,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
     );
     for (const [index, input] of selection.inputs.entries()) {
       files.push(await planFile(planning, index, input));
-      const fault = context.refusesOptOuts && suppression?.refuseAudience(input);
+      const fault = context.owners && suppression?.refuseAudience(input);
       if (fault !== undefined) problems.add({ where: input.file.shown, ...fault });
     }
     if (planning.costs !== undefined) refuseMissing(planning.costs, { number, kind }, context);
@@ -163,14 +158,11 @@ async function planFile(
   index: number,
   input: DigestedInput,
 ): Promise<Omit<PlannedInput, 'columnMap'>> {
-  const { step, context, rows, writer, tally, replayed } = planning;
+  const { step, context, rows, writer, tally } = planning;
   const { deps, problems } = context;
   const { shown: file, path, format } = input.file;
-  const reader = deps.reader.readRecords(input.file, step.input, step);
-  const binding = new ColumnBinding(planning, reader, {
-    mayGrow: format === 'ndjson',
-    replayed,
-  });
+  const reader = context.readPlanned?.(index) ?? deps.reader.readRecords(input.file, step.input, step);
+  const binding = new ColumnBinding(planning, reader, { mayGrow: format === 'ndjson' });
   const from = rows.next;
   rows.beginFile(file);
   const digest = createHash('sha256');
@@ -232,53 +224,50 @@ function assertNotInterrupted({ signal }: PlanDeps): void {
 
 function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): void {
   const { index, file, path, columns } = source;
-  const { writer, tally, planner } = planning;
+  const { writer, tally, planner, judge, reimported } = planning;
   const { line, row: number, ownId } = row;
   const from = ownId === '' ? undefined : ownId;
   row.ordinal = planning.rows.take();
-  const judged = from === undefined ? judgeNew(row, source, planning) : judgeReimported(row, { from, index }, planning);
-  if (typeof judged !== 'object') {
-    planner.note?.(row);
-    if (from !== undefined) planning.reimported?.noteTaken(from, row.ordinal);
+  const refusal = from === undefined ? refuseNew(row, source, planning) : refuseKnown(row, { from, index }, planning);
+  if (refusal === undefined) {
+    judge.note(row);
+    if (from !== undefined) reimported?.noteTaken(from, row.ordinal);
     tally.addKept?.(row.cells, columns);
     tally.addPlanned(row, planner);
-    writer.addPlanned({ file: index, line, row: number, from, costGroup: addCost(row, planning) }, row, judged);
+    writer.addPlanned({ file: index, line, row: number, from, costGroup: addCost(row, planning) }, row);
     return;
   }
-  tally.addRefused(judged);
-  if (judged.kind === 'rejected') {
-    tally.addReason(judged.rejection, () => ({ file, path, line, row: number, columns, cells: row.cells.texts }));
-    writer.addRefused({ file: index, line, row: number, from }, judged, row);
+  tally.addRefused(refusal);
+  if (refusal.kind === 'rejected') {
+    tally.addReason(refusal.rejection, () => ({ file, path, line, row: number, columns, cells: row.cells.texts }));
+    writer.addRefused({ file: index, line, row: number, from }, refusal, row);
     return;
   }
-  const isKept = isLeftOutCode(judged.skip.code);
-  if (isKept && from !== undefined) planning.reimported?.noteTaken(from, row.ordinal);
-  if (judged.skip.code === 'filtered') tally.addFiltered(judged.skip.reason, row.cells, columns);
-  writer.addRefused({ file: index, line, row: number, from: isKept ? from : undefined }, judged, row);
+  const isKept = isLeftOutCode(refusal.skip.code);
+  if (isKept && from !== undefined) reimported?.noteTaken(from, row.ordinal);
+  if (refusal.skip.code === 'filtered') tally.addFiltered(refusal.skip.reason, row.cells, columns);
+  writer.addRefused({ file: index, line, row: number, from: isKept ? from : undefined }, refusal, row);
 }
 
-/** Why a row is not sent; where it is, the group of its hours, if it has its own. */
-function judgeNew(
+/** Why a row is not sent. */
+function refuseNew(
   row: DraftedRows,
   { contentSha256 }: FileOfStep,
-  { reimported, planner }: StepPlanning,
-): RowRefusal | string | undefined {
-  return reimported?.findComeBack(contentSha256, row.row) ?? judgeRow(row, planner);
+  { reimported, judge }: StepPlanning,
+): RowRefusal | undefined {
+  return reimported?.findComeBack(contentSha256, row.row) ?? judge.refuse(row);
 }
 
 /** The same for a row with an id. */
-function judgeReimported(
+function refuseKnown(
   row: DraftedRows,
   { from, index }: { from: string; index: number },
-  { reimported, planner, context, number }: StepPlanning,
-): RowRefusal | string | undefined {
-  const judged = (row.fault === undefined ? reimported?.check(from) : undefined) ?? judgeRow(row, planner);
-  if (typeof judged === 'object') {
-    return judged.kind === 'rejected' ? (reimported?.findLater(from, index) ?? judged) : judged;
-  }
+  { reimported, judge, context, number }: StepPlanning,
+): RowRefusal | undefined {
+  const refusal = (row.fault === undefined ? reimported?.check(from) : undefined) ?? judge.refuse(row);
+  if (refusal?.kind === 'rejected') return reimported?.findLater(from, index) ?? refusal;
   // Rows of other runs are compared with those that these send.
-  const [key = ''] = row.facts;
-  return context.refuseTwin?.(number, from, key) ?? reimported?.refuseTwin(from, key) ?? judged;
+  return refusal ?? context.refuseTwin?.(number, from, row.facts[0] ?? '');
 }
 
 function addCost(row: DraftedRows, { costs }: StepPlanning): number | undefined {

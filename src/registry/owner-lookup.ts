@@ -72,8 +72,8 @@ export class OwnerLookup implements RowOwners {
     return { name: `${from}${number}`, place: this.#refused.placeOf(id, step), refusal };
   }
 
-  refuseTwin(step: Step, id: string, key: string): RowRefusal | undefined {
-    return this.#twins.refuse(step.number, id, key);
+  refuseTwin(step: number, id: string, key: string): RowRefusal | undefined {
+    return this.#twins.refuse(step, id, key);
   }
 
   /** The file of the plan in which a row stands that it also has by an id, and from which it would send it. */

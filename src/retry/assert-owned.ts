@@ -80,7 +80,7 @@ async function assertFree(sources: OwnerSources, { plan, directory }: Planned): 
   for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {
     const step = { kind: row.kind, number: row.step };
     const { refusal } = await owners.find(step, row.id);
-    const twin = row.key === undefined ? undefined : owners.refuseTwin(step, row.id, row.key);
+    const twin = row.key === undefined ? undefined : owners.refuseTwin(row.step, row.id, row.key);
     const copy = refusal === undefined ? await owners.findCopy(plan, row) : undefined;
     const found =
       reasonOf(refusal ?? twin) ??

@@ -76,7 +76,15 @@ export async function makePlanOf(
   return makeRetryPlan(
     {
       steps: plan.steps,
-      rowsOf: (planned) => readChosen(planned, { files: deps.files, directory, run: plan.id, of, isChosen, wasSent }),
+      rowsOf: ({ number }) =>
+        readChosen(plan.steps[number - 1] as PlannedStep, {
+          files: deps.files,
+          directory,
+          run: plan.id,
+          of,
+          isChosen,
+          wasSent,
+        }),
       refuseTwin: (step, id, key) => twins.refuse(step, id, key),
     },
     head,

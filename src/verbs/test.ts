@@ -17,7 +17,6 @@ import {
   jobOfTest,
   makeTestPlan,
   nameTest,
-  type OwnNumber,
   type TestSource,
 } from '../plan/test-plan/make-test-plan.js';
 import type { ChosenRows } from '../preview/choose-rows.js';
@@ -87,21 +86,21 @@ export const test = defineVerb({
   },
 });
 
-function readNumbers(to: readonly string[] | undefined, job: Job): OwnNumber[] {
+function readNumbers(to: readonly string[] | undefined, job: Job): string[] {
   const written = to?.flatMap(splitNumbers) ?? job.testNumbers ?? [];
-  const numbers = new Map(written.map((each) => readNumber(each, job)).map((number) => [number.e164, number]));
+  const numbers = new Set(written.map((each) => readNumber(each, job).e164));
   if (numbers.size === 0) {
     throw refuse('no number is given, expected --to NUMBER, or testNumbers in the job file');
   }
   if (numbers.size > MAX_TEST_NUMBERS) {
     throw refuse(`${countOf(numbers.size, 'number')} are given, expected at most ${MAX_TEST_NUMBERS}`);
   }
-  return [...numbers.values()];
+  return [...numbers];
 }
 
 /** The test that was cut short, if there is one with the same messages for the same numbers; else a new one. */
 async function planTest(
-  { job, run, numbers, chosen }: Shown & { readonly numbers: readonly OwnNumber[]; readonly chosen: ChosenRows },
+  { job, run, numbers, chosen }: Shown & { readonly numbers: readonly string[]; readonly chosen: ChosenRows },
   { directory: jobDirectory, registry, lock }: SendingJob,
   context: Context,
 ): Promise<{ directory: string; plan: Plan }> {
@@ -113,7 +112,7 @@ async function planTest(
   const steps = await readShownRows({ job, run }, chosen, context, 'send a test');
   const planSha256 = run && (await digestPlanOf(files, run.directory));
   const testOf = { plan: run?.plan.id ?? null, planSha256: planSha256 ?? null, numbers: numbers.length };
-  const source: TestSource = { testOf, numbers, ...chooseMessages(job, steps) };
+  const source: TestSource = { testOf, numbers, ...chooseTested(job, steps) };
   const history = await readHistory(files, jobDirectory, registry.state);
   for (let nth = 1; ; nth += 1) {
     const id = nameTest(source, nth);
@@ -132,14 +131,12 @@ async function planTest(
   }
 }
 
-function chooseMessages(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
+function chooseTested(job: Job, steps: readonly PreviewedStep[]): Pick<TestSource, 'job' | 'steps'> {
   const tested = steps.flatMap(({ number, inputs, rows }) => {
     const step = job.steps[number - 1];
-    const messages = rows.flatMap(({ row, message }) =>
-      row.state === 'planned' && message !== undefined ? [{ row, text: String(message.text ?? '') }] : [],
-    );
-    return step?.kind === 'sms' && messages.length > 0
-      ? [{ step, inputs, messages: messages.toSorted((a, b) => a.row.file - b.row.file) }]
+    const planned = rows.flatMap(({ row }) => (row.state === 'planned' ? [row] : []));
+    return step?.kind === 'sms' && planned.length > 0
+      ? [{ step, inputs, rows: planned.toSorted((a, b) => a.file - b.file) }]
       : [];
   });
   const testedSteps = tested.map(({ step }) => step);

@@ -3,16 +3,10 @@ import { RowWriter } from '../../src/domain/bytes/row-writer.js';
 import { bindRows } from '../../src/filter/filter-rows.js';
 import type { RowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
-import type { PlannerContext, Preview, RowRefusal } from '../../src/kinds/step-kind.js';
+import { RowJudge } from '../../src/kinds/row-judge.js';
+import type { Preview, RowRefusal } from '../../src/kinds/step-kind.js';
 import { Columns } from '../../src/normalize/columns.js';
-import { DraftedRows, judgeRow } from '../../src/plan/format/drafted-row.js';
-
-const CONTEXT: PlannerContext = {
-  planId: 'planplanplan',
-  step: 1,
-  findSuppressed: () => undefined,
-  describeRow: (ordinal) => `row ${ordinal + 1}`,
-};
+import { DraftedRows } from '../../src/plan/format/drafted-row.js';
 
 export type RowPlan =
   | {
@@ -35,13 +29,15 @@ export function planRows(
   if (columns.problems.length > 0) throw new Error(columns.problems.map(({ message }) => message).join('; '));
   const writer = new RowWriter(names.length);
   for (const [at, cells] of rows.entries()) writer.add({ cells, line: at + 2, row: at + 1, fault: undefined });
-  const planner = kindOf(step).createPlanner(step, CONTEXT);
+  const planner = kindOf(step).createPlanner(step, { planId: 'planplanplan', step: 1 });
+  const context = { findSuppressed: () => undefined, describeRow: (ordinal: number) => `row ${ordinal + 1}` };
+  const judge = new RowJudge(step, planner, context);
   const row = new DraftedRows({ rows: writer.take() }, draftRow);
   return rows.map((_, index): RowPlan => {
     row.index = index;
     row.ordinal = index;
-    const judged = judgeRow(row, planner);
-    if (typeof judged === 'object') return judged;
+    const refusal = judge.refuse(row);
+    if (refusal !== undefined) return refusal;
     const { facts, fragment, country } = row;
     return { kind: 'planned', fragment: fragment.toString('utf8'), facts, country, preview: planner.preview(row) };
   });

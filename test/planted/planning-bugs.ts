@@ -3,9 +3,9 @@ import type { PlantedBug } from './planted-bug.js';
 export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a number that stands twice is sent to twice',
-    file: 'src/kinds/sms/sms-planner.ts',
-    find: "const kept = step.duplicates === 'skip' ?",
-    replace: "const kept = step.duplicates !== 'skip' ?",
+    file: 'src/kinds/sms/sms.ts',
+    find: "comparesBy: ({ duplicates }) => (duplicates === 'skip' ?",
+    replace: "comparesBy: ({ duplicates }) => (duplicates !== 'skip' ?",
     tests: ['test/plan/duplicates.test.ts'],
   },
   {

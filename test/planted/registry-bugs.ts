@@ -201,7 +201,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a row that is re-imported is compared with those of its own plan alone',
     file: 'src/plan/plan-step.ts',
-    find: ' ?? reimported?.refuseTwin(from, key)',
+    find: " ?? context.refuseTwin?.(number, from, row.facts[0] ?? '')",
     replace: '',
     tests: ['test/e2e/rows-stay-owned.test.ts'],
     title:

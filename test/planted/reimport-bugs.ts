@@ -4,8 +4,8 @@ export const REIMPORT_BUGS: readonly PlantedBug[] = [
   {
     name: 'a row that came back corrected counts where it stood, too',
     file: 'src/plan/plan-step.ts',
-    find: 'reimported?.findComeBack(contentSha256, row.row) ?? judgeRow(row, planner)',
-    replace: 'judgeRow(row, planner)',
+    find: 'reimported?.findComeBack(contentSha256, row.row) ?? judge.refuse(row)',
+    replace: 'judge.refuse(row)',
     tests: ['test/e2e/re-imported.test.ts'],
     title: 'count where they came back, and are sent from there alone, also once their file could be',
   },

@@ -22,12 +22,10 @@ export const contactsKind = oneRowKind<ContactsStep>({
   pricedAs: 'contact',
   numberColumn: ({ fields }) => fields.msisdn,
   bind,
-  createPlanner: () => ({
-    preview: ({ fragment }) => {
-      const body: ContactBody = JSON.parse(fragment.toString('utf8'));
-      return { to: body.addresses.msisdn ?? 'a contact without a number', text: describeContact(body) };
-    },
-  }),
+  preview: ({ fragment }) => {
+    const body: ContactBody = JSON.parse(fragment.toString('utf8'));
+    return { to: body.addresses.msisdn ?? 'a contact without a number', text: describeContact(body) };
+  },
   call: (service, body) => buildRequest(service, ENDPOINTS.createContact, { body }),
   answersWith: "a contact's id",
   readAnswer,

@@ -14,15 +14,7 @@ import {
 import { buildRequest, type CallService } from '../../service/endpoint.js';
 import { draftRequest, oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
-import {
-  type DraftedRow,
-  type DraftRow,
-  type PlannerContext,
-  type Preview,
-  type RowRefusal,
-  reject,
-  type StepKind,
-} from '../step-kind.js';
+import { type DraftedRow, type DraftRow, type Preview, reject, type StepKind } from '../step-kind.js';
 import { bindUser, parseHistory, type ReadRowPart, refuseRowPart } from './conversation-user.js';
 
 /**
@@ -39,7 +31,7 @@ function rememberIds(takenIds: () => Set<string>): StepKind<ConversationsStep> {
     resultCells: ({ facts }, outcome) => [outcome?.ids[0] ?? '', outcome?.ids[1] ?? '', facts[0] ?? ''],
     numberColumn: ({ user }) => (typeof user === 'string' ? undefined : user.phone),
     bind: bindConversations,
-    createPlanner: (_step, context) => planConversations(context),
+    preview: previewConversation,
     provisioning: {
       isNeeded: ({ channel }) => !('id' in channel),
       makers: [makeWebhook, makeChannel],
@@ -139,19 +131,11 @@ export function bindConversations(step: ConversationsStep, columns: Columns): Dr
   };
 }
 
-export function planConversations(context: PlannerContext) {
+function previewConversation({ fragment, facts: [target] }: DraftedRow): Preview {
+  const { user, history }: ConversationRequest = JSON.parse(fragment.toString('utf8'));
   return {
-    refuse: ({ refusal, number }: DraftedRow): RowRefusal | undefined => {
-      const skip = refusal === undefined && number !== undefined ? context.findSuppressed(number) : undefined;
-      return skip === undefined ? refusal : { kind: 'skipped', skip };
-    },
-    preview: ({ fragment, facts: [target] }: DraftedRow): Preview => {
-      const { user, history }: ConversationRequest = JSON.parse(fragment.toString('utf8'));
-      return {
-        to: target === '' ? "the channel's own queue" : `queue ${target}`,
-        text: `with ${Object.keys(user).join(', ')}; ${describeHistory(history?.messages.length ?? 0)}`,
-      };
-    },
+    to: target === '' ? "the channel's own queue" : `queue ${target}`,
+    text: `with ${Object.keys(user).join(', ')}; ${describeHistory(history?.messages.length ?? 0)}`,
   };
 }
 

@@ -1,47 +1,29 @@
 import type { SmsStep } from '../../job/job.js';
-import { NumberSet } from '../../normalize/number/number-set.js';
 import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
-import { type DraftedRow, type PlannerContext, type RowPlanner, skipDuplicate } from '../step-kind.js';
+import type { DraftedRow, PlannerContext, RowPlanner } from '../step-kind.js';
 import { findSharedText } from './sms-drafter.js';
 import { createTextDigest } from './sms-texts.js';
 
-/**
- * Drafts → messages: suppression, a text that cannot be sent, who had it already, and last the duplicates, so that a row
- * which is not sent never takes the place of one that is.
- */
-export function createSmsPlanner(step: SmsStep, context: PlannerContext): RowPlanner {
+/** Drafts → messages. */
+export function createSmsPlanner(step: SmsStep, { planId, step: number }: PlannerContext): RowPlanner {
   const sharedText = findSharedText(step);
-  const seen = new NumberSet();
   const bounds = boundBatch(step);
   const digest = createTextDigest(step.template.source);
   const shared = sharedText === undefined ? undefined : digest(sharedText);
   const readMessage = ({ fragment }: DraftedRow) => JSON.parse(`${fragment}}`);
-  const digestText = (row: DraftedRow) => shared ?? digest(readMessage(row).text);
+  const { timeZone } = step.window ?? {};
   return {
     rowsPerRequest: bounds.messages,
     segmentsPerRequest: bounds.segments,
-    messagesPerRow: 1,
-    refuse: (row) => {
-      const { number, refusal, ordinal } = row;
-      if (number === undefined) return refusal;
-      const skip = context.findSuppressed(number);
-      if (skip !== undefined) return { kind: 'skipped', skip };
-      if (refusal !== undefined) return refusal;
-      const had = context.had?.find(number, () => digestText(row));
-      if (had !== undefined) return { kind: 'skipped', skip: had };
-      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
-      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
-    },
-    note: (row) => {
-      if (row.number !== undefined) context.had?.note(row.number, () => digestText(row));
-    },
-    indexed: { before: `,"clientMessageId":"${messageIdPrefix(context.planId, context.step)}`, behind: '"}' },
+    hours: typeof timeZone === 'string' && timeZone !== 'recipient' ? timeZone : undefined,
+    digestText: (row) => shared ?? digest(readMessage(row).text),
+    indexed: { before: `,"clientMessageId":"${messageIdPrefix(planId, number)}`, behind: '"}' },
     preview: (row) => {
       const { destination, text = sharedText } = readMessage(row);
       return { to: destination, text };
     },
     openBody: (request) => {
-      const clientBatchId = clientBatchIdOf({ planId: context.planId, step: context.step, request, part: '' });
+      const clientBatchId = clientBatchIdOf({ planId, step: number, request, part: '' });
       const shared = JSON.stringify(sharedProperties(step, sharedText));
       return `{"clientBatchId":"${clientBatchId}","includeMessagesInResponse":true,"template":${shared},"messages":[`;
     },

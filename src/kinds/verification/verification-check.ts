@@ -6,26 +6,11 @@ import { CODE_LENGTH } from '../../domain/service-facts.js';
 import type { VerificationCheckStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
 import { isAnotherNumber, type Response } from '../../service/answer.js';
-import {
-  checkCode,
-  foldSessionId,
-  readSession,
-  type Session,
-  VERIFICATION_CODE,
-} from '../../service/areas/verification.js';
+import { checkCode, readSession, type Session, VERIFICATION_CODE } from '../../service/areas/verification.js';
 import { PATH_ID } from '../../service/endpoint.js';
 import { draftRequest, oneRow, oneRowKind } from '../one-row-kind.js';
 import { ANOTHER_NUMBER, inDoubt } from '../outcomes.js';
-import {
-  type DraftedRow,
-  type DraftRow,
-  type PlannerContext,
-  type RequestPart,
-  type RowRefusal,
-  reject,
-  type Seen,
-  skipDuplicate,
-} from '../step-kind.js';
+import { type DraftRow, type RequestPart, reject, type Seen } from '../step-kind.js';
 
 /**
  * Checks a code for each row, or, without a column of codes, reads the status of each session. A session has one row
@@ -42,7 +27,10 @@ export const verificationCheckKind = oneRowKind<VerificationCheckStep>({
   },
   numberColumn: () => undefined,
   bind,
-  createPlanner,
+  preview: ({ fragment }) => {
+    const { sessionId, code } = readBody(fragment);
+    return { to: `session ${sessionId}`, text: code === undefined ? 'its status is read' : 'a code is checked' };
+  },
   comparesBy: () => 'session',
   precondition: {
     isNeeded: ({ code }) => code !== undefined,
@@ -102,26 +90,6 @@ interface CheckBody {
 
 function readBody(body: Buffer): CheckBody {
   return JSON.parse(body.toString('utf8'));
-}
-
-function createPlanner(step: VerificationCheckStep, context: PlannerContext) {
-  // A code is good for two hours at most, which at the cap of 100 checks a second is 720,000 sessions.
-  const firstRowOf = new Map<string, number>();
-  return {
-    callsPerRequest: step.code === undefined ? 1 : 2,
-    refuse: ({ refusal, facts: [sessionId = ''], ordinal }: DraftedRow): RowRefusal | undefined => {
-      if (refusal !== undefined) return refusal;
-      const key = foldSessionId(sessionId);
-      const first = firstRowOf.get(key);
-      if (first !== undefined) return skipDuplicate('session', first, context);
-      firstRowOf.set(key, ordinal);
-      return undefined;
-    },
-    preview: ({ fragment }: DraftedRow) => {
-      const { sessionId, code } = readBody(fragment);
-      return { to: `session ${sessionId}`, text: code === undefined ? 'its status is read' : 'a code is checked' };
-    },
-  };
 }
 
 function bind(step: VerificationCheckStep, columns: Columns): DraftRow {

@@ -3,23 +3,13 @@ import { joinFaults, type RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, RESEND_TOO_EARLY } from '../../domain/service-facts.js';
 import type { VerificationStartStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
-import { NumberSet } from '../../normalize/number/number-set.js';
 import { isAnotherNumber, type Response, readJsonBody } from '../../service/answer.js';
 import { readSessionBody } from '../../service/areas/verification.js';
 import { buildRequest } from '../../service/endpoint.js';
 import { oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { ANOTHER_NUMBER } from '../outcomes.js';
 import { appendDestination, appendNumber, bindDestination } from '../sms/sms-destination.js';
-import {
-  type DraftedRow,
-  type DraftRow,
-  type PlannerContext,
-  type Refusal,
-  type RefusalMeaning,
-  type RowRefusal,
-  reject,
-  skipDuplicate,
-} from '../step-kind.js';
+import { type DraftRow, type Refusal, type RefusalMeaning, reject } from '../step-kind.js';
 
 /** Refusals that concern every row of a step alike, as those of sms.ts. */
 const WHOLE_REQUEST: ReadonlyMap<string, string> = new Map([
@@ -42,7 +32,10 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   pricedAs: 'sms',
   numberColumn: ({ destination }) => destination,
   bind,
-  createPlanner,
+  preview: ({ fragment }) => {
+    const { destination, template = 'a code, with the text of the service' } = JSON.parse(fragment.toString('utf8'));
+    return { to: destination, text: template };
+  },
   comparesBy: ({ duplicates }) => (duplicates === 'skip' ? 'number' : undefined),
   call: (service, body) => buildRequest(service, ENDPOINTS.createSession, { body }),
   recipients: (body) => [readNumberOf(JSON.parse(body.toString('utf8')).destination)],
@@ -51,24 +44,6 @@ export const verificationStartKind = oneRowKind<VerificationStartStep>({
   readAnswer,
   readRefusal,
 });
-
-function createPlanner(step: VerificationStartStep, context: PlannerContext) {
-  const seen = new NumberSet();
-  return {
-    messagesPerRow: 1 as const,
-    refuse: ({ number, refusal, ordinal }: DraftedRow): RowRefusal | undefined => {
-      if (number === undefined) return refusal;
-      const skip = context.findSuppressed(number);
-      if (skip !== undefined) return { kind: 'skipped', skip };
-      const kept = step.duplicates === 'skip' ? seen.add(number, ordinal) : undefined;
-      return kept === undefined ? undefined : skipDuplicate('number', kept, context);
-    },
-    preview: ({ fragment }: DraftedRow) => {
-      const { destination, template = 'a code, with the text of the service' } = JSON.parse(fragment.toString('utf8'));
-      return { to: destination, text: template };
-    },
-  };
-}
 
 /** The text is the service's: every row with a number can be sent. */
 function bind(step: VerificationStartStep, columns: Columns): DraftRow {

@@ -22,9 +22,9 @@ export class ColumnBinding {
   constructor(
     { step, number }: { step: RowStep; number: number },
     reader: RecordReader,
-    { mayGrow, replayed }: { mayGrow: boolean; replayed?: DraftRow | undefined },
+    { mayGrow }: { mayGrow: boolean },
   ) {
-    this.#bind = (columns) => replayed ?? bindRows(step, columns);
+    this.#bind = (columns) => bindRows(step, columns);
     this.#reader = reader;
     this.#number = number;
     this.#mayGrow = mayGrow;

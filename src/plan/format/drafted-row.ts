@@ -3,7 +3,7 @@ import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Rejection } from '../../domain/row.js';
 import { type DraftBlock, draftBlock, type Names, type Texts } from '../../input/fast/draft-block.js';
 import type { ReadBlock } from '../../input/record-reader.js';
-import type { DraftedRow, DraftRow, RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
+import type { DraftedRow, DraftRow, RowRefusal } from '../../kinds/step-kind.js';
 
 /** What of a row is copied into the plan. */
 export interface RowBytes {
@@ -115,12 +115,6 @@ export class DraftedRows implements DraftedRow, RowBytes {
       text.append(JSON.stringify(cells.texts.map((cell, column) => (isAbsent(column) ? null : cell))));
     }
   }
-}
-
-/** Why a row is not sent, and where it is the group of its hours, if it has its own. */
-export function judgeRow(row: DraftedRows, planner: RowPlanner): RowRefusal | string | undefined {
-  const refusal = planner.refuse === undefined ? row.refusal : planner.refuse(row);
-  return refusal ?? row.hours ?? planner.findHours?.(row.country);
 }
 
 const copied = new TextBuffer();

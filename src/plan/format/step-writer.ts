@@ -20,6 +20,16 @@ interface WaitingGroup {
 /** Beyond this, the rows of the largest group are written, however few they are. */
 const MOST_WAITING_ROWS = 50_000;
 
+interface StepToWrite {
+  readonly number: number;
+  readonly kind: string;
+  readonly planner: RowPlanner;
+  readonly limits: Limits;
+  readonly chooser?: StageChooser | undefined;
+  /** For the estimate. */
+  readonly callsPerRequest: number;
+}
+
 /** Gathers planned rows into requests, and writes both files of a step. */
 export class StepWriter {
   requests = 0;
@@ -37,6 +47,7 @@ export class StepWriter {
   readonly #planner: RowPlanner;
   readonly #chooser: StageChooser | undefined;
   readonly #limits: Limits;
+  readonly #callsPerRequest: number;
   readonly #requestsFile: WholeFile;
   readonly #rowsFile: WholeFile;
   readonly #requests: WriteBehind;
@@ -53,11 +64,7 @@ export class StepWriter {
   /** The most rows of the request that is being filled. */
   #mostRows: number;
 
-  static async create(
-    files: Files,
-    directory: string,
-    step: { number: number; kind: string; planner: RowPlanner; limits: Limits; chooser?: StageChooser | undefined },
-  ): Promise<StepWriter> {
+  static async create(files: Files, directory: string, step: StepToWrite): Promise<StepWriter> {
     const requests = await files.createWhole(requestsFile(directory, step));
     try {
       const rows = await files.createWhole(rowsFile(directory, step));
@@ -69,12 +76,13 @@ export class StepWriter {
   }
 
   private constructor(
-    { planner, limits, chooser }: Pick<Parameters<typeof StepWriter.create>[2], 'planner' | 'limits' | 'chooser'>,
+    { planner, limits, chooser, callsPerRequest }: StepToWrite,
     requests: WholeFile,
     rows: WholeFile,
   ) {
     this.#planner = planner;
     this.#chooser = chooser;
+    this.#callsPerRequest = callsPerRequest;
     this.stages = chooser?.stages.map(() => 0);
     this.#mostRows = boundRows(1, planner.rowsPerRequest);
     this.#group = { hours: planner.hours, stage: undefined };
@@ -89,11 +97,10 @@ export class StepWriter {
     this.#rows = new WriteBehind(write(rows, this.#written.rows));
   }
 
-  /** `hours`: where they are its own. */
-  addPlanned(place: PlannedPlace, row: DraftedRows, hours: string | undefined): void {
+  addPlanned(place: PlannedPlace, row: DraftedRows): void {
+    const { hours, segments } = row;
     const group = hours ?? this.#planner.hours;
     if (group !== undefined) this.groups[group] = (this.groups[group] ?? 0) + 1;
-    const { segments } = row;
     if (this.#chooser === undefined && hours === undefined) {
       this.#writeRow(place, segments, row);
       return;
@@ -158,7 +165,7 @@ export class StepWriter {
     }
     appendPlannedRow(this.#rows.text, place, this.requests + 1, row);
     this.#batch.rows += 1;
-    this.#batch.messages += this.#planner.messagesPerRow;
+    if (segments > 0) this.#batch.messages += 1;
     this.#batch.segments += segments;
     this.planned += 1;
     if (this.#batch.rows === this.#mostRows) this.#endRequest();
@@ -206,7 +213,7 @@ export class StepWriter {
     this.requests += 1;
     this.messages += messages;
     this.segments += segments;
-    this.seconds += secondsFor({ messages, segments }, this.#limits) * (this.#planner.callsPerRequest ?? 1);
+    this.seconds += secondsFor({ messages, segments }, this.#limits) * this.#callsPerRequest;
     this.#body.append(this.#planner.closeBody);
     const { hours, stage } = this.#group;
     const about = { request: this.requests, first: this.planned - rows, rows, messages, segments };

@@ -14,7 +14,7 @@ export interface RowOwners {
   /** For a step that would send the row. */
   find(step: { readonly kind: string; readonly number: number }, id: string): Promise<FoundRow>;
   /** Why a row that was found is not sent, by the first of its facts: other rows of its files have the same. */
-  refuseTwin(step: { readonly kind: string; readonly number: number }, id: string, key: string): RowRefusal | undefined;
+  refuseTwin(step: number, id: string, key: string): RowRefusal | undefined;
 }
 
 export interface FoundRow {
@@ -111,11 +111,6 @@ export class ReimportedRows {
     return earlier === undefined
       ? found.refusal
       : skip('read-again', `The same row stands in ${this.#describeRow(earlier)}, which is kept`);
-  }
-
-  /** Why a row that could be sent is not. */
-  refuseTwin(id: string, key: string): RowRefusal | undefined {
-    return this.#owners.refuseTwin(this.#step, id, key);
   }
 
   noteTaken(id: string, ordinal: number): void {

@@ -1,12 +1,13 @@
 import { countOf } from '../../domain/count-of.js';
 import { UserError } from '../../domain/errors.js';
+import { DESTINATION_COLUMN } from '../../domain/output-columns.js';
 import { isRowStep, type Job, type SmsStep } from '../../job/job.js';
 import { planIdOf } from '../../kinds/ids.js';
 import { maskNumber } from '../../normalize/mask.js';
 import { accountOf } from '../format/account-of.js';
 import type { TestOf } from '../format/plan-file.js';
-import type { PlannedRowLine } from '../format/planned-rows.js';
-import { makeRetryPlan, type RowsSource, type SourceStep } from '../make-retry-plan.js';
+import type { RowLine } from '../format/row-line.js';
+import { makeRetryPlan, type RowsSource } from '../make-retry-plan.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import { listCurrentSuppression } from '../suppress/current-lists.js';
@@ -22,26 +23,24 @@ export interface TestSource {
   readonly testOf: TestOf;
   /** One for each step of the job. */
   readonly steps: readonly TestedStep[];
-  readonly numbers: readonly OwnNumber[];
-}
-
-export interface OwnNumber {
-  readonly e164: string;
-  /** ISO alpha-2. */
-  readonly country: string;
+  /** E.164. */
+  readonly numbers: readonly string[];
 }
 
 interface TestedStep {
   readonly inputs: readonly { readonly file: string; readonly columns: readonly string[] }[];
   /** By their files. */
-  readonly messages: readonly { readonly row: PlannedRowLine; readonly text: string }[];
+  readonly rows: readonly RowLine[];
 }
 
-/** What a test runs as: the tested steps alone, at once. The account, its limits and the guards stay. */
+/** What a test runs as: the tested steps alone, at once, for the numbers that stand in a column of their own. The account, its limits and the guards stay. */
 export function jobOfTest(job: Job, steps: readonly SmsStep[]): Job {
   const guards = { ...job.guards, requireTest: false, requireApproval: undefined };
   const atOnce = steps.map((step) => ({
     ...step,
+    destination: DESTINATION_COLUMN,
+    duplicates: 'keep' as const,
+    input: { ...step.input, where: undefined, countryColumn: undefined },
     window: undefined,
     ramp: undefined,
     template: { ...step.template, scheduled: undefined },
@@ -52,16 +51,15 @@ export function jobOfTest(job: Job, steps: readonly SmsStep[]): Job {
 /** The id of a test that is sent for the n-th time: the same messages to the same numbers can be tested again. */
 export function nameTest({ job, testOf, steps, numbers }: TestSource, nth: number): string {
   const templates = job.steps.map((step) => ('template' in step ? step.template : undefined));
-  const messages = steps.map((step) =>
-    step.messages.map(({ row: { file, line, row }, text }) => [step.inputs[file]?.file, line, row, text]),
+  const rows = steps.map((step) =>
+    step.rows.map(({ file, line, row, cells }) => [step.inputs[file]?.file, line, row, cells]),
   );
-  const content = { account: accountOf(job.service, 'sms'), name: job.name, testOf, templates, messages };
-  const to = numbers.map(({ e164 }) => e164);
-  return planIdOf(JSON.stringify({ test: TEST_ID_FORMAT, ...content, to, nth }));
+  const content = { account: accountOf(job.service, 'sms'), name: job.name, testOf, templates, rows };
+  return planIdOf(JSON.stringify({ test: TEST_ID_FORMAT, ...content, to: numbers, nth }));
 }
 
 /**
- * Writes a plan of a test into the directory of its id: each message to each number, with ids of its own; nothing is sent. The
+ * Writes a plan of a test into the directory of its id: each row to each number, with ids of its own; nothing is sent. The
  * plan names its rows, and takes neither them nor their files.
  */
 export function makeTestPlan(
@@ -69,24 +67,15 @@ export function makeTestPlan(
   id: string,
   about: { deps: PlanDeps; place: PlanPlace },
 ): Promise<MadePlan> {
-  const source: RowsSource<TestedStep & SourceStep> = {
-    steps: steps.map((step, at) => ({ ...step, number: at + 1 })),
-    rowsOf: async function* ({ messages }) {
-      for (const { row } of messages) for (const _ of numbers) yield row;
-    },
-    replay: ({ messages }, { openBody, closeBody }) => {
-      const sharedText = JSON.parse(`${openBody(1)}${closeBody}`).template.text;
-      let ordinal = -1;
-      return (_, { fragment, facts }) => {
-        ordinal += 1;
-        const { e164, country } = numbers[ordinal % numbers.length] as OwnNumber;
-        const { row, text } = messages[Math.floor(ordinal / numbers.length)] as TestedStep['messages'][number];
-        const [, segments, ...others] = row.facts;
-        const own = { destination: e164, text: text === sharedText ? undefined : text };
-        fragment.append(JSON.stringify(own).slice(0, -1));
-        facts.append(JSON.stringify([e164, `${segments}`, ...others]).slice(1, -1));
-        return { number: Number(e164.slice(1)), country, segments: Number(segments) };
-      };
+  const source: RowsSource = {
+    steps: steps.map(({ inputs }, at) => ({
+      number: at + 1,
+      // In front: a file may have the column already.
+      inputs: inputs.map(({ file, columns }) => ({ file, columns: [DESTINATION_COLUMN, ...columns] })),
+    })),
+    rowsOf: async function* ({ number }) {
+      for (const row of steps[number - 1]?.rows ?? [])
+        for (const e164 of numbers) yield { ...row, cells: [e164, ...row.cells] };
     },
   };
   const hint = 'Change it in the job file';
@@ -104,7 +93,7 @@ export async function assertNotSuppressed(
     if (!isRowStep(step) || step.suppress === undefined) continue;
     const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
     const list = await loadSuppression(lists, step.input, { deps, problems });
-    for (const { e164 } of numbers) if (list.find(Number(e164)) !== undefined) suppressed.add(e164);
+    for (const e164 of numbers) if (list.find(Number(e164)) !== undefined) suppressed.add(e164);
   }
   problems.throwIfAny();
   if (suppressed.size === 0) return;
