@@ -50,7 +50,10 @@ export function decodeOptOut(line: string): OptOut | undefined {
 }
 
 /** Of those who opted out (`personOf`), and when, in ms, what a line changes that stands behind all others. */
-export function noteOptOut(outAt: Map<number, number>, { number: written, what, at }: OptOut): void {
+export function noteOptOut(
+  outAt: Map<number, number>,
+  { number: written, what, at }: Pick<OptOut, 'number' | 'what' | 'at'>,
+): void {
   const person = personOf(Number(written));
   const atMs = Date.parse(at);
   const lastMs = outAt.get(person) ?? Number.NEGATIVE_INFINITY;

@@ -3,11 +3,10 @@ import { BLOCK_ROWS, type ReadBlock, type RecordReader } from '../input/record-r
 import { isRowStep, type Step } from '../job/job.js';
 import type { PlannedInput, PlannedStep } from './format/plan-file.js';
 import type { RowLine } from './format/row-line.js';
-import type { DigestedInput } from './inputs/select-inputs.js';
-import type { PlanDeps } from './plan-deps.js';
+import type { DigestedInput, PlanDeps } from './plan-deps.js';
 import { type PlanStepContext, planStep } from './plan-step.js';
 import { ProblemList } from './problems.js';
-import { listCurrentSuppression } from './suppress/current-lists.js';
+import { digestSuppression } from './suppress/list-suppression.js';
 import { assertTimes } from './time-faults.js';
 import { type MadePlan, type PlanHead, type PlanPlace, removeLeftovers, writeNewPlan } from './write-new-plan.js';
 
@@ -66,7 +65,8 @@ async function planRows(
   });
   // Of a test no list is asked here: it goes to own numbers.
   const { testOf, job } = head;
-  const suppression = testOf === undefined ? await listCurrentSuppression(step, job.directory, context) : [];
+  const suppression =
+    testOf === undefined ? await digestSuppression(step, job.directory, { ...context, where: 'suppress' }) : [];
   const records = new PlannedRecords(planned, () => source.rowsOf(planned));
   const { refuseTwin } = source;
   const readPlanned = (index: number) => records.readInput(index);

@@ -35,3 +35,22 @@ export interface PlanDeps {
   /** When it aborts, planning ends at once and leaves no files. */
   readonly signal: AbortSignal;
 }
+
+/** How what came by it is shown. */
+export const STANDARD_INPUT = 'standard input';
+
+export interface DigestedInput {
+  readonly file: InputFile;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Digest of the unpacked content, which identifies a file. */
+  readonly contentSha256: string;
+}
+
+export async function digestFile(
+  path: string,
+  { reader }: { reader: Pick<InputReader, 'digestInput' | 'digestContent'> },
+): Promise<Omit<DigestedInput, 'file'>> {
+  const { sha256, bytes } = await reader.digestInput(path);
+  return { sha256, bytes, contentSha256: (await reader.digestContent(path)) ?? sha256 };
+}

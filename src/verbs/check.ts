@@ -17,11 +17,11 @@ import { readHookAddress } from '../observe/hook.js';
 import { checkInputHead, type InputHead } from '../plan/check-head.js';
 import { readPlan, type SuppressionInput } from '../plan/format/plan-file.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
-import { digestFile, readsStandardInput, type SuppressionFile } from '../plan/inputs/select-inputs.js';
+import { readsStandardInput } from '../plan/inputs/select-inputs.js';
 import type { InputReader } from '../plan/plan-deps.js';
 import { loadPrices } from '../plan/prices/missing-prices.js';
 import { ProblemList } from '../plan/problems.js';
-import { keyOfLists, listSuppression } from '../plan/suppress/list-suppression.js';
+import { digestSuppression } from '../plan/suppress/list-suppression.js';
 import { loadSuppression } from '../plan/suppress/suppression.js';
 import { listTimeFaults } from '../plan/time-faults.js';
 import { describeList, warnOfList } from '../report/account.js';
@@ -147,15 +147,10 @@ async function checkFiles(
   if (readsStandardInput(step)) notices.push(`step ${number} reads standard input, which was not looked at`);
   // As in planning: an inbox may be empty, a suppression list may not.
   const inputs = await list(step.input, (shown) => empty.push(shown));
-  const found: SuppressionFile[] = [];
-  for (const lists of step.suppress ?? []) {
-    const where = lists.isOptOuts === true ? keyOfLists(lists) : `steps[${number - 1}]`;
-    const listed = await problems.gather(where, () => listSuppression(lists, job.directory, { reader, files }));
-    for (const file of listed ?? []) {
-      const digested = await problems.gather(file.shown, () => digestFile(file.path, { reader }));
-      if (digested !== undefined) found.push({ file, ...digested, lists });
-    }
-  }
+  const where = `steps[${number - 1}]`;
+  const found = await digestSuppression(step, job.directory, {
+    ...{ where, deps: { reader, files }, problems, standardInput: () => [] },
+  });
   const suppression = await loadSuppression(found, step.input, { deps: { reader }, problems });
   const findSuppressed = (each: number) => suppression.find(each);
   const heads: InputHead[] = [];

@@ -61,8 +61,8 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
   {
     name: 'a list that is saved again in mid-run lets in whom it lacks',
     file: 'src/plan/suppress/current-lists.ts',
-    find: '      list.numbers ??= new NumberSet();\n',
-    replace: '      list.numbers = new NumberSet();\n      list.appended.clear();\n',
+    find: '      const columns = await readListed(',
+    replace: '      Object.assign(list, { numbers: new NumberSet() });\n      const columns = await readListed(',
     tests: ['test/plan/suppress/current-lists.test.ts'],
   },
   {

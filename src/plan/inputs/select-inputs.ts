@@ -7,9 +7,9 @@ import { planIdOf } from '../../kinds/ids.js';
 import { areasOf } from '../../kinds/kinds.js';
 import { boundBatch } from '../../kinds/sms/sms-planner.js';
 import { accountOf } from '../format/account-of.js';
-import type { PlanDeps } from '../plan-deps.js';
+import { type DigestedInput, digestFile, type PlanDeps, STANDARD_INPUT } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
-import { keyOfLists, listSuppression } from '../suppress/list-suppression.js';
+import { digestSuppression, type SuppressionFile } from '../suppress/list-suppression.js';
 
 /** The files that a plan will take, by step, and those that it omits. */
 export interface Selection {
@@ -29,23 +29,8 @@ export interface StepSelection {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** How what came by it is shown. */
-export const STANDARD_INPUT = 'standard input';
 /** Part of the plan id, and independent of the format of plan.json. */
 const ID_FORMAT = 3;
-
-export interface DigestedInput {
-  readonly file: InputFile;
-  readonly sha256: string;
-  readonly bytes: number;
-  /** Digest of the unpacked content, which identifies a file. */
-  readonly contentSha256: string;
-}
-
-/** A suppression list, and how it is read. */
-export interface SuppressionFile extends DigestedInput {
-  readonly lists: SuppressionLists;
-}
 
 export interface LeftOut {
   readonly file: string;
@@ -107,14 +92,9 @@ export async function selectInputs(
     const listed = await options.problems.gather(where, () =>
       list(step.input.files, step.input.format, (shown) => empty.push({ file: shown, reason: 'matches no file' })),
     );
-    const suppression: SuppressionFile[] = [];
-    for (const lists of step.suppress ?? []) {
-      const found = await options.problems.gather(lists.isOptOuts === true ? keyOfLists(lists) : where, async () => {
-        const named = await listSuppression(lists, job.directory, deps);
-        return Promise.all([...named, ...spooled(lists)].map(async (file) => ({ file, ...(await digest(file.path)) })));
-      });
-      suppression.push(...(found ?? []).map((file) => ({ ...file, lists })));
-    }
+    const suppression = await digestSuppression(step, job.directory, {
+      ...{ where, deps, digest, problems: options.problems, standardInput: spooled },
+    });
     const { inputs, leftOut } = leaveOut(step.kind, listed ?? [], options.findTaken);
     const files = (listed ?? []).map(({ file }) => file);
     const omitted = [...empty, ...leftOut];
@@ -127,14 +107,6 @@ export async function selectInputs(
 export function readsStandardInput(step: Step): boolean {
   if (!isRowStep(step)) return false;
   return [step.input, ...(step.suppress ?? [])].some(({ files }) => files.includes('-'));
-}
-
-export async function digestFile(
-  path: string,
-  { reader }: { reader: Pick<PlanDeps['reader'], 'digestInput' | 'digestContent'> },
-): Promise<Omit<DigestedInput, 'file'>> {
-  const { sha256, bytes } = await reader.digestInput(path);
-  return { sha256, bytes, contentSha256: (await reader.digestContent(path)) ?? sha256 };
 }
 
 function leaveOut(

@@ -3,7 +3,7 @@ import type { InputFile } from '../../input/inputs.js';
 import type { RecordReader } from '../../input/record-reader.js';
 import { readRowId } from '../../kinds/ids.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
-import type { DigestedInput } from '../inputs/select-inputs.js';
+import type { DigestedInput } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
 import type { FilePlace } from './refused-rows.js';
 

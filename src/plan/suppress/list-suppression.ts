@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { UserError } from '../../domain/errors.js';
 import type { InputFile } from '../../input/inputs.js';
-import type { SuppressionLists } from '../../job/job.js';
+import type { Step, SuppressionLists } from '../../job/job.js';
 import type { Files } from '../../storage/files.js';
-import type { InputReader } from '../plan-deps.js';
+import { type DigestedInput, digestFile, type InputReader, type PlanDeps } from '../plan-deps.js';
+import type { ProblemList } from '../problems.js';
 
 /**
  * The files of a list; standard input is not among them. Refuses what names no file: a list may not be empty. `isWatched`: a plan with it is
@@ -24,6 +25,45 @@ export async function listSuppression(
   const { format } = lists;
   const key = keyOfLists(lists);
   return found.map((file) => ({ ...file, key, ...(format === undefined ? {} : { format }) }));
+}
+
+/** A suppression list, and how it is read. */
+export interface SuppressionFile extends DigestedInput {
+  readonly lists: SuppressionLists;
+}
+
+/** The suppression lists of a step as they are now. `standardInput` is what came by it; without it, a list that did is refused. */
+export async function digestSuppression(
+  { suppress = [] }: Pick<Step, 'suppress'>,
+  directory: string,
+  {
+    where,
+    deps,
+    problems,
+    digest = (path) => digestFile(path, deps),
+    standardInput,
+  }: {
+    /** For problems. */
+    where: string;
+    deps: Pick<PlanDeps, 'files'> & { reader: Omit<InputReader, 'spoolStandardInput'> };
+    problems: ProblemList;
+    digest?: (path: string) => ReturnType<typeof digestFile>;
+    standardInput?: (lists: SuppressionLists) => readonly InputFile[];
+  },
+): Promise<SuppressionFile[]> {
+  const digested: SuppressionFile[] = [];
+  for (const lists of suppress) {
+    await problems.gather(lists.isOptOuts === true ? 'optOuts' : where, async () => {
+      if (lists.files.includes('-') && standardInput === undefined) {
+        throw new UserError('bad-input', 'the suppression list came by standard input, expected a file', {
+          hint: 'Name the list as a file in the job, and give that with --job; or re-import the rows with the list.',
+        });
+      }
+      const files = [...(await listSuppression(lists, directory, deps)), ...(standardInput?.(lists) ?? [])];
+      for (const file of files) digested.push({ file, ...(await digest(file.path)), lists });
+    });
+  }
+  return digested;
 }
 
 /** Packed or not. */

@@ -1,7 +1,6 @@
 import { countOf, format } from '../../domain/count-of.js';
 import type { Problem } from '../../domain/errors.js';
-import { isOptOutList, OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
-import { personOf } from '../../domain/person.js';
+import { isOptOutList, noteOptOut, OPT_OUT_COLUMNS } from '../../domain/opt-out-line.js';
 import type { Skip } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type RecordReader, readBatches } from '../../input/record-reader.js';
@@ -11,10 +10,9 @@ import { maskCell } from '../../normalize/mask.js';
 import { normalizeNumber } from '../../normalize/number/number.js';
 import { NumberSet } from '../../normalize/number/number-set.js';
 import type { SuppressionInput } from '../format/plan-file.js';
-import type { DigestedInput, SuppressionFile } from '../inputs/select-inputs.js';
-import type { PlanDeps } from '../plan-deps.js';
+import type { DigestedInput, PlanDeps } from '../plan-deps.js';
 import type { ProblemList } from '../problems.js';
-import { keyOfLists } from './list-suppression.js';
+import { keyOfLists, type SuppressionFile } from './list-suppression.js';
 import { explainUnreadable, type SuppressionColumn, SuppressionColumns } from './suppression-columns.js';
 
 type ListReader = Pick<PlanDeps['reader'], 'readRecords'>;
@@ -187,45 +185,35 @@ export async function readListed(
 }
 
 /**
- * Reads a list that Volley writes, which may have been sorted: a number is in again only where a row says so that stands behind all that say out,
- * and is as late as they are. What cannot be read is a problem. The list may grow while it is read: what is read is at least what was there before.
+ * Reads a list that Volley writes, which may have been sorted. What cannot be read is a problem. The list may grow while it is read: what is
+ * read is at least what was there before.
  */
 async function readOptOuts(reader: RecordReader, shown: string, problems: ProblemList): Promise<SuppressionColumn[]> {
   const indexes = OPT_OUT_COLUMNS.map((name) => reader.columns.indexOf(name));
-  /** When a person last opted out, in ms. */
-  const lastOut = new Map<number, number>();
-  const isOut = new Map<number, boolean>();
+  const outAt = new Map<number, number>();
   for await (const batch of readBatches(reader)) {
     for (const { fault, cells, line } of batch) {
       const read = fault === undefined ? readOptOut(indexes.map((index) => cells[index] ?? '')) : undefined;
-      if (typeof read !== 'object') {
-        problems.add({ where: `${shown}:${line}`, message: read ?? `a row that cannot be read (${fault?.code})` });
-        continue;
-      }
-      const { person, said, atMs } = read;
-      const lastMs = lastOut.get(person) ?? Number.NEGATIVE_INFINITY;
-      if (said === 'out' && atMs > lastMs) lastOut.set(person, atMs);
-      isOut.set(person, said === 'out' || atMs < lastMs);
+      if (typeof read === 'object') noteOptOut(outAt, read);
+      else problems.add({ where: `${shown}:${line}`, message: read ?? `a row that cannot be read (${fault?.code})` });
     }
   }
-  const international = [...isOut].flatMap(([person, isOutNow]) => (isOutNow ? [person] : []));
   const none = { national: [], unreadable: 0, damaged: 0, withoutCountry: 0, places: [] };
-  return [{ name: OPT_OUT_COLUMNS[0], international, ...none }];
+  return [{ name: OPT_OUT_COLUMNS[0], international: [...outAt.keys()], ...none }];
 }
 
 /** What a row says, by its cells; or what is wrong with it. */
-function readOptOut([written = '', what = '', at = '']: readonly string[]) {
-  const said = what.trim().toLowerCase();
-  const atMs = Date.parse(at.trim());
+function readOptOut([written = '', said = '', at = '']: readonly string[]) {
+  const what = said.trim().toLowerCase();
   const number = normalizeNumber(written, undefined);
   if (!number.ok) {
     const shown = maskCell(number.code, written);
     return `column "number" holds ${shown}, which is not a number with + (${number.code}), expected one`;
   }
-  if (said !== 'out' && said !== 'in') return 'column "what" says neither out nor in, expected one of them';
-  if (said === 'in' && Number.isNaN(atMs))
+  if (what !== 'out' && what !== 'in') return 'column "what" says neither out nor in, expected one of them';
+  if (what === 'in' && Number.isNaN(Date.parse(at.trim())))
     return 'column "at" of a row that says in holds no time, expected when it was';
-  return { person: personOf(Number(number.e164)), said, atMs };
+  return { number: number.e164, what, at: at.trim() } as const;
 }
 
 /** Faults that the header alone shows: no header, or a column that the job names is not in it. */

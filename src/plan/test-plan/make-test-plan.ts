@@ -10,7 +10,7 @@ import type { RowLine } from '../format/row-line.js';
 import { makeRetryPlan, type RowsSource } from '../make-retry-plan.js';
 import type { PlanDeps } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
-import { listCurrentSuppression } from '../suppress/current-lists.js';
+import { digestSuppression } from '../suppress/list-suppression.js';
 import { loadSuppression } from '../suppress/suppression.js';
 import type { MadePlan, PlanPlace } from '../write-new-plan.js';
 
@@ -91,7 +91,7 @@ export async function assertNotSuppressed(
   const suppressed = new Set<string>();
   for (const step of job.steps) {
     if (!isRowStep(step) || step.suppress === undefined) continue;
-    const lists = await listCurrentSuppression(step, job.directory, { deps, problems });
+    const lists = await digestSuppression(step, job.directory, { where: 'suppress', deps, problems });
     const list = await loadSuppression(lists, step.input, { deps, problems });
     for (const e164 of numbers) if (list.find(Number(e164)) !== undefined) suppressed.add(e164);
   }
