@@ -1,6 +1,6 @@
 import { ROW_KINDS } from '../../domain/areas.js';
 import { InternalError } from '../../domain/errors.js';
-import { joinFaults, type RowOutcomes } from '../../domain/row.js';
+import { joinFaults, type Rejection, type RowOutcomes } from '../../domain/row.js';
 import { ENDPOINTS, QUEUE_ASSIGNMENT } from '../../domain/service-facts.js';
 import type { ConversationsStep } from '../../job/job.js';
 import type { Columns } from '../../normalize/columns.js';
@@ -15,7 +15,7 @@ import { buildRequest, type CallService } from '../../service/endpoint.js';
 import { draftRequest, oneRow, oneRowKind, readNumberOf } from '../one-row-kind.js';
 import { inDoubt } from '../outcomes.js';
 import { type DraftedRow, type DraftRow, type Preview, reject, type StepKind } from '../step-kind.js';
-import { bindUser, parseHistory, type ReadRowPart, refuseRowPart } from './conversation-user.js';
+import { addFault, bindUser, parseHistory } from './conversation-user.js';
 
 /**
  * Hands a customer to a queue for each row. Creating a conversation is not idempotent. The body in the plan is what is
@@ -99,36 +99,38 @@ function takeId(taken: Set<string>, id: string): boolean {
   return true;
 }
 
-type History = NonNullable<ConversationRequest['history']>;
-
 /** Rows → conversations: the user from columns or as a nested object, the history as one, the queue of the row, the step or the channel. */
-export function bindConversations(step: ConversationsStep, columns: Columns): DraftRow {
+function bindConversations(step: ConversationsStep, columns: Columns): DraftRow {
   const readUser = bindUser(step, columns);
-  const readHistory: ReadRowPart<History | undefined> =
-    step.history === undefined
-      ? () => ({ ok: true, value: undefined })
-      : bindHistory(step.history, columns.find(step.history, 'history'));
-  const queueIndex = columns.findAny(step.queueColumn, 'queueColumn');
+  const historyIndex = columns.findAny(step.history, 'history') ?? -1;
+  const queueIndex = columns.findAny(step.queueColumn, 'queueColumn') ?? -1;
   const { channel } = step;
   return (cells, text) => {
-    const read = readUser(cells);
-    const history = readHistory(cells);
-    const [fault, ...others] = [read, history].flatMap((part) => (part.ok ? [] : part.faults));
+    const faults: Rejection[] = [];
+    const read = readUser(cells, faults);
+    const history = readHistory(cells.cell(historyIndex));
+    if (typeof history === 'string')
+      addFault(faults, { field: step.history ?? '', code: 'bad-object', reason: history });
+    const [fault, ...others] = faults;
     if (fault !== undefined) return { refusal: reject(joinFaults(fault, others)) };
-    if (!read.ok || !history.ok) throw new InternalError('unexpected', 'Cannot refuse a row without a fault');
-    const { user, country } = read.value;
-    const written = queueIndex === undefined ? '' : cells.cell(queueIndex).trim();
-    const queue = written === '' ? step.queue : written;
+    if (read === undefined) throw new InternalError('unexpected', 'Cannot refuse a row without a fault');
+    const { user, country } = read;
+    const queue = cells.cell(queueIndex).trim() || step.queue;
     const body = {
       channelId: 'id' in channel ? channel.id : undefined,
       assignment: queue === undefined ? undefined : { type: QUEUE_ASSIGNMENT, id: queue },
       user,
-      history: history.value,
+      history,
     };
     // The contract: a channel has a default queue. For an existing channel only the service knows it.
     const target = queue ?? ('id' in channel ? undefined : channel.queue);
     return draftRequest(text, body, { facts: [target ?? ''], number: readNumberOf(user.phone), country });
   };
+}
+
+/** A customer need not have talked to a bot: a blank cell is no fault. */
+function readHistory(cell: string): ReturnType<typeof parseHistory> | undefined {
+  return cell.trim() === '' ? undefined : parseHistory(cell);
 }
 
 function previewConversation({ fragment, facts: [target] }: DraftedRow): Preview {
@@ -141,14 +143,4 @@ function previewConversation({ fragment, facts: [target] }: DraftedRow): Preview
 
 function describeHistory(messages: number): string {
   return messages === 0 ? 'no history' : `a history of ${messages} message${messages === 1 ? '' : 's'}`;
-}
-
-/** A customer need not have talked to a bot: a blank cell is no fault. */
-function bindHistory(column: string, index: number): ReadRowPart<History | undefined> {
-  return (cells) => {
-    const text = cells.cell(index);
-    if (text.trim() === '') return { ok: true, value: undefined };
-    const parsed = parseHistory(text);
-    return parsed.ok ? parsed : refuseRowPart({ field: column, code: 'bad-object', reason: parsed.fault });
-  };
 }
