@@ -6,9 +6,7 @@ import type { CallService } from '../service/endpoint.js';
 /** The interface of a kind of step without rows. Pure: it reaches the service through `call` alone. */
 export interface ActionKind<S extends ActionStep = ActionStep> {
   readonly area: Area;
-  /** Its effect must hold while later steps send: it is repeated when a run resumes. */
-  readonly isStanding: boolean;
-  /** A refusal stops the run: later steps rely on it. */
+  /** Later steps rely on its effect: a refusal stops the run, and it is repeated when a run resumes. */
   readonly isEssential: boolean;
   /** Whether it should run, given the run's state and the outcomes of earlier action steps. */
   isDue(step: S, figures: RunFigures, earlier: readonly EarlierAction[]): boolean;

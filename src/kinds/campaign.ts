@@ -10,7 +10,6 @@ import { inDoubt, refuseAction } from './outcomes.js';
 /** Reads, and where the job says so changes, the status of a campaign: a dialer that pauses while the job sends. */
 export const campaignKind: ActionKind<CampaignStep> = {
   ...ACTION_KINDS.campaign,
-  isStanding: true,
   isEssential: true,
   isDue: (step, { stop }, earlier) => stop === undefined || (step.always && hasSomethingToUndo(step, earlier)),
   describe: ({ campaign, expect, set, always }) => {

@@ -11,7 +11,6 @@ import type { ActionContext, ActionKind, RunFigures } from './action-kind.js';
 /** Posts a message with the run's figures to a chat room. A failed post is reported, and stops nothing. */
 export const chatKind: ActionKind<ChatStep> = {
   ...ACTION_KINDS.chat,
-  isStanding: false,
   isEssential: false,
   isDue: ({ when }, { exitCode }) => when === 'always' || (when === 'success') === (exitCode === 0),
   describe: ({ text, room, when }) => ({

@@ -188,10 +188,8 @@ async function findNewest(
   files: Pick<Files, 'stat'>,
   listed: readonly InputFile[],
 ): Promise<{ shown: string; modifiedMs: number } | undefined> {
-  let newest: { shown: string; modifiedMs: number } | undefined;
-  for (const { path, shown } of listed) {
-    const modifiedMs = (await files.stat(path))?.modifiedMs ?? 0;
-    if (newest === undefined || modifiedMs > newest.modifiedMs) newest = { shown, modifiedMs };
-  }
-  return newest;
+  const modified = listed.map(async ({ path, shown }) => {
+    return { shown, modifiedMs: (await files.stat(path))?.modifiedMs ?? 0 };
+  });
+  return (await Promise.all(modified)).toSorted((one, other) => other.modifiedMs - one.modifiedMs)[0];
 }

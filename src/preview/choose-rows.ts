@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto';
 import type { Cell } from '../domain/row.js';
-import { digestText } from '../kinds/ids.js';
 import { countSegments } from '../template/segments.js';
 import type { PreviewedRow } from './previewed-rows.js';
 
@@ -28,12 +28,12 @@ export interface ChosenRows {
 
 /** Keeps the rows of one step that a choice means, at most `count`. */
 export class RowChooser {
-  readonly #rank: ((row: PreviewedRow, ordinal: number) => string | number | undefined) | undefined;
+  readonly #rank: ((row: PreviewedRow, ordinal: number) => number) | undefined;
   readonly #isMeant: (row: PreviewedRow) => boolean;
   readonly #count: number;
   /** Rows that a suppression list skips, before the last that is chosen; as many at most. Undefined where certain rows are asked for. */
   readonly #suppressed: { readonly row: PreviewedRow; readonly ordinal: number }[] | undefined;
-  #chosen: { readonly row: PreviewedRow; readonly rank: string | number; readonly ordinal: number }[] = [];
+  #chosen: { readonly row: PreviewedRow; readonly rank: number; readonly ordinal: number }[] = [];
   #ordinal = 0;
 
   constructor({ row, to, longest, ucs2, random }: RowChoice, count: number) {
@@ -48,7 +48,8 @@ export class RowChooser {
       return ucs2 !== true || countOf(each)?.ucs2Characters !== undefined;
     };
     if (longest === true) this.#rank = (each) => -(countOf(each)?.segments ?? 0) * 1e6 - (countOf(each)?.units ?? 0);
-    else if (random !== undefined) this.#rank = (_, ordinal) => digestText(`${random}\n${ordinal}`, 20);
+    else if (random !== undefined)
+      this.#rank = (_, ordinal) => hash('sha256', `${random}\n${ordinal}`, 'buffer').readUIntBE(0, 6);
   }
 
   see(row: PreviewedRow): void {
@@ -57,9 +58,9 @@ export class RowChooser {
       this.#suppressed.push({ row, ordinal: this.#ordinal });
     if (!this.#isMeant(row)) return;
     const rank = this.#rank?.(row, this.#ordinal) ?? 0;
-    if (this.#chosen.length === this.#count && !isBefore(rank, this.#chosen.at(-1)?.rank ?? 0)) return;
+    if (this.#chosen.length === this.#count && rank >= (this.#chosen.at(-1)?.rank ?? 0)) return;
     this.#chosen.push({ row, rank, ordinal: this.#ordinal });
-    this.#chosen.sort((a, b) => (isBefore(a.rank, b.rank) ? -1 : isBefore(b.rank, a.rank) ? 1 : a.ordinal - b.ordinal));
+    this.#chosen.sort((a, b) => a.rank - b.rank || a.ordinal - b.ordinal);
     if (this.#chosen.length > this.#count) this.#chosen.pop();
   }
 
@@ -93,10 +94,6 @@ function hasNumber(cells: readonly Cell[], e164: string): boolean {
     const digits = cell.replace(/\D/g, '').replace(/^0+/, '');
     return digits.length >= FEWEST_DIGITS && e164.endsWith(digits);
   });
-}
-
-function isBefore(a: string | number, b: string | number): boolean {
-  return a < b;
 }
 
 function countOf({ message }: PreviewedRow): ReturnType<typeof countSegments> | undefined {

@@ -1,5 +1,6 @@
 import { countOf } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
+import { remember } from '../domain/is-object.js';
 import type { Cell } from '../domain/row.js';
 import { explainMissingColumn, findColumn } from '../normalize/columns.js';
 import { normalizeCountry } from '../normalize/country.js';
@@ -67,27 +68,20 @@ export class PriceListParser {
   }
 
   add(cells: readonly Cell[], line: number): void {
-    const faults = new Faults();
+    const faults: string[] = [];
     const country = this.#readCountry(this.#cellOf(cells, 'country'), faults);
     const prefix = this.#readPrefix(this.#cellOf(cells, 'prefix'), faults);
     const sms = this.#readPrice('sms', cells, faults);
     const contact = this.#readPrice('contact', cells, faults);
     const row = { line, country, prefix, sms, contact };
-    if (faults.list.length === 0) this.#findFault(row, faults);
-    for (const fault of faults.list) this.refuse(line, fault);
-    if (faults.list.length === 0) this.rows.push(row);
+    if (faults.length === 0) faults.push(...(findFault(row) ?? this.#findTwin(row) ?? []));
+    for (const fault of faults) this.refuse(line, fault);
+    if (faults.length === 0) this.rows.push(row);
   }
 
-  #findFault(row: PriceRow, faults: Faults): void {
-    const fault = findFault(row);
-    if (fault !== undefined) {
-      faults.add(fault);
-      return;
-    }
-    const key = `${row.country} ${row.prefix}`;
-    const twin = this.#lines.get(key);
-    if (twin === undefined) this.#lines.set(key, row.line);
-    else faults.add(`the row is for the same numbers as line ${twin}, expected one price for them`);
+  #findTwin({ country, prefix, line }: PriceRow): string[] | undefined {
+    const twin = remember(this.#lines, `${country} ${prefix}`, () => line);
+    return twin === line ? undefined : [`the row is for the same numbers as line ${twin}, expected one price for them`];
   }
 
   refuse(line: number, message: string, hint?: string): void {
@@ -101,45 +95,40 @@ export class PriceListParser {
     return index === undefined ? '' : (cells[index] ?? '').trim();
   }
 
-  #readCountry(cell: string, faults: Faults): string | undefined {
+  #readCountry(cell: string, faults: string[]): string | undefined {
     if (cell === '') return undefined;
     const found = normalizeCountry(cell);
-    return found.ok ? found.country : faults.add(found.reason.replace(/\.$/, ''));
+    return found.ok ? found.country : addFault(faults, found.reason.replace(/\.$/, ''));
   }
 
-  #readPrefix(cell: string, faults: Faults): string | undefined {
+  #readPrefix(cell: string, faults: string[]): string | undefined {
     if (cell === '') return undefined;
     const digits = cell.replace(/^\+/, '').replace(/[ ().-]/g, '');
     if (!/^[1-9]\d{0,14}$/.test(digits)) {
-      return faults.add('the prefix does not begin a number, expected calling code and digits, such as +65');
+      return addFault(faults, 'the prefix does not begin a number, expected calling code and digits, such as +65');
     }
     const isKnown = [...plansByCallingCode.keys()].some((code) => code.startsWith(digits) || digits.startsWith(code));
-    return isKnown ? digits : faults.add('no country has numbers that begin with the prefix');
+    return isKnown ? digits : addFault(faults, 'no country has numbers that begin with the prefix');
   }
 
-  #readPrice(name: 'sms' | 'contact', cells: readonly Cell[], faults: Faults): bigint | undefined {
+  #readPrice(name: 'sms' | 'contact', cells: readonly Cell[], faults: string[]): bigint | undefined {
     const cell = this.#cellOf(cells, name);
     if (cell === '') return undefined;
     const price = parseDecimal(cell, { isCommaDecimal: this.#isCommaDecimal });
-    return price.ok ? price.nanos : faults.add(`${name} ${price.fault}, expected ${price.expected}`);
+    return price.ok ? price.nanos : addFault(faults, `${name} ${price.fault}, expected ${price.expected}`);
   }
 }
 
-/** Of one row. */
-class Faults {
-  readonly list: string[] = [];
-
-  add(fault: string): undefined {
-    this.list.push(fault);
-  }
+function addFault(faults: string[], fault: string): undefined {
+  faults.push(fault);
 }
 
-function findFault({ country, prefix, sms, contact }: PriceRow): string | undefined {
+function findFault({ country, prefix, sms, contact }: PriceRow): string[] | undefined {
   if (country === undefined && prefix === undefined)
-    return 'the row has no country and no prefix, expected one of them';
-  if (sms === undefined && contact === undefined) return 'the row has no price, expected one in sms';
+    return ['the row has no country and no prefix, expected one of them'];
+  if (sms === undefined && contact === undefined) return ['the row has no price, expected one in sms'];
   const code = country === undefined ? undefined : planByCountry.get(country)?.callingCode;
   if (prefix === undefined || code === undefined || prefix.startsWith(code) || code.startsWith(prefix))
     return undefined;
-  return `numbers of ${country} begin with +${code}, not with the prefix +${prefix.slice(0, code.length)}`;
+  return [`numbers of ${country} begin with +${code}, not with the prefix +${prefix.slice(0, code.length)}`];
 }

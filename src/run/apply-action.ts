@@ -32,7 +32,7 @@ export async function applyAction(step: ActionStep, context: ActionTurn): Promis
   const { stop, deps, state, number } = context;
   const kind = actionKindOf(step);
   if (!kind.isDue(step, describeRun(context), listEarlier(context))) return;
-  if (isDone(context, kind.isStanding) && !(kind.isStanding && context.hasWorkAfter)) return;
+  if (isDone(context, kind.isEssential) && !(kind.isEssential && context.hasWorkAfter)) return;
   if (!stop.isRequested) {
     await performUntil(step, context, { waiting: stop.nothingNew, inFlight: stop.nothingMore });
     const isCutOff = stop.isRequested && state.step(number).action?.verdict?.code === NOT_SENT;
@@ -116,9 +116,9 @@ function listEarlier({ plan, state, number }: ActionTurn): EarlierAction[] {
 const PATIENCE_SECONDS = 60;
 
 /** In doubt counts as done if repeating it would be visible. */
-function isDone({ state, plan, number }: ActionTurn, isStanding: boolean): boolean {
+function isDone({ state, plan, number }: ActionTurn, isEssential: boolean): boolean {
   const { action, lastEvent } = state.step(number);
-  const isKept = action?.verdict?.status === 'accepted' || (action?.verdict?.status === 'in-doubt' && !isStanding);
+  const isKept = action?.verdict?.status === 'accepted' || (action?.verdict?.status === 'in-doubt' && !isEssential);
   const isLatest = plan.steps.every(
     (other) => other.number >= number || state.step(other.number).lastEvent < lastEvent,
   );

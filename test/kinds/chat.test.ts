@@ -66,6 +66,5 @@ describe('chat step', () => {
 
   it('stops nothing when it fails', () => {
     expect(chatKind.isEssential).toBe(false);
-    expect(chatKind.isStanding).toBe(false);
   });
 });

@@ -122,24 +122,13 @@ export function bindAttributes(
   for (const { name, index } of names) {
     const column = columns.names[index];
     if (column === undefined || (renamed.get(index) === name && !isOmitted(index))) continue;
-    columns.problems.push(isOmitted(index) ? describeIdle(column) : describeTwice(column));
+    columns.problems.push({
+      message: `the job renames the column "${column}" ${isOmitted(index) ? 'in customAttributes.rest.rename and uses or omits it elsewhere' : 'twice in customAttributes.rest.rename'}, expected one place`,
+      hint: 'A column that fields, groupsColumn or except uses is not part of the rest; names of columns are matched without regard to case and punctuation.',
+    });
   }
   columns.problems.push(...listRepeated(attributes, columns.names));
   return attributes;
-}
-
-function describeIdle(column: string) {
-  return {
-    message: `the job renames the column "${column}" in customAttributes.rest.rename and uses or omits it elsewhere, expected one of the two`,
-    hint: 'A column that fields, groupsColumn or except uses is not part of the rest: remove it there, or from rename.',
-  };
-}
-
-function describeTwice(column: string) {
-  return {
-    message: `the job renames the column "${column}" twice in customAttributes.rest.rename, expected one name for it`,
-    hint: 'Names of columns are matched without regard to case and punctuation.',
-  };
 }
 
 /** Two columns under one name would be one attribute, and one of the two values lost. */

@@ -49,18 +49,21 @@ export const verificationCheckKind = oneRowKind<VerificationCheckStep>({
       : checkCode.request(service, { sessionId, code });
   },
   answersWith: 'the session that was asked for',
-  readAnswer: (response, body, part) => {
-    const { sessionId, code, destination } = readBody(body);
-    const session = readSession.read(response, { sessionId });
-    if (session === undefined) return undefined;
-    if (isOfAnother(session, destination)) return oneRow(ANOTHER_NUMBER);
-    return give(session, code === undefined ? judgeStatus(session) : judgeCheck(session, part.seen));
-  },
+  readAnswer: (response, body, part) => readVerdict(response, body, (session) => judgeCheck(session, part.seen)),
   outcomeQuery: {
     call: (service, body) => readSession.request(service, readBody(body)),
-    readOutcomes: settleByStatus,
+    readOutcomes: (response, _part, body) => readVerdict(response, body, judgeLostCheck),
   },
 });
+
+/** `judge`: of a session whose code was, or may have been, checked. */
+function readVerdict(response: Response, body: Buffer, judge: (session: Session) => Verdict): RowOutcomes | undefined {
+  const { sessionId, code, destination } = readBody(body);
+  const session = readSession.read(response, { sessionId });
+  if (session === undefined) return undefined;
+  if (isOfAnother(session, destination)) return oneRow(ANOTHER_NUMBER);
+  return give(session, code === undefined ? judgeStatus(session) : judge(session));
+}
 
 /** For a session that has ended the service says how, whatever code it gets: only a waiting one can be checked. */
 function readLook(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | Seen | undefined {
@@ -96,11 +99,18 @@ function bind(step: VerificationCheckStep, columns: Columns): DraftRow {
   const sessionIndex = columns.find(step.session, 'session');
   const codeIndex = columns.findAny(step.code, 'code');
   const numberIndex = columns.names.indexOf(DESTINATION_COLUMN);
+  const reason = 'The session id contains characters that are not allowed';
+  const badSession = { field: step.session, code: 'bad-session-id', reason } as const;
+  const form = `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
+  const badCode = { field: step.code ?? '', code: 'bad-code', reason: form } as const;
   return (cells, text) => {
     const sessionId = cells.cell(sessionIndex).trim();
     const code = codeIndex === undefined ? undefined : cells.cell(codeIndex).trim();
     const destination = readE164(cells.cell(numberIndex));
-    const [fault, ...others] = [...listSessionFaults(step, sessionId), ...listCodeFaults(step, code)];
+    const [fault, ...others] = [
+      ...listFaults(sessionId, PATH_ID, badSession, 'The session id is missing'),
+      ...(code === undefined ? [] : listFaults(code, VERIFICATION_CODE, badCode, 'The code is missing')),
+    ];
     if (fault !== undefined) return { refusal: reject(joinFaults(fault, others)) };
     const facts = destination === undefined ? [sessionId] : [sessionId, destination];
     return draftRequest(text, { sessionId, code, destination }, { facts });
@@ -113,29 +123,12 @@ function readE164(cell: string): string | undefined {
   return /^[1-9]\d{6,14}$/.test(digits) ? `+${digits}` : undefined;
 }
 
-function listSessionFaults({ session: field }: VerificationCheckStep, sessionId: string): Rejection[] {
-  if (PATH_ID.test(sessionId)) return [];
-  return sessionId === ''
-    ? [rejectCell({ field, code: 'missing-value', reason: 'The session id is missing' })]
-    : [
-        rejectCell({
-          field,
-          code: 'bad-session-id',
-          reason: 'The session id contains characters that are not allowed',
-        }),
-      ];
-}
-
-function listCodeFaults({ code: field = '' }: VerificationCheckStep, code: string | undefined): Rejection[] {
-  if (code === undefined || VERIFICATION_CODE.test(code)) return [];
-  const form = `A code is ${CODE_LENGTH.min} to ${CODE_LENGTH.max} letters or digits`;
-  return code === ''
-    ? [rejectCell({ field, code: 'missing-value', reason: 'The code is missing' })]
-    : [rejectCell({ field, code: 'bad-code', reason: form })];
-}
-
-function rejectCell(why: Omit<Rejection, 'stage'>): Rejection {
-  return { stage: 'normalize', ...why };
+/** Why a cell is not sent, which has a form. */
+function listFaults(cell: string, form: RegExp, fault: Omit<Rejection, 'stage'>, missing: string): Rejection[] {
+  if (form.test(cell)) return [];
+  const { field } = fault;
+  const why = cell === '' ? ({ field, code: 'missing-value', reason: missing } as const) : fault;
+  return [{ stage: 'normalize', ...why }];
 }
 
 /** A read without a code always succeeds: what it found is the result. */
@@ -162,14 +155,6 @@ function judgeCheck({ status, attempt }: Session, attemptsBefore = -1): Verdict 
     default:
       return inDoubt('unknown-status', `the answer's status is "${status}"`);
   }
-}
-
-function settleByStatus(response: Response, _part: RequestPart, body: Buffer): RowOutcomes | undefined {
-  const { sessionId, code, destination } = readBody(body);
-  const session = readSession.read(response, { sessionId });
-  if (session === undefined) return undefined;
-  if (isOfAnother(session, destination)) return oneRow(ANOTHER_NUMBER);
-  return give(session, code === undefined ? judgeStatus(session) : judgeLostCheck(session));
 }
 
 /**

@@ -12,21 +12,19 @@ import type { ProblemList } from '../problems.js';
  * file grow with its rows, so a missing column may still appear: until then its cells are missing.
  */
 export class ColumnBinding {
-  readonly #bind: (columns: Columns) => DraftRow;
+  readonly #step: { readonly step: RowStep; readonly number: number };
   readonly #reader: RecordReader;
-  readonly #number: number;
   readonly #mayGrow: boolean;
   #columns: Columns | undefined;
   #draftRow: DraftRow | undefined;
 
   constructor(
-    { step, number }: { step: RowStep; number: number },
+    step: { readonly step: RowStep; readonly number: number },
     reader: RecordReader,
     { mayGrow }: { mayGrow: boolean },
   ) {
-    this.#bind = (columns) => bindRows(step, columns);
+    this.#step = step;
     this.#reader = reader;
-    this.#number = number;
     this.#mayGrow = mayGrow;
   }
 
@@ -41,7 +39,7 @@ export class ColumnBinding {
     const where = this.#mayGrow ? file : `${file}:1`;
     for (const { message, hint, at } of this.#bound().problems) {
       // Named with the line of the job, it says of which file it is.
-      const named = at && { at: ['steps', this.#number - 1, ...at], message: `${message} (in ${where})` };
+      const named = at && { at: ['steps', this.#step.number - 1, ...at], message: `${message} (in ${where})` };
       problems.add({ where, message, hint, ...named });
     }
   }
@@ -55,7 +53,7 @@ export class ColumnBinding {
     const names = this.#reader.columns;
     if (this.#columns?.names.length !== names.length) {
       this.#columns = new Columns([...names]);
-      this.#draftRow = this.#bind(this.#columns);
+      this.#draftRow = bindRows(this.#step.step, this.#columns);
     }
     return this.#columns;
   }

@@ -6,8 +6,6 @@ import { openPacked, readPlanned } from './planned-files.js';
 
 /** Smaller files stay as they are: people can read them, and they take little room. */
 const PACK_FROM_BYTES = 1 << 20;
-/** Pieces that are packed at once, by other threads. */
-const AT_ONCE = 4;
 
 export interface PackedRun {
   readonly directory: string;
@@ -18,8 +16,6 @@ export interface PackedRun {
   readonly packFromBytes?: number | undefined;
   /** Absent: on this thread. */
   readonly gzip?: ((piece: Buffer, options: typeof PACKING) => Promise<Buffer>) | undefined;
-  /** Of the disk of a directory; as much as is wanted where it is absent. */
-  readonly freeBytes?: ((directory: string) => Promise<number>) | undefined;
   /** One sentence that a person should know. */
   readonly onNotice: (notice: string) => void;
 }
@@ -51,16 +47,12 @@ interface PlainFile {
   readonly planned: FileDigest;
 }
 
-/** None where the disk has so little room that outputs may need it. */
-async function listPlain(run: PackedRun): Promise<PlainFile[]> {
-  const { directory, plan, files, packFromBytes = PACK_FROM_BYTES, freeBytes } = run;
+async function listPlain({ directory, plan, files, packFromBytes = PACK_FROM_BYTES }: PackedRun): Promise<PlainFile[]> {
   const found: PlainFile[] = [];
   for (const file of plan.steps.flatMap((step) => listFiles(directory, step))) {
     if (file.planned.bytes >= packFromBytes && (await files.stat(file.path)) !== undefined) found.push(file);
   }
-  const room = await freeBytes?.(directory);
-  const bytes = found.reduce((sum, { planned }) => sum + planned.bytes, 0);
-  return room !== undefined && room < 2 * bytes ? [] : found;
+  return found;
 }
 
 /** None of a step without rows. */
@@ -93,13 +85,8 @@ async function writePacked(path: string, { files, lock, gzip }: PackedRun): Prom
   try {
     const packed = await files.createWhole(packedFile(path));
     try {
-      for (let at = 0; at < plain.bytes; at += AT_ONCE * PIECE_BYTES) {
-        const read = await plain.read(at, AT_ONCE * PIECE_BYTES);
-        const pieces = Array.from({ length: Math.ceil(read.length / PIECE_BYTES) }, (_, index) =>
-          pack(read.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES), PACKING),
-        );
-        await packed.write(Buffer.concat(await Promise.all(pieces)));
-      }
+      for (let at = 0; at < plain.bytes; at += PIECE_BYTES)
+        await packed.write(await pack(await plain.read(at, PIECE_BYTES), PACKING));
       await lock.assertHeld();
       await packed.finish();
     } catch (error) {

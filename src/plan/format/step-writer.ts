@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { TextBuffer } from '../../domain/bytes/text-buffer.js';
 import type { Limits } from '../../job/limits.js';
 import type { RowPlanner, RowRefusal } from '../../kinds/step-kind.js';
@@ -48,10 +48,8 @@ export class StepWriter {
   readonly #chooser: StageChooser | undefined;
   readonly #limits: Limits;
   readonly #callsPerRequest: number;
-  readonly #requestsFile: WholeFile;
-  readonly #rowsFile: WholeFile;
-  readonly #requests: WriteBehind;
-  readonly #rows: WriteBehind;
+  readonly #requests: DigestedFile;
+  readonly #rows: DigestedFile;
   /** The body of the request that is being filled. */
   readonly #body = new TextBuffer();
   #batch = emptyBatch();
@@ -60,15 +58,13 @@ export class StepWriter {
   #waitingRows = 0;
   /** That of the request that is being filled. */
   #group: Group;
-  readonly #written = { requests: new WrittenFile(), rows: new WrittenFile() };
   /** The most rows of the request that is being filled. */
   #mostRows: number;
 
   static async create(files: Files, directory: string, step: StepToWrite): Promise<StepWriter> {
     const requests = await files.createWhole(requestsFile(directory, step));
     try {
-      const rows = await files.createWhole(rowsFile(directory, step));
-      return new StepWriter(step, requests, rows);
+      return new StepWriter(step, requests, await files.createWhole(rowsFile(directory, step)));
     } catch (error) {
       await requests.discard().catch(() => {});
       throw error;
@@ -87,14 +83,8 @@ export class StepWriter {
     this.#mostRows = boundRows(1, planner.rowsPerRequest);
     this.#group = { hours: planner.hours, stage: undefined };
     this.#limits = limits;
-    this.#requestsFile = requests;
-    this.#rowsFile = rows;
-    const write = (file: WholeFile, digest: WrittenFile) => (bytes: Uint8Array) => {
-      digest.add(bytes);
-      return file.write(bytes);
-    };
-    this.#requests = new WriteBehind(write(requests, this.#written.requests));
-    this.#rows = new WriteBehind(write(rows, this.#written.rows));
+    this.#requests = new DigestedFile(requests);
+    this.#rows = new DigestedFile(rows);
   }
 
   addPlanned(place: PlannedPlace, row: DraftedRows): void {
@@ -190,22 +180,18 @@ export class StepWriter {
     this.#chooser?.finish();
     this.endFile();
     if (this.#batch.rows > 0) this.#endRequest();
-    await this.#requests.end();
-    await this.#rows.end();
-    await this.#requestsFile.finish();
-    await this.#rowsFile.finish();
+    await this.#requests.finish();
+    await this.#rows.finish();
   }
 
   /** Of the files that `finish` ended. */
   get files(): StepFiles {
-    const { requests, rows } = this.#written;
-    return { requests: requests.digest, rows: rows.digest };
+    return { requests: this.#requests.digest, rows: this.#rows.digest };
   }
 
   /** Closes both, whatever one of them says: there is a better error already. */
   async discard(): Promise<void> {
-    await Promise.allSettled([this.#requests.abandon(), this.#rows.abandon()]);
-    await Promise.allSettled([this.#requestsFile.discard(), this.#rowsFile.discard()]);
+    await Promise.allSettled([this.#requests.discard(), this.#rows.discard()]);
   }
 
   #endRequest(): void {
@@ -225,18 +211,35 @@ export class StepWriter {
   }
 }
 
-/** Of what was written of a file so far. */
-class WrittenFile {
-  #bytes = 0;
-  readonly #hash = createHash('sha256');
+/** A file that is written behind, and its digest. */
+class DigestedFile extends WriteBehind {
+  readonly #file: WholeFile;
+  readonly #written: { bytes: number; readonly hash: Hash };
 
-  add(bytes: Uint8Array): void {
-    this.#bytes += bytes.length;
-    this.#hash.update(bytes);
+  constructor(file: WholeFile) {
+    const written = { bytes: 0, hash: createHash('sha256') };
+    super((bytes) => {
+      written.bytes += bytes.length;
+      written.hash.update(bytes);
+      return file.write(bytes);
+    });
+    this.#file = file;
+    this.#written = written;
   }
 
   get digest(): FileDigest {
-    return { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex') };
+    const { bytes, hash } = this.#written;
+    return { bytes, sha256: hash.copy().digest('hex') };
+  }
+
+  async finish(): Promise<void> {
+    await this.end();
+    await this.#file.finish();
+  }
+
+  async discard(): Promise<void> {
+    await this.abandon().catch(() => {});
+    await this.#file.discard();
   }
 }
 

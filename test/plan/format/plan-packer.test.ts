@@ -83,15 +83,6 @@ describe('packing a plan', () => {
     await isWhole(made);
   });
 
-  it('keeps the plain files where the disk has room for little more than outputs', async () => {
-    const made = await aPlanOfTwo();
-    const bytes = made.plan.steps.reduce((sum, { files }) => sum + files!.requests.bytes + files!.rows.bytes, 0);
-    await pack(made, { freeBytes: async () => 2 * bytes - 1 });
-    expect(listFiles(made)).toEqual(PLAIN);
-    await pack(made, { freeBytes: async () => 2 * bytes });
-    expect(listFiles(made)).toEqual(PACKED);
-  });
-
   it('keeps plain files that are damaged', async () => {
     for (const name of PLAIN) {
       const made = await aPlanOfTwo();
