@@ -1,3 +1,4 @@
+import { remember } from '../domain/is-object.js';
 import type { InDoubt, RowOutcomes, Verdict } from '../domain/row.js';
 import type { ActionCode, DoubtCode } from '../domain/row-codes.js';
 
@@ -11,8 +12,6 @@ export class OutcomeBuilder {
   readonly #verdicts: Verdict[] = [];
   readonly #indexes = new Map<string, number>();
   readonly #rows: ([number, ...string[]] | undefined)[];
-  /** Most rows of an answer have the verdict of the row before. */
-  #last = 0;
 
   constructor(count: number) {
     this.#rows = new Array(count).fill(undefined);
@@ -37,23 +36,9 @@ export class OutcomeBuilder {
   }
 
   #indexOf(verdict: Verdict): number {
-    const last = this.#verdicts[this.#last];
-    if (last === undefined || !isSameVerdict(last, verdict)) this.#last = this.#findIndex(verdict);
-    return this.#last;
+    const { status, code, reason } = verdict;
+    return remember(this.#indexes, `${status}\n${code}\n${reason}`, () => this.#verdicts.push(verdict) - 1);
   }
-
-  #findIndex(verdict: Verdict): number {
-    const key = `${verdict.status}\n${verdict.code}\n${verdict.reason}`;
-    const known = this.#indexes.get(key);
-    if (known !== undefined) return known;
-    this.#verdicts.push(verdict);
-    this.#indexes.set(key, this.#verdicts.length - 1);
-    return this.#verdicts.length - 1;
-  }
-}
-
-function isSameVerdict(one: Verdict, other: Verdict): boolean {
-  return one.code === other.code && one.reason === other.reason && one.status === other.status;
 }
 
 export function refuseAction(code: ActionCode, reason: string): Verdict {

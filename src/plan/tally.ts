@@ -1,6 +1,7 @@
 import type { ByteCells } from '../domain/bytes/row-block.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
+import { remember } from '../domain/is-object.js';
 import type { Rejection, Skip } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
@@ -185,10 +186,9 @@ const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried', 'read-again'];
  * that cannot be read.
  */
 export class FileFaults {
-  readonly #numberCodes = new Map<NumberCode, number>();
-  readonly #firstOf = new Map<string, FirstRow>();
+  /** By code. */
+  readonly #rejected = new Map<string, FirstRow & { rows: number }>();
   #withNumber = 0;
-  #tooLong = 0;
 
   addPlanned(rows: number): void {
     this.#withNumber += rows;
@@ -200,10 +200,8 @@ export class FileFaults {
 
   addRejected(rejection: Rejection, describeRow: () => ExampleRow): void {
     const { code, stage } = rejection;
-    if (isNumberCode(code)) this.#numberCodes.set(code, (this.#numberCodes.get(code) ?? 0) + 1);
-    else if (stage === 'normalize' || stage === 'render') this.#withNumber += 1;
-    if (code === 'text-too-long') this.#tooLong += 1;
-    if (!this.#firstOf.has(code)) this.#firstOf.set(code, { row: describeRow(), rejection });
+    if (!isNumberCode(code) && (stage === 'normalize' || stage === 'render')) this.#withNumber += 1;
+    remember(this.#rejected, code, () => ({ row: describeRow(), rejection, rows: 0 })).rows += 1;
   }
 
   /** Once the whole file was read. */
@@ -212,14 +210,16 @@ export class FileFaults {
   }
 
   #findNumberFault(): Problem | undefined {
-    const codes = [...this.#numberCodes].sort((a, b) => b[1] - a[1]);
-    const rows = codes.reduce((sum, [, count]) => sum + count, 0);
-    const [commonest] = codes;
-    const first = commonest && this.#firstOf.get(commonest[0]);
+    const found = [...this.#rejected.values()].filter(({ rejection }) => isNumberCode(rejection.code));
+    const codes = found.sort((a, b) => b.rows - a.rows);
+    const rows = codes.reduce((sum, { rows }) => sum + rows, 0);
+    const [first] = codes;
     if (first === undefined || rows < LEAST_ROWS || this.#withNumber > 0) return undefined;
     const { file, columns } = first.row;
-    const { field } = first.rejection;
-    const said = codes.slice(0, MOST_CODES).map(([code, count]) => `${NUMBER_CODES[code].is} ${format(count)}`);
+    const { field, code } = first.rejection;
+    const said = codes
+      .slice(0, MOST_CODES)
+      .map(({ rejection, rows }) => `${NUMBER_CODES[rejection.code as NumberCode].is} ${format(rows)}`);
     const more = codes.length > MOST_CODES ? ', and others' : '';
     const cell = showCell(first);
     const like = cell === '' ? '' : `; its cells look like ${JSON.stringify(cell)}`;
@@ -227,19 +227,19 @@ export class FileFaults {
       where: file,
       message: `no row of ${format(rows)} has a number that can be used in column ${JSON.stringify(field)} (${said.join(', ')}${more})${like}; expected phone numbers`,
       hint:
-        commonest?.[0] === 'no-country' && !DATE_FORM.test(cell)
+        code === 'no-country' && !DATE_FORM.test(cell)
           ? `Name their country with country or countryColumn in the input of the job, or another column: ${listColumns(columns)}.`
           : `Name the column of the numbers in the job, or the country of those without +; columns: ${listColumns(columns)}.`,
     };
   }
 
   #findTextFault(): Problem | undefined {
-    const first = this.#firstOf.get('text-too-long');
-    if (first === undefined || this.#tooLong < LEAST_ROWS || this.#tooLong * 2 <= this.#withNumber) return undefined;
+    const first = this.#rejected.get('text-too-long');
+    if (first === undefined || first.rows < LEAST_ROWS || first.rows * 2 <= this.#withNumber) return undefined;
     const { file, line, row } = first.row;
     return {
       where: file,
-      message: `the text has more than 10 parts for ${format(this.#tooLong)} of ${countOf(this.#withNumber, 'row')}, the first of them row ${row} (line ${line}); expected 10 at most`,
+      message: `the text has more than 10 parts for ${format(first.rows)} of ${countOf(this.#withNumber, 'row')}, the first of them row ${row} (line ${line}); expected 10 at most`,
       hint: 'Shorten template.text in the job, or the column that it shows: volley preview JOB --row N shows a text.',
     };
   }
