@@ -65,11 +65,6 @@ export class FilterTally {
       if (counts !== filter.counts) counts.add(cells, [filter.indexes[filter.columns.indexOf(condition.column)] ?? -1]);
   }
 
-  /** Whether rows that take part are to be counted too. */
-  get countsKept(): boolean {
-    return this.#filters.some(({ kept }) => kept !== undefined);
-  }
-
   /** For a row that takes part. */
   addKept(cells: ByteCells, columns: readonly string[]): void {
     this.#bind(columns);

@@ -167,7 +167,6 @@ async function planFile(
   rows.beginFile(file);
   const digest = createHash('sha256');
   tally.beginFile();
-  const before = writer.taken;
   await problems.gather(file, async () => {
     await reader.open();
     for await (const block of reader.blocks()) {
@@ -187,7 +186,7 @@ async function planFile(
     const refusal = refusals.find((each) => each !== undefined);
     if (refusal !== undefined) problems.add({ where: file, ...refusal });
     binding.addProblems(file, problems);
-    const faults = tally.endFile(writer.taken - before);
+    const faults = tally.endFile();
     // Rows that are re-imported were wrong before, each by itself.
     if (reader.ownColumns.length === 0) for (const fault of faults) problems.add(fault);
     if (reader.sha256 !== input.sha256) {
@@ -223,7 +222,7 @@ function assertNotInterrupted({ signal }: PlanDeps): void {
 }
 
 function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): void {
-  const { index, file, path, columns } = source;
+  const { index } = source;
   const { writer, tally, planner, judge, reimported } = planning;
   const { line, row: number, ownId } = row;
   const from = ownId === '' ? undefined : ownId;
@@ -232,21 +231,15 @@ function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): 
   if (refusal === undefined) {
     judge.note(row);
     if (from !== undefined) reimported?.noteTaken(from, row.ordinal);
-    tally.addKept?.(row.cells, columns);
-    tally.addPlanned(row, planner);
+    tally.addPlanned(row, planner, source.columns);
     writer.addPlanned({ file: index, line, row: number, from, costGroup: addCost(row, planning) }, row);
     return;
   }
-  tally.addRefused(refusal);
-  if (refusal.kind === 'rejected') {
-    tally.addReason(refusal.rejection, () => ({ file, path, line, row: number, columns, cells: row.cells.texts }));
-    writer.addRefused({ file: index, line, row: number, from }, refusal, row);
-    return;
-  }
-  const isKept = isLeftOutCode(refusal.skip.code);
+  tally.addRefused(refusal, row, source);
+  const isKept = refusal.kind === 'skipped' && isLeftOutCode(refusal.skip.code);
   if (isKept && from !== undefined) reimported?.noteTaken(from, row.ordinal);
-  if (refusal.skip.code === 'filtered') tally.addFiltered(refusal.skip.reason, row.cells, columns);
-  writer.addRefused({ file: index, line, row: number, from: isKept ? from : undefined }, refusal, row);
+  const isKnown = isKept || refusal.kind === 'rejected';
+  writer.addRefused({ file: index, line, row: number, from: isKnown ? from : undefined }, refusal, row);
 }
 
 /** Why a row is not sent. */

@@ -41,10 +41,6 @@ export class StageChooser {
     return [...this.#ramp.keys(), this.#ramp.length].map((at) => at + 1);
   }
 
-  get waiting(): number {
-    return this.#waiting.length;
-  }
-
   /** `write` is called with the number of the stage, from 1, now or later. */
   add(row: string, write: WaitingRow['write']): void {
     const digest = createHash('sha256').update(this.#salt).update(row).digest();

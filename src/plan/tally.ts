@@ -1,8 +1,7 @@
-import type { ByteCells } from '../domain/bytes/row-block.js';
 import { countOf, format } from '../domain/count-of.js';
 import type { Problem } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
-import type { Rejection, Skip } from '../domain/row.js';
+import type { Rejection } from '../domain/row.js';
 import { NUMBER_CODES, type NumberCode, SKIP_CODES, type SkipCode } from '../domain/row-codes.js';
 import type { FilterTally } from '../filter/filter-tally.js';
 import type { Preview, RowPlanner, RowRefusal } from '../kinds/step-kind.js';
@@ -59,42 +58,39 @@ export class Tally {
     this.#faults = new FileFaults();
   }
 
-  /** What is wrong with the current file as a whole; `planned`: its rows that were. */
-  endFile(planned: number): readonly Problem[] {
-    this.#faults.addPlanned(planned);
+  /** What is wrong with the current file as a whole. */
+  endFile(): readonly Problem[] {
     return this.#faults.list();
   }
 
-  addRefused(refusal: RowRefusal): void {
-    if (refusal.kind === 'rejected') increment(this.#rejections, refusal.rejection.code);
-    else {
-      increment(this.#skips, refusal.skip.code);
-      this.#faults.addSkipped(refusal.skip);
+  /** The first rejected row of each code is shown as an example. */
+  addRefused(
+    refusal: RowRefusal,
+    row: DraftedRows,
+    { file, path, columns }: Omit<ExampleRow, 'line' | 'row' | 'cells'>,
+  ): void {
+    if (refusal.kind === 'skipped') {
+      const { code, reason } = refusal.skip;
+      increment(this.#skips, code);
+      if (!SAYS_NOTHING.includes(code)) this.#faults.withNumber += 1;
+      if (code === 'filtered') this.#filters?.add(reason, row.cells, columns);
+      return;
     }
-  }
-
-  /** Beside `addRefused`, for a row that `where` leaves out: `reason` says by which condition. */
-  addFiltered(reason: string, cells: ByteCells, columns: readonly string[]): void {
-    this.#filters?.add(reason, cells, columns);
-  }
-
-  /** Beside `addPlanned`, for a row that `where` lets in, if the filters count those. */
-  get addKept(): ((cells: ByteCells, columns: readonly string[]) => void) | undefined {
-    const filters = this.#filters;
-    return filters?.countsKept === true ? (cells, columns) => filters.addKept(cells, columns) : undefined;
-  }
-
-  /** Beside `addRefused`, for a row that is rejected: the first one of each code is shown as an example. */
-  addReason(rejection: Rejection, describeRow: () => ExampleRow): void {
+    const { rejection } = refusal;
+    const { code, reason } = rejection;
+    const describeRow = () => ({ file, path, line: row.line, row: row.row, columns, cells: row.cells.texts });
+    increment(this.#rejections, code);
     this.#faults.addRejected(rejection, describeRow);
-    this.#reasons.add(rejection.code, () => ({
-      said: describeExpected(rejection.code, rejection.reason),
+    this.#reasons.add(code, () => ({
+      said: describeExpected(code, reason),
       example: describeExample(describeRow(), rejection),
     }));
   }
 
-  addPlanned(row: DraftedRows, planner: RowPlanner): void {
+  addPlanned(row: DraftedRows, planner: RowPlanner, columns: readonly string[]): void {
     const { country, ucs2, replaced } = row;
+    this.#faults.withNumber += 1;
+    this.#filters?.addKept(row.cells, columns);
     this.#ucs2Parts += row.extraParts;
     if (country !== undefined) increment(this.#countries, country);
     if (ucs2 !== undefined) for (const character of ucs2) increment(this.#ucs2, character);
@@ -185,22 +181,15 @@ const SAYS_NOTHING: readonly SkipCode[] = ['filtered', 'retried', 'read-again'];
  * numbers, or a text that is too long for most rows. Rows that say nothing of it do not count: filtered ones, and those
  * that cannot be read.
  */
-export class FileFaults {
+class FileFaults {
   /** By code. */
   readonly #rejected = new Map<string, FirstRow & { rows: number }>();
-  #withNumber = 0;
-
-  addPlanned(rows: number): void {
-    this.#withNumber += rows;
-  }
-
-  addSkipped({ code }: Skip): void {
-    if (!SAYS_NOTHING.includes(code)) this.#withNumber += 1;
-  }
+  /** Rows with a number that can be used. */
+  withNumber = 0;
 
   addRejected(rejection: Rejection, describeRow: () => ExampleRow): void {
     const { code, stage } = rejection;
-    if (!isNumberCode(code) && (stage === 'normalize' || stage === 'render')) this.#withNumber += 1;
+    if (!isNumberCode(code) && (stage === 'normalize' || stage === 'render')) this.withNumber += 1;
     remember(this.#rejected, code, () => ({ row: describeRow(), rejection, rows: 0 })).rows += 1;
   }
 
@@ -214,7 +203,7 @@ export class FileFaults {
     const codes = found.sort((a, b) => b.rows - a.rows);
     const rows = codes.reduce((sum, { rows }) => sum + rows, 0);
     const [first] = codes;
-    if (first === undefined || rows < LEAST_ROWS || this.#withNumber > 0) return undefined;
+    if (first === undefined || rows < LEAST_ROWS || this.withNumber > 0) return undefined;
     const { file, columns } = first.row;
     const { field, code } = first.rejection;
     const said = codes
@@ -235,11 +224,11 @@ export class FileFaults {
 
   #findTextFault(): Problem | undefined {
     const first = this.#rejected.get('text-too-long');
-    if (first === undefined || first.rows < LEAST_ROWS || first.rows * 2 <= this.#withNumber) return undefined;
+    if (first === undefined || first.rows < LEAST_ROWS || first.rows * 2 <= this.withNumber) return undefined;
     const { file, line, row } = first.row;
     return {
       where: file,
-      message: `the text has more than 10 parts for ${format(first.rows)} of ${countOf(this.#withNumber, 'row')}, the first of them row ${row} (line ${line}); expected 10 at most`,
+      message: `the text has more than 10 parts for ${format(first.rows)} of ${countOf(this.withNumber, 'row')}, the first of them row ${row} (line ${line}); expected 10 at most`,
       hint: 'Shorten template.text in the job, or the column that it shows: volley preview JOB --row N shows a text.',
     };
   }

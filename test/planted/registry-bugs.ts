@@ -219,7 +219,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a re-imported row that where leaves out stays free for others',
     file: 'src/plan/plan-step.ts',
-    find: 'from: isKept ? from : undefined }',
+    find: 'from: isKnown ? from : undefined }',
     replace: 'from: undefined }',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title:

@@ -161,11 +161,6 @@ export class StepWriter {
     if (this.#batch.rows === this.#mostRows) this.#endRequest();
   }
 
-  /** Written, or waiting for its stage or for others of its group. */
-  get taken(): number {
-    return this.planned + this.#waitingRows + (this.#chooser?.waiting ?? 0);
-  }
-
   addRefused(place: RowPlace, refusal: RowRefusal, row: RowBytes): void {
     appendRefusedRow(this.#rows.text, place, refusal, row);
   }

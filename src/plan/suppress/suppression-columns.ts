@@ -1,3 +1,4 @@
+import { remember } from '../../domain/is-object.js';
 import { DESTINATION_COLUMN, isResultColumn } from '../../domain/output-columns.js';
 import type { Cell } from '../../domain/row.js';
 import { NUMBER_CODES, type NumberCode } from '../../domain/row-codes.js';
@@ -35,7 +36,8 @@ interface ListCountry {
 
 /** Finds the columns of a suppression list that hold numbers. */
 export class SuppressionColumns {
-  readonly #columns: SuppressionColumn[] = [];
+  /** By index. */
+  readonly #columns = new Map<number, SuppressionColumn>();
 
   /**
    * `names`: of the columns. `only`: index of the one that the job names; undefined: whichever holds numbers. In results, only
@@ -50,7 +52,15 @@ export class SuppressionColumns {
       if (cell === undefined || cell.trim() === '' || (only !== undefined && index !== only)) continue;
       const name = names[index] ?? '';
       if (only === undefined && isResultColumn(name) && name !== DESTINATION_COLUMN) continue;
-      this.#addCell(this.#columnAt(index, name), { cell, line }, country);
+      const none = { unreadable: 0, damaged: 0, withoutCountry: 0 };
+      const column = remember(this.#columns, index, () => ({
+        ...none,
+        name,
+        international: [],
+        national: [],
+        places: [],
+      }));
+      this.#addCell(column, { cell, line }, country);
     }
   }
 
@@ -74,7 +84,7 @@ export class SuppressionColumns {
 
   /** Columns of which at least half is valid numbers, or any cell was one before it was damaged or lacks only its country. */
   get counting(): SuppressionColumn[] {
-    return this.#columns.filter(({ international, national, unreadable, damaged, withoutCountry }) => {
+    return this.all.filter(({ international, national, unreadable, damaged, withoutCountry }) => {
       const valid = international.length + national.length;
       return damaged > 0 || (valid > 0 && (valid >= unreadable || withoutCountry > 0));
     });
@@ -82,23 +92,7 @@ export class SuppressionColumns {
 
   /** Every column with a cell that is not blank. */
   get all(): readonly SuppressionColumn[] {
-    return this.#columns.flat();
-  }
-
-  #columnAt(index: number, name: string): SuppressionColumn {
-    const known = this.#columns[index];
-    if (known !== undefined) return known;
-    const column: SuppressionColumn = {
-      name,
-      international: [],
-      national: [],
-      unreadable: 0,
-      damaged: 0,
-      withoutCountry: 0,
-      places: [],
-    };
-    this.#columns[index] = column;
-    return column;
+    return [...this.#columns].sort(([one], [other]) => one - other).map(([, column]) => column);
   }
 }
 
