@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeOptOut } from '../../domain/opt-out-line.js';
+import { decodeOptOut, noteOptOut, OPT_OUT_HEADER } from '../../domain/opt-out-line.js';
 import type { NotSent } from '../../domain/row.js';
 import type { InputFile } from '../../input/inputs.js';
 import { type Input, isRowStep, type Job, type SuppressionLists } from '../../job/job.js';
@@ -39,7 +39,7 @@ const PIECE_BYTES = 1 << 20;
 
 /**
  * The suppression lists of a job while its plan is sent: those that changed since are read again, and withhold what the plan
- * could not know. Of lines that say out and were appended, as Volley does, only these are read. A number that came onto a list stays out as long as
+ * could not know. Of a list that Volley writes only the lines are read that were appended. A number that came onto a list stays out as long as
  * this process sends, also where somebody saves an older copy over it. A list that is gone, or cannot be read ends the run, since a missed number is a
  * message to a person who opted out. Lists that came by standard input stay as they were planned.
  */
@@ -175,11 +175,13 @@ export class CurrentLists {
     this.version += 1;
   }
 
-  /** Whether nothing changed but for lines that say out, behind what was read; else the list is to be read whole. */
+  /** False where the list is to be read whole: it is none that Volley writes, or not as it was with lines appended. */
   async #readAppended(list: WatchedList, facts: FileFacts): Promise<boolean> {
     if (facts.inode !== list.facts?.inode || facts.bytes <= list.bytes) return false;
     const file = await this.#deps.files.openRead(list.file.path);
     try {
+      const header = await file.read(0, OPT_OUT_HEADER.length);
+      if (header.toString('utf8') !== OPT_OUT_HEADER) return false;
       // Who edits a list in place may change any line of it.
       const hash = createHash('sha256');
       for (let at = 0; at < list.bytes; at += PIECE_BYTES)
@@ -189,12 +191,12 @@ export class CurrentLists {
       // Behind the last line break a line may be half written: it is not durable yet.
       const bytes = read.subarray(0, read.lastIndexOf('\n') + 1);
       const lines = bytes.toString('utf8').split('\n').slice(0, -1).map(decodeOptOut);
-      if (lines.some((line) => line?.what !== 'out')) return false;
-      if (lines.length > 0)
-        this.#add(
-          list,
-          lines.map((line) => Number(line?.number)),
-        );
+      const outAt = new Map<number, number>();
+      for (const line of lines) {
+        if (line === undefined) return false;
+        noteOptOut(outAt, line);
+      }
+      if (lines.length > 0) this.#add(list, [...outAt.keys()]);
       list.sha256 = hash.update(bytes).digest('hex');
       list.bytes += bytes.length;
       return true;
