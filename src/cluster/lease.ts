@@ -42,12 +42,6 @@ export class Lease {
     return this.#isLost;
   }
 
-  /** Since 1970, by the clock of this process; undefined before the first confirmation. */
-  get lastBeatMs(): number | undefined {
-    const { atMs } = this.#confirmed;
-    return Number.isFinite(atMs) ? atMs : undefined;
-  }
-
   get isFresh(): boolean {
     return !this.#isLost && ageMs(this.calls.clock, this.#confirmed) <= this.#leaseMs - SAFETY_MS;
   }

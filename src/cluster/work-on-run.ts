@@ -14,13 +14,11 @@ import { rowStepOf, type WorkerJob } from './worker-job.js';
 export type WorkEvent =
   | RunEvent
   /** A lease begins; the one before it has ended. */
-  | { readonly type: 'lease'; readonly lease: Pick<Lease, 'isFresh' | 'lastBeatMs'> }
+  | { readonly type: 'lease'; readonly lease: Pick<Lease, 'isFresh'> }
   /** It has nothing to do; `waits`: there is a run, but no leader that lets it work on it. */
   | { readonly type: 'idle'; readonly waits: boolean }
   /** What follows is of this step of a job. */
-  | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string }
-  /** What is claimed under the lease from now on. */
-  | { readonly type: 'held'; readonly held: Pick<HeldParts, 'count'> };
+  | { readonly type: 'step'; readonly job: string; readonly step: number; readonly kind: string };
 
 const NOTHING_SETTLED: RowCounts = { accepted: 0, rejected: 0, 'in-doubt': 0, 'not-sent': 0 };
 
@@ -46,7 +44,6 @@ export async function workOnRun(
   const ended = new AbortController();
   const stop = followStop(context.stop, ended.signal);
   const held = new HeldParts(run, lease, () => (before.breaker.isOpen ? 1 : step.limits.concurrency));
-  context.emit?.({ type: 'held', held });
   const onAway = () => {
     // What it had claimed is for others. One whose outcome is to be queried is not postponed for it.
     if (kind.outcomeQuery === undefined) stop.request('interrupted', 'there is no way to the service');

@@ -57,7 +57,6 @@ export async function planNewInput(
   const { files, clock } = env;
   const { directories } = registry;
   const job = fixDates(loaded, clock.now());
-  const startMs = clock.monotonicMs();
   const view = createProgressView(terminal, log);
   const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, day);
   const received = new ReceivedRows(files, directories);
@@ -74,11 +73,7 @@ export async function planNewInput(
       ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
-    if (outcome.made !== undefined) {
-      await assertOwned(sources, { ...outcome.made, directories });
-      const seconds = (clock.monotonicMs() - startMs) / 1000;
-      context.emit({ type: 'plan', plan: outcome.made.plan, seconds });
-    }
+    if (outcome.made !== undefined) await assertOwned(sources, { ...outcome.made, directories });
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.

@@ -10,9 +10,6 @@ const HELP = {
   volley_requests_total:
     'Requests to the service, by HTTP status; no_answer: sent, and no whole answer came; not_sent: no connection.',
   volley_request_duration_seconds: 'Time from a request to the end of its answer, or to its failure.',
-  volley_requests_in_flight: 'Requests that wait for their answer.',
-  volley_retries_total:
-    'Attempts after which the request is to be sent again: it was not sent, not processed, or may be repeated.',
   volley_breaker_open: '1 after too many bad answers in a row: one request at a time is tried. Otherwise 0.',
   volley_lane_share_ratio:
     'Share of its limits that the lane uses: 1, less after the service asked to slow down, or where the database of a cluster is far.',
@@ -26,27 +23,19 @@ const HELP = {
     'Rows of the runs that this command worked on, by outcome: accepted, rejected, skipped or in_doubt. Those of earlier processes of a run count.',
   volley_unprocessed_rows: 'Rows that are planned and have no outcome yet.',
   volley_in_doubt_rows: 'Rows in doubt in all runs of the job, this one and earlier ones.',
-  volley_plan_rows_total: 'Rows that were read to plan them.',
-  volley_plan_duration_seconds: 'Time that planning took, from the first byte of input to the plan on disk.',
-  volley_run_disk_bytes: 'Size of the files in the run directory.',
   volley_disk_available_bytes: 'What is free on the disk that holds the runs of the job.',
   volley_running: '1 while the command works on the job, 0 when it has ended.',
   volley_last_exit_code: 'Exit code of the last command that ended.',
-  volley_last_end_timestamp_seconds: 'When that command ended.',
   volley_last_success_timestamp_seconds: 'When a command last ended with exit code 0; 0 if none ever did.',
   // Of a worker.
   volley_worker_running: '1 while the worker works, 0 when it has ended.',
   volley_worker_lease_held:
     '1 while the database has confirmed the lease of the worker in time; else 0, and it sends nothing.',
-  volley_worker_last_beat_timestamp_seconds:
-    'When the worker last asked for what the database then confirmed: its lease.',
-  volley_worker_claimed_requests: 'Requests that the worker has claimed, and that have no outcome yet.',
   volley_worker_waits_for_leader:
     '1 while there is a run in the database, and no leader that lets the worker work on it; else 0.',
   // Of the listener.
   volley_events_total:
     'Deliveries of events, by outcome: written, duplicate, bad (no JSON object), refused (wrong secret) or busy; dropped: connections closed at once.',
-  volley_events_unknown_total: 'Events that were written, and are of a kind that Volley does not know.',
   volley_listener_accepting: '1 while events are accepted, 0 once the file cannot be written.',
 } as const;
 

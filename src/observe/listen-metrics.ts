@@ -7,7 +7,6 @@ import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
 export class ListenMetrics extends Figures {
   #watched: Pick<Listener, 'counts'> | undefined;
   readonly #events = this.counter('volley_events_total', 'outcome');
-  readonly #unknownEvents = this.counter('volley_events_unknown_total');
   readonly #accepting = this.gauge('volley_listener_accepting');
 
   /** Refuses, with UserError 'bad-flag', a port that cannot be had. */
@@ -25,9 +24,8 @@ export class ListenMetrics extends Figures {
 
   protected collect(): void {
     if (this.#watched === undefined) return;
-    const { written, duplicates, bad, refused, busy, dropped, unknown } = this.#watched.counts;
+    const { written, duplicates, bad, refused, busy, dropped } = this.#watched.counts;
     const outcomes = { written, duplicate: duplicates, bad, refused, busy, dropped };
     for (const [outcome, count] of Object.entries(outcomes)) setCounter(this.#events, { outcome }, count);
-    setCounter(this.#unknownEvents, {}, unknown);
   }
 }

@@ -1,4 +1,3 @@
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkEvent } from '../cluster/work-on-run.js';
 import type { Context } from '../command/context.js';
@@ -10,7 +9,6 @@ import { readOpenDoubt } from '../registry/read-runs.js';
 import { balanceOf } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
 import type { Progress } from '../run/run-deps.js';
-import type { Files } from '../storage/files.js';
 import { setCounter } from './figures.js';
 import { NOT_ITS_TURN } from './hook.js';
 import { type MetricsFlags, openOutlets } from './metrics-outlets.js';
@@ -24,8 +22,8 @@ export async function openRunMetrics(
   flags: MetricsFlags,
   context: Context,
 ): Promise<{ end(exitCode: number, failure?: string): Promise<void> }> {
-  const { files, clock } = context.env;
-  const metrics = new RunMetrics(files);
+  const { clock } = context.env;
+  const metrics = new RunMetrics(context.env);
   const outlets = await openOutlets(flags, metrics, context);
   const readLast = async (job: string) => {
     const text = await outlets.read();
@@ -41,9 +39,8 @@ export async function openRunMetrics(
     end: async (exitCode, failure = '') => {
       metrics.close();
       if (metrics.job === undefined || NOT_ITS_TURN.has(failure)) return outlets.leave();
-      const endSeconds = clock.now() / 1000;
       await readLast(metrics.job);
-      metrics.noteEnd({ exitCode, endSeconds, ...(exitCode === 0 ? { successSeconds: endSeconds } : {}) });
+      metrics.noteEnd({ exitCode, ...(exitCode === 0 ? { successSeconds: clock.now() / 1000 } : {}) });
       return outlets.finish();
     },
   };
@@ -60,67 +57,55 @@ function readLastEnd(text: string, job: string) {
     const value = Number(lines.find((line) => line.startsWith(start))?.slice(start.length));
     return Number.isFinite(value) ? value : undefined;
   };
-  return { exitCode: read(LAST_EXIT_CODE), endSeconds: read(LAST_END), successSeconds: read(LAST_SUCCESS) ?? 0 };
+  return { exitCode: read(LAST_EXIT_CODE), successSeconds: read(LAST_SUCCESS) ?? 0 };
 }
 
 const LAST_EXIT_CODE = 'volley_last_exit_code';
-const LAST_END = 'volley_last_end_timestamp_seconds';
 const LAST_SUCCESS = 'volley_last_success_timestamp_seconds';
 
-/** How a command on the job ended, in seconds since 1970; carried from one file to the next. */
+/** How a command on the job ended, and when one last succeeded, in seconds since 1970; carried from one file to the next. */
 type LastEnd = Partial<ReturnType<typeof readLastEnd>>;
 
 interface StepRows {
   readonly number: number;
   readonly kind: string;
   balance: Balance;
-  /** Where this process began, and what of it `Progress` counts. */
-  readonly atStart?: { readonly balance: Balance; readonly settled: Settled } | undefined;
+  /** Without what `Progress` counts; absent once the run has its outputs. */
+  readonly uncounted?: Balance;
 }
 
-type Settled = Pick<Balance, 'accepted' | 'rejected' | 'inDoubt'>;
+type MeasuredDisk = Pick<Context['env'], 'files' | 'freeBytes'>;
 
 /** The figures of a command on a job: of the runs that it worked on. */
 export class RunMetrics extends SendMetrics {
   readonly #rows = this.counter('volley_rows_total', 'job_name', 'step', 'kind', 'outcome');
   readonly #unprocessed = this.gauge('volley_unprocessed_rows', 'job_name', 'step', 'kind');
   readonly #inDoubtRows = this.gauge('volley_in_doubt_rows', 'job_name');
-  readonly #planRows = this.counter('volley_plan_rows_total', 'job_name', 'step', 'kind');
-  readonly #planDuration = this.gauge('volley_plan_duration_seconds', 'job_name');
-  readonly #runBytes = this.gauge('volley_run_disk_bytes', 'job_name');
   readonly #diskAvailable = this.gauge('volley_disk_available_bytes', 'job_name');
   readonly #running = this.gauge('volley_running', 'job_name');
   readonly #lastExitCode = this.gauge(LAST_EXIT_CODE, 'job_name');
-  readonly #lastEnd = this.gauge(LAST_END, 'job_name');
   readonly #lastSuccess = this.gauge(LAST_SUCCESS, 'job_name');
-  readonly #files: Files;
-  #kinds: readonly string[] = [];
+  readonly #env: MeasuredDisk;
   #isSandbox = false;
   /** By the id of their plan. */
   readonly #runs = new Map<string, readonly StepRows[]>();
   #inDoubt = new Map<string, number>();
-  #current: { readonly plan: string; readonly directory: string } | undefined;
+  #plan = '';
   #jobDirectory: string | undefined;
 
-  constructor(files: Files) {
+  constructor(env: MeasuredDisk) {
     super();
-    this.#files = files;
+    this.#env = env;
   }
 
   override async watch(event: WorkEvent): Promise<void> {
     switch (event.type) {
       case 'job':
         this.job = event.job.name;
-        this.#kinds = event.job.steps.map(({ kind }) => kind);
         this.#isSandbox = event.job.service.sandbox;
         return;
       case 'begin':
         return this.#begin(event.jobDirectory);
-      case 'reading':
-        return this.#notePlanned(event.step, event.rows);
-      case 'plan':
-        for (const { number, counts } of event.plan.steps.filter(hasRows)) this.#notePlanned(number, counts.read);
-        return this.#planDuration.set(this.shared, event.seconds);
       case 'run':
         return this.#noteRun(event.directory, event.plan);
       case 'sent':
@@ -140,9 +125,8 @@ export class RunMetrics extends SendMetrics {
   }
 
   /** How an earlier command ended, or this one. */
-  noteEnd({ exitCode, endSeconds, successSeconds }: LastEnd): void {
+  noteEnd({ exitCode, successSeconds }: LastEnd): void {
     if (exitCode !== undefined) this.#lastExitCode.set(this.shared, exitCode);
-    if (endSeconds !== undefined) this.#lastEnd.set(this.shared, endSeconds);
     if (successSeconds !== undefined) this.#lastSuccess.set(this.shared, successSeconds);
   }
 
@@ -156,45 +140,36 @@ export class RunMetrics extends SendMetrics {
     this.#running.set(this.shared, 1);
     const scope = { isSandbox: this.#isSandbox, isRunning: true };
     // A run that cannot be read is reported where its rows are needed.
-    const openDoubt = await readOpenDoubt(this.#files, jobDirectory, scope).catch(() => undefined);
+    const openDoubt = await readOpenDoubt(this.#env.files, jobDirectory, scope).catch(() => undefined);
     if (openDoubt !== undefined) await this.watch({ type: 'open-doubt', openDoubt });
   }
 
-  #notePlanned(step: number, rows: number): void {
-    setCounter(this.#planRows, { ...this.shared, step, kind: this.#kinds[step - 1] ?? '' }, rows);
-  }
-
   async #noteRun(directory: string, plan: Plan): Promise<void> {
-    this.#current = { plan: plan.id, directory };
+    this.#plan = plan.id;
     // A journal that cannot be read ends the run by itself, with its reason.
-    const read = await readRunState(this.#files, join(directory, JOURNAL_FILE)).catch(() => undefined);
+    const read = await readRunState(this.#env.files, join(directory, JOURNAL_FILE)).catch(() => undefined);
     if (read === undefined) return;
     const { state } = read;
     const steps = plan.steps.filter(hasRows).map((planned) => {
       const { number, kind } = planned;
       const balance = balanceOf(planned, state);
       const { accepted, rejected, 'in-doubt': inDoubt } = state.step(number).settledRows;
-      return { number, kind, balance, atStart: { balance, settled: { accepted, rejected, inDoubt } } };
+      const unprocessed = balance.unprocessed + accepted + rejected + inDoubt;
+      const uncounted = { ...balance, accepted: 0, rejected: balance.rejected - rejected, inDoubt: 0, unprocessed };
+      return { number, kind, balance, uncounted };
     });
     this.#runs.set(plan.id, steps);
     for (const { number, kind } of steps) this.begin(number, kind);
   }
 
-  #noteSent(progress: Progress): void {
-    const { plan = '' } = this.#current ?? {};
-    const steps = this.#runs.get(plan) ?? [];
-    const step = steps.find(({ number }) => number === progress.step);
-    if (step?.atStart === undefined) return;
-    const { balance, settled } = step.atStart;
-    const more = (of: keyof Settled) => progress[of] - settled[of];
-    step.balance = {
-      ...balance,
-      accepted: balance.accepted + more('accepted'),
-      rejected: balance.rejected + more('rejected'),
-      inDoubt: balance.inDoubt + more('inDoubt'),
-      unprocessed: balance.unprocessed - more('accepted') - more('rejected') - more('inDoubt'),
-    };
-    this.#inDoubt.set(plan, addBalances(steps.map((each) => each.balance)).inDoubt);
+  #noteSent({ step: number, accepted, rejected, inDoubt }: Progress): void {
+    const steps = this.#runs.get(this.#plan) ?? [];
+    const step = steps.find((each) => each.number === number);
+    if (step?.uncounted === undefined) return;
+    const { uncounted } = step;
+    const unprocessed = uncounted.unprocessed - accepted - rejected - inDoubt;
+    step.balance = { ...uncounted, accepted, rejected: uncounted.rejected + rejected, inDoubt, unprocessed };
+    this.#inDoubt.set(this.#plan, addBalances(steps.map(({ balance }) => balance)).inDoubt);
   }
 
   /** Of each step, over all runs of the command. */
@@ -220,24 +195,8 @@ export class RunMetrics extends SendMetrics {
       this.shared,
       [...this.#inDoubt.values()].reduce((sum, each) => sum + each, 0),
     );
-    await Promise.all(
-      [this.#collectRunBytes(), this.#collectDisk(this.#jobDirectory)].map((each) => each.catch(() => {})),
-    );
-  }
-
-  async #collectDisk(jobDirectory: string): Promise<void> {
-    const { bavail, bsize } = await statfs(jobDirectory);
-    this.#diskAvailable.set(this.shared, bavail * bsize);
-  }
-
-  async #collectRunBytes(): Promise<void> {
-    if (this.#current === undefined) return;
-    const { directory } = this.#current;
-    let bytes = 0;
-    for (const name of await this.#files.list(directory)) {
-      bytes += (await this.#files.stat(join(directory, name)))?.bytes ?? 0;
-    }
-    this.#runBytes.set(this.shared, bytes);
+    const freeBytes = await this.#env.freeBytes?.(this.#jobDirectory).catch(() => undefined);
+    if (freeBytes !== undefined) this.#diskAvailable.set(this.shared, freeBytes);
   }
 }
 

@@ -14,8 +14,6 @@ export class SendMetrics extends Figures {
     ...this.describe('volley_request_duration_seconds', ['job_name', 'area']),
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
   });
-  readonly #inFlight = this.gauge('volley_requests_in_flight', 'job_name', 'area');
-  readonly #retries = this.counter('volley_retries_total', 'job_name', 'step', 'kind');
   readonly #breakerOpen = this.gauge('volley_breaker_open', 'job_name', 'step', 'kind');
   readonly #laneShare = this.gauge('volley_lane_share_ratio', 'job_name', 'area');
   readonly #requestLimit = this.gauge('volley_lane_limit_requests_per_second', 'job_name', 'area');
@@ -29,16 +27,13 @@ export class SendMetrics extends Figures {
   begin(step: number, kind: string): void {
     const labels = { ...this.shared, step, kind };
     this.#steps.push(labels);
-    this.#retries.inc(labels, 0);
     this.#breakerOpen.set(labels, 0);
   }
 
   watch(event: WorkEvent): void | Promise<void> {
     if (event.type === 'lane') this.#noteLane(event);
     if (event.type === 'attempt') {
-      const labels = { ...this.shared, step: event.step, kind: event.kind };
-      if (event.isAgain) this.#retries.inc(labels);
-      this.#breakerOpen.set(labels, event.isBreakerOpen ? 1 : 0);
+      this.#breakerOpen.set({ ...this.shared, step: event.step, kind: event.kind }, event.isBreakerOpen ? 1 : 0);
     }
     if (event.type === 'database') {
       this.#databaseLost.set(event.seconds === undefined ? 1 : 0);
@@ -69,8 +64,7 @@ export class SendMetrics extends Figures {
 
   async #count(area: string, answered: Promise<Answered>): Promise<void> {
     const labels = { ...this.shared, area };
-    this.#inFlight.inc(labels);
-    const { answer, seconds } = await answered.finally(() => this.#inFlight.dec(labels));
+    const { answer, seconds } = await answered;
     this.#requestDuration.observe(labels, seconds);
     this.#requests.inc({ ...labels, status: statusOf(answer) });
   }

@@ -10,12 +10,8 @@ const HANGS_AFTER_MS = 60_000;
 export class WorkMetrics extends SendMetrics {
   readonly #running = this.gauge('volley_worker_running');
   readonly #leaseHeld = this.gauge('volley_worker_lease_held');
-  readonly #lastBeat = this.gauge('volley_worker_last_beat_timestamp_seconds');
-  readonly #claimed = this.gauge('volley_worker_claimed_requests', 'job_name');
   readonly #waits = this.gauge('volley_worker_waits_for_leader');
-  readonly #jobs = new Set<string>();
   #lease: Extract<WorkEvent, { type: 'lease' }>['lease'] | undefined;
-  #held: Extract<WorkEvent, { type: 'held' }>['held'] | undefined;
 
   constructor() {
     super();
@@ -43,15 +39,11 @@ export class WorkMetrics extends SendMetrics {
   }
 
   override watch(event: WorkEvent): void {
-    if (event.type === 'lease') {
-      this.#lease = event.lease;
-      this.#held = undefined;
-    } else if (event.type === 'held') this.#held = event.held;
+    if (event.type === 'lease') this.#lease = event.lease;
     else if (event.type === 'idle') this.#waits.set(event.waits ? 1 : 0);
     else if (event.type === 'step') {
       this.#waits.set(0);
       this.job = event.job;
-      this.#jobs.add(event.job);
       this.begin(event.step, event.kind);
     } else super.watch(event);
   }
@@ -59,17 +51,11 @@ export class WorkMetrics extends SendMetrics {
   override close(): void {
     super.close();
     this.#lease = undefined;
-    this.#held = undefined;
     this.#running.set(0);
   }
 
   protected override collect(): void {
     super.collect();
-    const { isFresh = false, lastBeatMs } = this.#lease ?? {};
-    this.#leaseHeld.set(isFresh ? 1 : 0);
-    if (lastBeatMs !== undefined) this.#lastBeat.set(lastBeatMs / 1000);
-    for (const job of this.#jobs) {
-      this.#claimed.set({ job_name: job }, job === this.job ? (this.#held?.count ?? 0) : 0);
-    }
+    this.#leaseHeld.set(this.#lease?.isFresh === true ? 1 : 0);
   }
 }

@@ -83,8 +83,6 @@ export interface Progress {
 export interface AttemptNote {
   readonly step: number;
   readonly kind: string;
-  /** The request is to be sent again. */
-  readonly isAgain: boolean;
   /** Whether the breaker of the step is open then. */
   readonly isBreakerOpen: boolean;
 }

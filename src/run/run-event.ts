@@ -15,8 +15,6 @@ export type RunEvent =
   | { readonly type: 'begin'; readonly jobDirectory: string }
   /** Rows of a step that were read so far. */
   | { readonly type: 'reading'; readonly step: number; readonly rows: number }
-  /** All input was read, in this time. */
-  | { readonly type: 'plan'; readonly plan: Plan; readonly seconds: number }
   /** A guard refused the plan; nothing of it was sent. */
   | { readonly type: 'guarded'; readonly summary: Summary }
   /** Before anything of a run is sent. */

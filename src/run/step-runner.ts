@@ -198,18 +198,13 @@ export class StepRunner {
       });
       if (attempt === undefined) return;
       this.#take(part, attempt, clearance);
-      this.#noteAttempt(attempt);
+      const { deps, planned } = this.#context;
+      const { number, kind } = planned;
+      deps.onAttempt?.({ step: number, kind, isBreakerOpen: this.#breaker.isOpen });
     } catch (error) {
       // A stopped lane rejects what it had not admitted: no intent was written for it.
       if (isBegun || !this.#context.stop.isRequested) throw error;
     }
-  }
-
-  #noteAttempt({ result, decision }: NonNullable<Attempt>): void {
-    const { deps, planned } = this.#context;
-    const isAgain = result.kind === 'again' && decision !== undefined;
-    const { number, kind } = planned;
-    deps.onAttempt?.({ step: number, kind, isAgain, isBreakerOpen: this.#breaker.isOpen });
   }
 
   #take(part: PartToSend, { result, decision, deferMs }: NonNullable<Attempt>, clearance: Clearance): void {

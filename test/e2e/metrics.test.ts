@@ -41,7 +41,6 @@ test('the figures of a run are those of its summary and of the service', async (
   const samples = read(workspace);
   expect(summary.steps[1]?.balance).toMatchObject({ read: 32, skipped: 1 });
   expectRows(samples, summary);
-  expect(sumOf(samples, 'volley_plan_rows_total')).toBe(64);
   const requests = workspace.requests();
   for (const area of ['sms', 'contacts']) {
     const own = requests.filter((request) => request.area === area);
@@ -53,11 +52,9 @@ test('the figures of a run are those of its summary and of the service', async (
   }
   const job = { job_name: 'sale' };
   expect(sumOf(samples, 'volley_lane_limit_requests_per_second', { ...job, area: 'contacts' })).toBe(1800);
-  expect(samples.get('volley_requests_in_flight{area="sms",job_name="sale"}')).toBe(0);
   expect(samples.get('volley_running{job_name="sale"}')).toBe(0);
   expect(samples.get('volley_last_exit_code{job_name="sale"}')).toBe(0);
   expect(samples.get('volley_last_success_timestamp_seconds{job_name="sale"}')).toBeCloseTo(Date.now() / 1000, -2);
-  expect(samples.get('volley_run_disk_bytes{job_name="sale"}')).toBeGreaterThan(1000);
   expect(samples.get('volley_disk_available_bytes{job_name="sale"}')).toBeGreaterThan(1);
   expect([...samples.keys()].filter((key) => /\+65|9100|Nobody|P1/.test(key))).toEqual([]);
 
@@ -104,7 +101,6 @@ test('a port shows a run while it lives; another process on the job is refused, 
 
   await expect.poll(async () => sumOf(await scrape(), 'volley_rows_total', { outcome: 'accepted' })).toBe(10);
   const samples = await scrape();
-  expect(sumOf(samples, 'volley_requests_in_flight')).toBe(1);
   expect(sumOf(samples, 'volley_unprocessed_rows')).toBe(20);
   expect(sumOf(samples, 'volley_running')).toBe(1);
   expect((await fetch(`${origin}/metrics`)).headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -19,7 +19,7 @@ const besideSent = (metrics: Registry) => listOwn(metrics).slice(sent.length);
 /** All metrics that there are, under the headings of their page. */
 export const METRICS: Readonly<Record<string, readonly MetricFacts[]>> = {
   'Of what is sent': sent,
-  'Of a run': besideSent(new RunMetrics(nodeEnv.files)),
+  'Of a run': besideSent(new RunMetrics(nodeEnv)),
   'Of a worker': besideSent(new WorkMetrics()),
   'Of the listener': listOwn(new ListenMetrics()),
 };
