@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
-import { escapeAscii, formatFailureLine } from './command/error-line.js';
 import type { Failure } from './command/failure.js';
 import type { Terminal } from './command/terminal.js';
+import { UserError } from './domain/errors.js';
 
 /**
  * Verbs → commands. The only reader of argv and env, the only process.exit. Everything else is loaded by `import()`:
@@ -45,9 +45,9 @@ const terminal: Terminal = {
     listeners.add(listener);
     return () => listeners.delete(listener);
   },
-  leave: (exitCode, { code, message, hint }) => {
-    printFailure({ state: 'stopped', exitCode, error: { code, message, hint: hint ?? null, problems: [] } });
-    return exit(exitCode);
+  leave: (failure) => {
+    printFailure(failure);
+    return exit(failure.exitCode);
   },
   noteLogged: (error) => {
     logged = error;
@@ -100,28 +100,29 @@ const listeners = new Set<(name: string) => void>();
 function endOnSignal(name: string): void {
   for (const listener of listeners) listener(name);
   if (listeners.size > 0) return;
-  const message = `Cannot finish: the process received ${name}`;
-  terminal.writeStderr(formatFailureLine({ message, exitCode: 75, code: 'interrupted' }, terminal));
-  terminal.leave(75, { code: 'interrupted', message, hint: 'Run the same command again.' });
+  const hint = 'Run the same command again.';
+  void end(new UserError('interrupted', `Cannot finish: the process received ${name}`, { hint }));
 }
 
 /** Part of the result is on stdout already: a second object would make it unreadable. */
 let isResultBegun = false;
 
 /** The object that says how a command ended, with --json. Written synchronously: the process may be about to end. */
-function printFailure(failure: Failure): void {
+function printFailure(failure: object): void {
   const asked = process.argv.findLast((argument) => /^--(no-)?json(=(true|false))?$/.test(argument));
   const isJson =
     asked === undefined ? !terminal.isStdoutTerminal : asked.startsWith('--no-') === asked.endsWith('=false');
   if (!isJson || isResultBegun) return;
   isResultBegun = true;
-  let rest = Buffer.from(`${escapeAscii(JSON.stringify(failure))}\n`);
+  // Safe for a terminal: no control characters.
+  const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  let rest = Buffer.from(`${JSON.stringify(failure).replace(/[^ -~]/g, escapeUnit)}\n`);
   // A full pipe is retried for a second: its reader may be slow, or gone.
   for (let tries = 0; rest.length > 0 && tries < 100; tries += 1) {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      if (!isOfSystem(error) || error.code !== 'EAGAIN') return;
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
@@ -146,52 +147,41 @@ function exit(exitCode: number): never {
 /** The error that the command's log has reported already. */
 let logged: unknown;
 
-/** What loads nothing where the command has been loaded: once it has failed, there may be no file descriptor left to load with. */
+/** Says why the command failed. Once it has begun, this loads nothing: there may be no file descriptor left to load with. */
 async function fail(error: unknown): Promise<void> {
-  const printer = await import('./command/failure.js').catch(() => WITHOUT_FILES);
-  const failure = printer.describeFailure(error);
-  if (error !== logged) terminal.writeStderr(printer.formatFailed(error, terminal));
+  const printer = await import('./command/failure.js').catch(() => undefined);
+  const failure = printer?.describeFailure(error) ?? NOT_LOADED;
+  if (printer === undefined) terminal.writeStderr(`${NOT_LOADED.error.message}\n${NOT_LOADED.error.hint}\n`);
+  else if (error !== logged) printer.sayFailed(error, terminal);
   printFailure(failure);
   process.exitCode = failure.exitCode;
   // An abandoned read may keep the process alive.
   if (failure.error.code === 'interrupted') setTimeout(() => exit(failure.exitCode), 100).unref();
 }
 
-/** Stands in for failure.ts. The error's own message is not masked here, so it is not printed. */
-const WITHOUT_FILES: Pick<typeof import('./command/failure.js'), 'formatFailed' | 'describeFailure'> = {
-  formatFailed: (error, terminal) => formatFailureLine(describeWithoutFiles(error), terminal),
-  describeFailure: (error) => {
-    const { exitCode, ...words } = describeWithoutFiles(error);
-    return { state: exitCode === 75 ? 'stopped' : 'failed', exitCode, error: { ...words, problems: [] } };
+async function end(error: unknown): Promise<never> {
+  await fail(error);
+  return exit(Number(process.exitCode));
+}
+
+/** What failed may hold anything, and what masks it is not loaded. */
+const NOT_LOADED = {
+  state: 'failed',
+  exitCode: 4,
+  error: {
+    code: 'not-loaded',
+    message: 'Cannot start: volley cannot open its own files, expected all of them',
+    hint: 'Nothing was sent. Check whether `ulimit -n` is too low, and whether volley is completely installed.',
+    problems: [],
   },
-};
-
-function describeWithoutFiles(error: unknown): { code: string; exitCode: number; message: string; hint: string } {
-  if (isOfSystem(error)) {
-    const { code, syscall } = error;
-    const message = `Cannot continue: the system refused ${syscall} (${code})`;
-    const hint =
-      'Nothing was sent without a record of it on disk. Fix the cause, for example with a higher `ulimit -n`, then run the same command to resume.';
-    return { code, exitCode: 75, message, hint };
-  }
-  const name = error instanceof Error ? ('code' in error ? String(error.code) : error.name) : typeof error;
-  const message = `Cannot continue: volley cannot open its own files (${name}), expected all of them`;
-  const hint = 'Check whether `ulimit -n` is too low, and whether volley is completely installed.';
-  return { code: 'not-loaded', exitCode: 4, message, hint };
-}
-
-function isOfSystem(error: unknown): error is Error & { code: string; syscall: string } {
-  return error instanceof Error && 'syscall' in error && 'code' in error;
-}
+} as const satisfies Failure;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, endOnSignal);
 // Without a listener a closed pipe would end the process at once. For stdout the failing write reports it; a log
 // without a reader does not end a run.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 // Unhandled rejections, too. What is in flight is in doubt, as after a crash.
-process.on('uncaughtException', (error) => {
-  void fail(error).then(() => exit(Number(process.exitCode)));
-});
+process.on('uncaughtException', (error) => void end(error));
 // The HTTP client parses answers by WebAssembly, which Node 20 optimizes after some kilobytes: a process that ends meanwhile waits for
 // it, a tenth of a short run. Later versions defer it by themselves.
 if (process.version.startsWith('v20.')) setFlagsFromString('--wasm-tiering-budget=36000000');

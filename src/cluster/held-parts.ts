@@ -73,11 +73,6 @@ export class HeldParts implements PartSource, Journal, Held {
     });
   }
 
-  /** Claimed, and without an outcome. */
-  get count(): number {
-    return this.#held.size;
-  }
-
   async next(): Promise<PartToSend | undefined> {
     if (this.#ready.length === 0 && this.#isOpen) await this.#claim(this.#claimAtOnce());
     return this.#ready.shift();

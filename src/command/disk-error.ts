@@ -1,4 +1,5 @@
 import { basename, dirname, relative, sep } from 'node:path';
+import { getSystemErrorMap } from 'node:util';
 import { InternalError } from '../domain/errors.js';
 import { EXIT } from '../report/exit-code.js';
 
@@ -30,36 +31,11 @@ export function findDiskError(error: unknown): DiskError | undefined {
   return error instanceof InternalError && isDiskError(error.cause) ? error.cause : undefined;
 }
 
-/** What the system answers, in words, where a person must change a path, a permission or a name first; in a run, something is missing that must exist. */
-const BY_PERSON: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'a part of the path is a file, expected a directory',
-  EISDIR: 'it is a directory, expected a file',
-  EEXIST: 'something else exists there',
-  ENOTEMPTY: 'something else exists there',
-  ELOOP: 'it is a symbolic link that points back to itself',
-  ENAMETOOLONG: 'the path is too long',
-  EINVAL: 'the file system does not allow this name',
-  EACCES: 'this user has no permission',
-  EPERM: 'this user has no permission',
-  EADDRINUSE: 'another process uses this port',
-  EADDRNOTAVAIL: 'this machine has no such address',
-};
-/** The same of what is transient, as is all that is not listed: the same command may succeed later. */
-const BY_MACHINE: Readonly<Record<string, string>> = {
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota of this user is used up',
-  EFBIG: 'the file has reached the largest size allowed',
-  EIO: 'the disk failed',
-  EMFILE: 'this process has too many open files',
-  ENFILE: 'this machine has too many open files',
-  ENOMEM: 'there is no memory left',
-  ESTALE: 'it is gone from the network disk',
-  ETIMEDOUT: 'the network disk does not answer',
-  EBUSY: 'another process uses it',
-  EPIPE: 'no process reads the output',
-};
+/** Where a person must change a path, a permission or a name first; in a run, something is missing that must exist. All else is transient. */
+const BY_PERSON: ReadonlySet<string> = new Set([
+  ...['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'ELOOP', 'ENAMETOOLONG', 'EINVAL', 'EACCES', 'EPERM'],
+  ...['EADDRINUSE', 'EADDRNOTAVAIL'],
+]);
 
 /**
  * The exit code: 2 when a person must change their input, 4 when they must look at a run, 75 when the same command may
@@ -68,7 +44,7 @@ const BY_MACHINE: Readonly<Record<string, string>> = {
 export function exitCodeOfDisk({ code, place = 'unknown' }: Pick<DiskError, 'code' | 'place'>): number {
   // The system remounts a failing disk read-only; a directory that was still to be made there was never writable.
   if (code === 'EROFS') return place === 'given' || place === 'output' ? EXIT.notStarted : EXIT.again;
-  if (!Object.hasOwn(BY_PERSON, code)) return EXIT.again;
+  if (!BY_PERSON.has(code)) return EXIT.again;
   return place === 'run' || place === 'unknown' ? EXIT.stopped : EXIT.notStarted;
 }
 
@@ -102,31 +78,24 @@ function placeOf(path: string, jobDirectory: string): DiskPlace {
   return rest.length === 0 || first.startsWith('.') ? 'job' : 'run';
 }
 
-export function describeDisk({ code, syscall, path, place = 'unknown' }: DiskError): { message: string; hint: string } {
-  const says = BY_PERSON[code] ?? BY_MACHINE[code] ?? 'the system refuses it';
-  const at = path === undefined ? '' : ` ${path}`;
+export function describeDisk(error: DiskError): { message: string; hint: string } {
+  const { code, syscall, path = 'a file' } = error;
   return {
-    message: `Cannot ${DOING[syscall] ?? 'use'}${at === '' ? ' a file' : at}: ${says} (${code}, ${syscall})`,
-    hint: adviseOnDisk(code, place, path),
+    message: `Cannot use ${path}: ${nameDiskError(error)} (${code}, ${syscall})`,
+    hint: adviseOnDisk(error),
   };
 }
 
-const DOING: Readonly<Record<string, string>> = {
-  mkdir: 'make the directory',
-  scandir: 'list',
-  open: 'open',
-  read: 'read',
-  write: 'write',
-  fsync: 'write',
-  fdatasync: 'write',
-  rename: 'rename',
-  rm: 'remove',
-  unlink: 'remove',
-  listen: 'listen on',
-};
+const SYSTEM_WORDS = new Map(getSystemErrorMap().values());
 
-function adviseOnDisk(code: string, place: DiskPlace, path: string | undefined): string {
-  switch (exitCodeOfDisk({ code, place })) {
+/** In the system's own words, by which it can be looked up: `no space left on device`. */
+export function nameDiskError({ code }: DiskError): string {
+  return SYSTEM_WORDS.get(code) ?? 'the system refuses it';
+}
+
+function adviseOnDisk(error: DiskError): string {
+  const { code, path, place } = error;
+  switch (exitCodeOfDisk(error)) {
     case EXIT.notStarted:
       return place === 'output' || place === 'job'
         ? 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.'

@@ -12,9 +12,8 @@ import { EXIT } from '../report/exit-code.js';
 import { adviseOnStage, wordsOfStop } from '../report/stop-words.js';
 import type { Summary } from '../report/summary.js';
 import { describeDisk, exitCodeOfDisk, findDiskError } from './disk-error.js';
-import { formatErrorLine } from './error-line.js';
 import { escapeText, PLAIN_SCREEN, showFromHere } from './screen.js';
-import { loggingOf, type Terminal } from './terminal.js';
+import { createLog, type ErrorTerminal, loggingOf, SecretKeeper } from './terminal.js';
 
 /** What a program reads on stdout when a command ends without its result. No secret, no whole number of a person. */
 export interface Failure {
@@ -189,15 +188,15 @@ function formatHint(hint: string | undefined): string {
   return hint === undefined ? '' : `${escapeText(hint)}\n`;
 }
 
-/** What stderr gets when a command fails: plain words, or one line of the log where that is JSON. */
-export function formatFailed(
-  error: unknown,
-  terminal: Pick<Terminal, 'logging' | 'isStderrTerminal' | 'screen'>,
-): string {
+/** Says on stderr why a command failed: in plain words, or as a line of the log where that is JSON. */
+export function sayFailed(error: unknown, terminal: ErrorTerminal): void {
   const { format, level } = loggingOf(terminal);
-  if (level === 'silent') return '';
-  if (format === 'pretty') return showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error));
-  return formatErrorLine({ ...explainError(error), exitCode: exitCodeOfError(error) }, Date.now());
+  if (format === 'json') {
+    const { message, ...why } = explainError(error);
+    const log = createLog(terminal, new SecretKeeper());
+    log.error(message, { event: 'error', ...why, exitCode: exitCodeOfError(error) });
+  } else if (level !== 'silent')
+    terminal.writeStderr(showFromHere({ ...PLAIN_SCREEN, ...terminal.screen }, formatError(error)));
 }
 
 /** The same words for a line of the log: what is so, with the first of several problems, and below it all of them and what to do. */

@@ -2,6 +2,7 @@ import { UserError } from '../domain/errors.js';
 import type { LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Context } from './context.js';
+import { describeFailure } from './failure.js';
 import type { Terminal } from './terminal.js';
 
 /**
@@ -17,11 +18,9 @@ function onFirstSignal(
   return terminal.onSignal((name) => {
     if (!isFirst) {
       sayLeft(name);
-      terminal.leave(75, {
-        code: 'interrupted',
-        message: `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`,
-        hint: 'Run the same command to resume. What was in flight may then be in doubt.',
-      });
+      const message = `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`;
+      const hint = 'Run the same command to resume. What was in flight may then be in doubt.';
+      terminal.leave(describeFailure(new UserError('interrupted', message, { hint })));
     }
     isFirst = false;
     listener(name);

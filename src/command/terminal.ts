@@ -29,8 +29,8 @@ export interface Terminal {
   showBelow?(line: string): void;
   /** Calls back on SIGINT, SIGTERM and SIGHUP; returns how to stop listening. */
   onSignal(listener: (name: string) => void): () => void;
-  /** Exits at once, whatever is in flight; with --json, and no result yet, stdout says why. */
-  leave(exitCode: number, why: { code: string; message: string; hint?: string }): never;
+  /** Exits at once, whatever is in flight; with --json, and no result yet, stdout gets the failure. */
+  leave(failure: { readonly exitCode: number; readonly error: { readonly message: string } }): never;
   /** The log has reported the failure: it is not printed again. */
   noteLogged?(error: unknown): void;
   /** Of a calling program: in place of the log on stderr. */
@@ -90,8 +90,10 @@ export class SecretKeeper {
   }
 }
 
+export type ErrorTerminal = Pick<Terminal, 'logging' | 'isStderrTerminal' | 'screen' | 'writeStderr'>;
+
 /** Plain lines for a person, JSON lines (pino) for a machine; both on stderr. */
-export function createLog(terminal: Terminal, secrets: SecretKeeper): Log {
+export function createLog(terminal: ErrorTerminal, secrets: SecretKeeper): Log {
   const { format, level } = loggingOf(terminal);
   if (format === 'json') {
     const log = createJsonLog({ write: (line) => terminal.writeStderr(line) }, () => secrets.values);

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Registry } from 'prom-client';
 import type { Context } from '../command/context.js';
-import { describeDisk, isDiskError } from '../command/disk-error.js';
+import { isDiskError, nameDiskError } from '../command/disk-error.js';
 import { UserError } from '../domain/errors.js';
 
 /** Where the figures of a command go, as its flags have it. */
@@ -149,6 +149,6 @@ async function serveMetrics(
 }
 
 function explain(error: unknown): string {
-  if (isDiskError(error)) return describeDisk(error).message.replace(/^.*?: /, '');
+  if (isDiskError(error)) return nameDiskError(error);
   return error instanceof Error ? error.name : String(error);
 }

@@ -131,8 +131,8 @@ async function runHere({ actor, directory, args }: ShortCommand, { env, terminal
     },
     writeStderr: () => {},
     onSignal: () => () => {},
-    leave: (_exitCode, { message }) => {
-      throw new InternalError('unexpected', message);
+    leave: ({ error }) => {
+      throw new InternalError('unexpected', error.message);
     },
     // Each command is a process of its own to the locks.
     runtime: { ...env, owner: { ...env.owner, instance: randomUUID() } },

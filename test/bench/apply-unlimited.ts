@@ -46,7 +46,7 @@ const host: Terminal = {
     process.stderr.write(text);
   },
   onSignal: () => () => {},
-  leave: (exitCode) => process.exit(exitCode),
+  leave: ({ exitCode }) => process.exit(exitCode),
   runtime: { ...nodeEnv, loadLane, loadTransport },
 };
 process.exitCode = await applyRun(

@@ -69,7 +69,7 @@ test('the words name the path, what the system says, and what to do', () => {
   const error = (code: string, syscall: string, path: string, place: DiskPlace) =>
     describeDisk(Object.assign(new Error(''), { code, syscall, path, place }));
   expect(error('EACCES', 'mkdir', '/out/sale', 'output')).toEqual({
-    message: 'Cannot make the directory /out/sale: this user has no permission (EACCES, mkdir)',
+    message: 'Cannot use /out/sale: permission denied (EACCES, mkdir)',
     hint: 'Nothing was sent. Name another directory as `output` in the job, or give this user permission to write there.',
   });
   expect(error('ENOSPC', 'write', '/out/sale/k3/journal.ndjson', 'run').hint).toContain(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeFailure, exitCodeOfError, formatError, formatFailed } from '../../src/command/failure.js';
+import { describeFailure, exitCodeOfError, formatError, sayFailed } from '../../src/command/failure.js';
 import {
   INTERNAL_ERRORS,
   InternalError,
@@ -53,9 +53,12 @@ describe('an error, as a person reads it', () => {
     const error = new UserError('guard', 'Cannot send: no test', { hint: 'Use `volley test /home/ann/out/a/p1`.' });
     const logging = { level: 'info', format: 'pretty', isAsked: false } as const;
     const screen = { columns: 80, directory: '/home/ann', command: 'npx volley' };
-    expect(formatFailed(error, { logging, isStderrTerminal: true, screen })).toBe(
-      'Cannot send: no test\nUse `npx volley test out/a/p1`.\n',
-    );
+    let said = '';
+    const writeStderr = (text: string) => {
+      said += text;
+    };
+    sayFailed(error, { logging, isStderrTerminal: true, screen, writeStderr });
+    expect(said).toBe('Cannot send: no test\nUse `npx volley test out/a/p1`.\n');
   });
 
   it("has the service's own code, once", () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { describeFailure, formatFailed } from '../../src/command/failure.js';
+import { describeFailure, sayFailed } from '../../src/command/failure.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { quoteWord } from '../../src/domain/errors.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
@@ -66,11 +66,10 @@ async function runIn(
       said.stderr += text;
     },
     onSignal: () => () => {},
-    leave: (exitCode, { code: name, message, hint }) => {
-      const error = { code: name, message, hint: hint ?? null, problems: [] };
-      printFailure({ state: exitCode === 2 ? 'refused' : 'stopped', exitCode, error });
-      code = exitCode;
-      throw new Left(message);
+    leave: (failure) => {
+      printFailure(failure);
+      code = failure.exitCode;
+      throw new Left(failure.error.message);
     },
     noteLogged: (error) => {
       logged = error;
@@ -80,7 +79,7 @@ async function runIn(
   };
   const fail = (error: unknown) => {
     if (error instanceof Left) return;
-    if (error !== logged) terminal.writeStderr(formatFailed(error, terminal));
+    if (error !== logged) sayFailed(error, terminal);
     const failure = describeFailure(error);
     printFailure(failure);
     code = failure.exitCode;

@@ -65,7 +65,7 @@ test.concurrent('an output directory that may not be written to: 2, its path, no
   const ended = await run();
 
   expectDiskError(ended, 'EACCES', 2);
-  expect(ended.stderr).toContain(`${workspace.path('out/sale')}: this user has no permission`);
+  expect(ended.stderr).toContain(`${workspace.path('out/sale')}: permission denied`);
   expect(workspace.requests()).toEqual([]);
   chmodSync(workspace.path('out'), 0o777);
   const { code, summary } = await run();

@@ -134,7 +134,7 @@ test('a port that is in use, or a file of another kind, is refused before anythi
   const letters = await workspace.run('--metrics-port', 'ninety');
 
   expect([taken.code, wrong.code, letters.code]).toEqual([2, 2, 2]);
-  expect(taken.stderr).toContain(`Cannot serve metrics on 127.0.0.1:${port}: another process uses this port`);
+  expect(taken.stderr).toContain(`Cannot serve metrics on 127.0.0.1:${port}: address already in use`);
   expect(wrong.stderr).toMatch(/expected a name that ends in \.prom/);
   expect(letters.stderr).toContain('--metrics-port: it is \\"ninety\\"');
   expect(workspace.read('people.csv')).toBe(people(3));

@@ -60,7 +60,7 @@ test('warns once of what fails, however often it does', async () => {
   wake();
   await until(() => slept.length === 2);
   await file.finish();
-  expect(warnings).toEqual([expect.stringContaining('it does not exist')]);
+  expect(warnings).toEqual([expect.stringContaining('no such file or directory')]);
 });
 
 test('does not hold a command that has ended where a disk does not answer', async () => {

@@ -116,7 +116,7 @@ describe('volley listen', () => {
   test('leaves at once at a second signal', async () => {
     const command = aCommand();
     let left: number | undefined;
-    command.terminal.leave = (exitCode) => {
+    command.terminal.leave = ({ exitCode }) => {
       left = exitCode;
       return undefined as never;
     };
