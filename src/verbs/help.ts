@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Screen, showCommand } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
-import { suggestNearest } from '../domain/suggest.js';
-import { widthOf, wrapText } from '../domain/text.js';
+import { wrapText } from '../domain/text.js';
 import { defineVerb } from './verb.js';
 
 /** In the checkout, the package and the image: two directories above both this file and what is built of it. */
@@ -20,8 +19,7 @@ export const help = defineVerb({
     const pages = (await readdir(PAGES)).filter((name) => name.endsWith('.md')).toSorted();
     const topics = pages.map((name) => name.replace('.md', ''));
     if (topic === ALL_TOPICS) return { text: await listTopics(topics, screen) };
-    const page = await readPage(findTopic(topic, topics, screen));
-    return { text: screen.isTerminal ? fitPage(page, screen.columns) : page };
+    return { text: await readPage(findTopic(topic, topics, screen)) };
   },
 });
 
@@ -39,29 +37,6 @@ async function listTopics(topics: readonly string[], screen: Screen): Promise<st
   return ['Topics:', ...lines, '', ...wrapText(next, screen.columns)].map((line) => `${line}\n`).join('');
 }
 
-/** A terminal would break wide lines anywhere: prose is wrapped between words, and of a table that is too wide each row gets lines of its own. */
-function fitPage(page: string, columns: number): string {
-  const isWide = (line: string) => widthOf(line) > columns;
-  const fit = (line: string) => wrapText(line, columns, ' '.repeat(/^ *(- )?/.exec(line)?.[0].length ?? 0));
-  const fitRow = (line: string) => {
-    const cells = line
-      .split(/(?<!\\)\|/)
-      .slice(1, -1)
-      .map((cell) => cell.trim());
-    const [last = ''] = cells.splice(-1);
-    if (/^-+$/.test(last)) return [];
-    return [...wrapText(cells.join('  '), columns), ...wrapText(`    ${last}`, columns, '    ')];
-  };
-  const fitBlock = (block: string) => {
-    const lines = block.split('\n');
-    if (!lines.some(isWide)) return block;
-    return lines.flatMap(lines.every((line) => line.startsWith('|')) ? fitRow : fit).join('\n');
-  };
-  // Blocks of code stay as they are: every second part, up to the fence that ends it.
-  const parts = page.split(/^(?=```)/m);
-  return parts.map((part, at) => (at % 2 === 1 ? part : part.split('\n\n').map(fitBlock).join('\n\n'))).join('');
-}
-
 function readPage(topic: string): Promise<string> {
   return readFile(new URL(`${topic}.md`, PAGES), 'utf8');
 }
@@ -69,24 +44,11 @@ function readPage(topic: string): Promise<string> {
 /** By its name, or by a word of it that no other has. */
 function findTopic(written: string, topics: readonly string[], screen: Screen): string {
   const wanted = written.toLowerCase().replace(/\.md$/, '');
-  if (topics.includes(wanted)) return wanted;
-  const [byWord, ...others] = topics.filter((topic) => topic.split('-').includes(wanted));
+  const [byWord, ...others] = topics.filter((topic) => topic === wanted || topic.split('-').includes(wanted));
   if (byWord !== undefined && others.length === 0) return byWord;
-  const nearest = suggestNearest(wanted, topics) ?? suggestByWord(wanted, topics);
   throw new UserError(
     'bad-flag',
     `Cannot show help on ${JSON.stringify(written)}: there is no such topic, expected one of ${topics.join(', ')}`,
-    {
-      hint:
-        nearest === undefined
-          ? `${showCommand(screen, 'help')} says what each has.`
-          : `Did you mean ${showCommand(screen, 'help', nearest)}?`,
-    },
+    { hint: `${showCommand(screen, 'help')} says what each has.` },
   );
-}
-
-function suggestByWord(wanted: string, topics: readonly string[]): string | undefined {
-  const words = topics.flatMap((topic) => topic.split('-'));
-  const word = suggestNearest(wanted, words);
-  return word === undefined ? undefined : topics.find((topic) => topic.split('-').includes(word));
 }
