@@ -30,7 +30,6 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   let cli = yargs()
     .scriptName('volley')
     .version(describeProgram())
-    .updateStrings(WORDS)
     .parserConfiguration({ 'dot-notation': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
@@ -65,23 +64,6 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   if (printed !== '') await terminal.writeStdout(`${printed}\n`);
   return exitCode;
 }
-
-/** For one and for many, which the parser's types do not know. */
-const inNumbers = (one: string, other = one) => ({ one, other }) as unknown as string;
-
-/** The parser's words, in those of the rest of what is printed. */
-const WORDS = {
-  'Not enough non-option arguments: got %s, need at least %s': inNumbers(
-    'An argument is missing: %s given, expected %s',
-  ),
-  'Missing required argument: %s': inNumbers('A flag is missing: --%s', 'Flags are missing: %s'),
-  'Not enough arguments following: %s': '--%s is given without its value',
-  'Unknown argument: %s': inNumbers('Not expected: %s; for several jobs or runs, give the command once for each'),
-  'Invalid values:': 'Cannot use a flag:',
-  'Argument: %s, Given: %s, Choices: %s': '--%s is %s, expected one of %s',
-  'Arguments %s and %s are mutually exclusive': '--%s and --%s are both given, expected one of them',
-  'Implications failed:': 'A flag needs another:',
-};
 
 interface Asked {
   /** With its arguments. */
@@ -124,14 +106,6 @@ function moveVerbFirst(args: readonly string[]): readonly string[] {
   return verb === undefined || verb === '--' ? args : [verb, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
-/** What people who know other tools look for. */
-const MISSED: Readonly<Record<string, string>> = {
-  clean:
-    'There is no volley clean: volley prune <job> deletes the rows of old runs, and keeps the record of what was sent',
-  send: 'There is no volley send: volley run <job> plans and sends',
-  validate: 'There is no volley validate: volley check <job> checks the job file, volley plan <job> its rows too',
-};
-
 /** Of arguments without a verb that there is; those that ask for help or the version need none. */
 function findMissingVerb(args: readonly string[], { command, group }: Asked): string | undefined {
   const [verb = '-'] = args;
@@ -141,7 +115,6 @@ function findMissingVerb(args: readonly string[], { command, group }: Asked): st
       ? 'Name a verb, such as run'
       : `Name what to do: ${command.split(' ')[1]?.replaceAll('|', ', ')}`;
   }
-  if (Object.hasOwn(MISSED, verb)) return MISSED[verb];
   if (/[./]/.test(verb)) return 'A verb is missing before the path, such as run: volley run <job>';
   return `There is no such verb${suggest(verb, VERBS)}`;
 }

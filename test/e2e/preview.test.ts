@@ -79,7 +79,7 @@ describe.concurrent('preview of a job', () => {
   });
 
   test.each<[string, string[], string]>([
-    ['two choices', ['--ucs2', '--longest'], '--longest and --ucs2 are both given, expected one of them'],
+    ['two choices', ['--ucs2', '--longest'], 'Arguments longest and ucs2 are mutually exclusive'],
     [
       'a row that there is not',
       ['--row', '9'],
