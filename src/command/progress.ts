@@ -1,5 +1,5 @@
 import { format } from '../domain/count-of.js';
-import { cutText, widthOf } from '../domain/text.js';
+import { cutText } from '../domain/text.js';
 import type { Log } from '../ports/log.js';
 import type { Progress } from '../run/run-deps.js';
 import type { Terminal } from './terminal.js';
@@ -64,10 +64,9 @@ function createBar({ screen, showBelow = () => {} }: Terminal): ReturnType<typeo
   };
 }
 
-const MOST_BAR = 30;
-const LEAST_BAR = 10;
+const BAR_COLUMNS = 20;
 
-/** One line that is narrower than the terminal: with less room, first the bar gets shorter, then figures go from the right. */
+/** One line that is narrower than the terminal; what matters most comes first. */
 export function formatProgress(
   progress: Progress,
   { rowsPerSecond, secondsLeft }: { rowsPerSecond: number; secondsLeft: number | undefined },
@@ -75,9 +74,8 @@ export function formatProgress(
 ): string {
   const { step, kind, rows, settled, accepted, rejected, inDoubt } = progress;
   const share = rows === 0 ? 1 : Math.min(1, settled / rows);
-  const name = `${step} ${kind}`;
+  const bar = '█'.repeat(Math.round(share * BAR_COLUMNS)).padEnd(BAR_COLUMNS, '░');
   const parts = [
-    `${Math.floor(share * 100)} %`,
     `${format(settled)} of ${format(rows)}`,
     ...(secondsLeft === undefined ? [] : [`${formatSeconds(secondsLeft)} left`]),
     `${format(rowsPerSecond)}/s`,
@@ -86,14 +84,7 @@ export function formatProgress(
     `${format(accepted)} accepted`,
   ];
   // One column less than there are: a line that fills its row makes some terminals begin another.
-  const room = columns - 1 - widthOf(name) - 1;
-  let shown = parts;
-  while (shown.length > 1 && room - widthOf(shown.join(' · ')) - 1 < LEAST_BAR) shown = shown.slice(0, -1);
-  const text = shown.join(' · ');
-  const width = Math.min(MOST_BAR, room - widthOf(text) - 1);
-  if (width < LEAST_BAR) return cutText(`${name} ${text}`, columns - 1);
-  const filled = Math.round(share * width);
-  return `${name} ${'█'.repeat(filled)}${'░'.repeat(width - filled)} ${text}`;
+  return cutText(`${step} ${kind} ${Math.floor(share * 100)} % ${bar} ${parts.join(' · ')}`, columns - 1);
 }
 
 /** `95` → `1 min 35 s`. */

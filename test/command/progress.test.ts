@@ -23,7 +23,7 @@ test.each([20, 30, 40, 60, 79, 80, 100, 120, 200])('a line of progress has room 
 test('a line of progress says how far it is, how long it takes, and what came of the rows', () => {
   const line = formatProgress({ ...progress, kind: 'sms' }, pace, 120);
   expect(line).toMatch(
-    /^3 sms █+░+ 50 % · 617,284 of 1,234,567 · 2 min 3 s left · 4,999\/s · 17,000 rejected · 283 in doubt/,
+    /^3 sms 50 % █+░+ 617,284 of 1,234,567 · 2 min 3 s left · 4,999\/s · 17,000 rejected · 283 in doubt/,
   );
 });
 
