@@ -3,21 +3,16 @@ import type { LogFields } from '../ports/log.js';
 import { EXIT } from '../report/exit-code.js';
 import type { Context } from './context.js';
 import { describeFailure } from './failure.js';
-import type { Terminal } from './terminal.js';
 
-/**
- * Calls back on the first signal; a second one ends the process, once `sayLeft` has said so. Returns a function that
- * stops listening.
- */
+/** Calls back on the first signal; a second one ends the process. Returns a function that stops listening. */
 function onFirstSignal(
-  terminal: Terminal,
+  { terminal, log }: Pick<Context, 'terminal' | 'log'>,
   listener: (name: string) => void,
-  sayLeft: (name: string) => void = () => {},
 ): () => void {
   let isFirst = true;
   return terminal.onSignal((name) => {
     if (!isFirst) {
-      sayLeft(name);
+      log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
       const message = `Cannot finish: ${name} came a second time, and volley did not wait for what was in flight`;
       const hint = 'Run the same command to resume. What was in flight may then be in doubt.';
       terminal.leave(describeFailure(new UserError('interrupted', message, { hint })));
@@ -55,8 +50,8 @@ export async function endSoon<T>({ stop, env }: Context, doing: string, task: ()
 }
 
 /** Does a task that sends nothing: a first signal stops it, a second one leaves at once. */
-export async function endOnSignal<T>({ terminal, stop }: Context, task: () => Promise<T>): Promise<T> {
-  const off = onFirstSignal(terminal, (name) => stop.request('interrupted', name));
+export async function endOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
+  const off = onFirstSignal(context, (name) => context.stop.request('interrupted', name));
   try {
     return await task();
   } finally {
@@ -70,19 +65,15 @@ export const DRAIN_MS = 30_000;
 const LEFT: LogFields = { event: 'end', exitCode: EXIT.again, reason: 'interrupted' };
 
 /** Does a task that sends: on a first signal nothing new is sent, and what is in flight is awaited; a second one leaves at once. */
-export async function drainOnSignal<T>(
-  { terminal, log, stop, env: { clock } }: Context,
-  task: () => Promise<T>,
-): Promise<T> {
+export async function drainOnSignal<T>(context: Context, task: () => Promise<T>): Promise<T> {
+  const { log, stop, env } = context;
   const ended = new AbortController();
-  const sayLeft = (name: string) =>
-    log.error(`${name} again: stops at once with exit code 75, without waiting for what is in flight`, LEFT);
   const first = (name: string) => {
     log.warn(`${name}: nothing new is sent; waiting for what is in flight (again: stop at once)`);
     stop.request('interrupted', name);
-    void clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
+    void env.clock.sleep(DRAIN_MS, ended.signal).then(() => stop.abandon());
   };
-  const off = onFirstSignal(terminal, first, sayLeft);
+  const off = onFirstSignal(context, first);
   try {
     return await task();
   } finally {
