@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { formatSeconds } from '../command/progress.js';
 import {
   escapeText,
@@ -22,7 +21,6 @@ import { formatAhead } from '../kinds/schedule.js';
 import { maskNumber } from '../normalize/mask.js';
 import { encodePlan, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { sha256Of } from '../plan/format/sealed-json.js';
-import { FIRST_REQUESTS_ROWS } from '../plan/format/step-writer.js';
 import { sendsNothing } from '../plan/guards.js';
 import { formatAmount, formatMoney } from '../prices/decimal.js';
 import { sumCost } from '../prices/step-cost.js';
@@ -37,7 +35,6 @@ import { type Column, formatFigures } from './table.js';
 export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
   const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
     ...step,
-    firstRequestsRows: listFirstRows(step),
     sending: summarizeSending(plan.job.steps[step.number - 1], nowMs),
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
@@ -183,15 +180,18 @@ function formatStep(
   const written = job.steps[number - 1];
   const paragraph = (facts: readonly string[]) => formatParagraph(`${number} ${kind}: ${facts.join(' · ')}`, screen);
   if (written !== undefined && !isRowStep(written)) return paragraph(examples.map(({ to, text }) => `${to}: ${text}`));
-  const first = listFirstRows(step);
   const special = describeSpecialCharacters(step, { currency: prices?.currency, most: MOST_CHARACTERS });
   const facts = [
     ...(counts.messages > 0 ? [countOf(counts.messages, 'message')] : []),
     ...describeSending(written, nowMs),
     ...describeStages(step, written),
-    ...(first.length > 0 ? [`first requests of ${first.join(' and ')} rows`] : []),
     `takes at least ${formatSeconds(step.estimateSeconds)}`,
-    `from ${listFiles(inputs, screen)}`,
+    inputs.length === 0
+      ? 'from no new file'
+      : `from ${listMost(
+          inputs.map(({ path }) => showPath(screen, path)),
+          MOST_FILES,
+        )}`,
     ...(Object.keys(countries).length > 0 ? [`to ${listCounts(countries, MOST_COUNTRIES)}`] : []),
     ...listTimesThere(step, written),
     ...listOpenings(step, written, nowMs),
@@ -210,11 +210,6 @@ function formatStep(
     formatFunnel(counts.read, step.funnel, screen),
     formatLists(step.suppression, screen),
   ].join('');
-}
-
-/** The small first requests of a step that batches rows. */
-function listFirstRows({ counts }: Pick<PlannedStep, 'counts'>): readonly number[] {
-  return counts.planned > counts.requests && counts.requests > 1 ? FIRST_REQUESTS_ROWS : [];
 }
 
 /** From whom, when, and what becomes of it. */
@@ -315,15 +310,6 @@ export function formatExample({ to, text }: PlannedStep['examples'][number], scr
   const lines = text.split(/\r\n|[\r\n]/).flatMap((line) => wrapText(escapeText(line), width));
   const first = isNumber ? `    ${who.padEnd(MOST_WIDE_NUMBER)}` : `    ${who}\n${indent}`;
   return lines.map((line, index) => `${index === 0 ? first : indent} ${bar} ${line}\n`).join('');
-}
-
-function listFiles(inputs: PlannedStep['inputs'], screen: Screen): string {
-  const files = inputs.map(({ path }) => showPath(screen, path));
-  if (files.length === 0) return 'no new file';
-  const directories = new Set(files.map((file) => dirname(file)));
-  const [directory] = directories;
-  if (files.length > MOST_FILES && directories.size === 1) return `${countOf(files.length, 'file')} in ${directory}`;
-  return listMost(files, MOST_FILES);
 }
 
 /** `SG 90, MY 12, and 3 more`: the largest first. */
