@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Context } from '../command/context.js';
+import { passDiskErrors } from '../command/disk-error.js';
 import { createPlanDeps } from '../command/plan-input.js';
 import { type Screen, showCommand, showPath } from '../command/screen.js';
 import { UserError } from '../domain/errors.js';
@@ -42,15 +43,14 @@ export const init = defineVerb({
     json,
   },
   examples: [['people.csv', 'writes people.yaml']],
-  names: ({ file: [file] }) => ({ file }),
   run: async ({ file: written, output, destination, country, encoding, sheet }, context) => {
     const { env, screen, name } = context;
     const { files: disk } = env;
+    name({ file: written[0] });
     const path = resolve(output ?? nameJob(written.find((file) => !isOpenMark(file)) ?? ''));
     const shown = showPath(screen, path);
     await assertNew(path, shown, disk);
     const heads = await readHeads(written, { jobDirectory: dirname(path), disk, stated: { encoding, sheet } });
-    await assertDirectory(path, shown, disk);
     const sample = joinSamples(heads.files);
     if (destination !== undefined && findColumn(sample.columns, destination) === undefined) {
       const { message, hint } = explainMissingColumn(destination, sample.columns);
@@ -74,7 +74,7 @@ export const init = defineVerb({
     });
     const job = parseJob(text, path);
     name({ job: job.name });
-    if (!(await disk.createExclusive(path, text))) throw refuseExisting(shown);
+    if (!(await passDiskErrors(() => disk.createExclusive(path, text)))) throw refuseExisting(shown);
     const made = { path, job: job.name, files: heads.files, optOuts, marks: heads.marks, guess };
     return {
       json: summarizeGuess(made),
@@ -100,14 +100,6 @@ async function assertNew(path: string, shown: string, disk: Pick<Files, 'stat'>)
     throw new UserError('bad-flag', `Cannot write the job ${shown}: expected a name that ends in .yaml`);
   }
   if ((await disk.stat(path)) !== undefined) throw refuseExisting(shown);
-}
-
-async function assertDirectory(path: string, shown: string, disk: Pick<Files, 'stat'>): Promise<void> {
-  if ((await disk.stat(dirname(path)))?.isDirectory !== true) {
-    throw new UserError('bad-flag', `Cannot write the job ${shown}: its directory is not there, expected one`, {
-      hint: 'Make the directory first.',
-    });
-  }
 }
 
 function refuseExisting(shown: string): UserError {

@@ -190,7 +190,7 @@ test.each([
   [['--encoding', 'klingon'], 'it is "klingon", expected one such as'],
   [['--sheet', 'May'], 'no file is a workbook'],
   [['--output', 'x.csv'], 'expected a name that ends in .yaml'],
-  [['--output', 'nowhere/x.yaml'], 'its directory is not there'],
+  [['--output', 'nowhere/x.yaml'], 'no such file or directory'],
 ])('%j is refused', async (args, reason) => {
   workspace.write('i/people.csv', PEOPLE);
 
