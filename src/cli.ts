@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import type { Failure } from './command/failure.js';
 import type { Terminal } from './command/terminal.js';
-import { UserError } from './domain/errors.js';
+import { quoteWord, UserError } from './domain/errors.js';
 
 /**
  * Verbs → commands. The only reader of argv and env, the only process.exit. Everything else is loaded by `import()`:
@@ -80,9 +80,7 @@ function nameCaller(): { directory: string; command: string } {
   if (!script.endsWith('cli.js')) return { directory, command: 'volley' };
   const isBelow = directory !== '' && script.startsWith(`${directory}/`);
   const path = isBelow ? script.slice(directory.length + 1) : script;
-  // As `quoteWord` does, which is loaded by others too, and so has a file of its own in the build.
-  const isPlain = /^[\w@%+=:,./~-]+$/.test(path);
-  return { directory, command: `node ${isPlain ? path : `'${path.replaceAll("'", "'\\''")}'`}` };
+  return { directory, command: `node ${quoteWord(path)}` };
 }
 
 /** '' where it was removed. */

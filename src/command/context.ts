@@ -34,8 +34,6 @@ export interface Result {
   readonly json?: object;
   /** Its words for a person. */
   readonly text: string;
-  /** Stdout gets the text, also where it is no terminal, unless --json is given. */
-  readonly isText?: true;
   /** By default 0. */
   readonly exitCode?: number;
   /** In a few words, for the log. */

@@ -17,7 +17,6 @@ import { warnOfList } from '../report/account.js';
 import { countTakenBack } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
-import { lineOf } from '../retry/claiming-plan.js';
 import type { Files } from '../storage/files.js';
 import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
@@ -132,27 +131,18 @@ export function listUnheard({ steps }: Job): string[] {
   });
 }
 
-/**
- * A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file, or the last that
- * retries its rows and has such messages.
- */
+/** A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file. */
 async function noteTakenBack(
   leftOut: LeftOut,
   { files, history }: { files: Files; history: readonly PastRun[] },
 ): Promise<LeftOut> {
-  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
-  const found: { reason: string; takenBackFrom: string; atMs: number }[] = [];
-  for (const { plan, directory } of history) {
-    if (leftOut.run === undefined || plan.testOf !== undefined || !lineOf(plan, plans).includes(leftOut.run)) continue;
-    const summary = await readSummary(files, directory);
-    const rows = summary === undefined ? 0 : countTakenBack(summary);
-    if (summary?.takenBackAt === undefined || rows === 0) continue;
-    const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
-    const reason = `was sent by run ${plan.id}, and ${what} on ${formatTime({ at: summary.takenBackAt })}`;
-    found.push({ reason, takenBackFrom: directory, atMs: Date.parse(summary.takenBackAt) });
-  }
-  const [last] = found.sort((one, other) => other.atMs - one.atMs);
-  return last === undefined ? leftOut : { ...leftOut, reason: last.reason, takenBackFrom: last.takenBackFrom };
+  const run = history.find(({ plan }) => plan.id === leftOut.run);
+  const summary = run && (await readSummary(files, run.directory));
+  const rows = summary === undefined ? 0 : countTakenBack(summary);
+  if (summary?.takenBackAt === undefined || rows === 0) return leftOut;
+  const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
+  const reason = `was sent by run ${leftOut.run}, and ${what} on ${formatTime({ at: summary.takenBackAt })}`;
+  return { ...leftOut, reason, takenBackFrom: summary.directory };
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */

@@ -99,12 +99,13 @@ async function findNewest(
   );
 }
 
-async function openRun({ env, adoptedBy }: Context, directory: string): Promise<OpenedRun> {
+async function openRun({ env, adoptedBy, name }: Context, directory: string): Promise<OpenedRun> {
   const { files } = env;
   const pruned = await placeDiskErrors(dirname(directory), () => readPruned(files, directory));
   if (pruned !== undefined) throw refusePruned(directory, pruned);
   const plan = await placeDiskErrors(dirname(directory), () => readPlan(files, directory));
   assertOwnName(directory, plan);
+  name({ job: plan.job.name, run: plan.id });
   const jobDirectory = dirname(directory);
   const directories = await placeDiskErrors(jobDirectory, () => RunDirectories.read(files, jobDirectory));
   directories.find(plan.id);

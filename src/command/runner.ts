@@ -12,8 +12,6 @@ export interface Verb<F> {
   readonly flags: Readonly<Record<string, Options>>;
   /** What follows `volley` and the verb, and what that does. */
   readonly examples: readonly (readonly [given: string, does: string])[];
-  /** Its fields of the log; by default the job or the run that it was given. */
-  readonly names?: (flags: F) => LogFields;
   /** It only looks: the log does not mention it. */
   readonly isLook?: true;
   /** Has others watch, from before it begins until its result is printed. */
@@ -38,7 +36,7 @@ interface CommonFlags {
  */
 export function runVerb<F>(
   name: string,
-  verb: Pick<Verb<F>, 'run' | 'names' | 'isLook' | 'watch'>,
+  verb: Pick<Verb<F>, 'run' | 'isLook' | 'watch'>,
   flags: F & CommonFlags,
   terminal: Terminal,
 ): Promise<number> {
@@ -54,13 +52,16 @@ export function runVerb<F>(
     return result;
   };
   if (verb.isLook === true) return run().then(({ exitCode }) => exitCode);
-  context.name(verb.names?.(flags) ?? nameObject(flags));
+  context.name(nameObject(flags));
   return logged(name, context, () => watch(flags, context, run));
 }
 
+/** As they were given; the verb names what it finds there. */
 function nameObject({ job, run }: CommonFlags): LogFields {
-  if (typeof job === 'string') return { file: job };
-  return typeof run === 'string' ? { directory: run } : {};
+  return {
+    ...(typeof job === 'string' ? { file: job } : {}),
+    ...(typeof run === 'string' ? { directory: run } : {}),
+  };
 }
 
 async function logged(command: string, context: Context, task: () => Promise<CommandEnd>): Promise<number> {
@@ -102,9 +103,9 @@ const LEVEL_OF_EXIT: Readonly<Record<number, 'info' | 'warn'>> = {
 async function printResult(
   terminal: Terminal,
   asked: boolean | undefined,
-  { json, text, isText, exitCode }: Result & CommandEnd,
+  { json, text, exitCode }: Result & CommandEnd,
 ): Promise<void> {
-  const isJson = json !== undefined && (asked ?? (isText !== true && !terminal.isStdoutTerminal));
+  const isJson = json !== undefined && (asked ?? !terminal.isStdoutTerminal);
   const left = Object.entries({ state: 'done', exitCode, error: null }).filter(
     ([key]) => !Object.hasOwn(json ?? {}, key),
   );

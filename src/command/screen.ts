@@ -6,8 +6,6 @@ import { wrapText } from '../domain/text.js';
 /** Where a text for a person is shown: how wide, whether in colour, from which directory, and how this command was called. */
 export interface Screen {
   readonly columns: number;
-  /** A person has it before them now; a file or a pipe gets all of an account, however long it is. */
-  readonly isTerminal: boolean;
   readonly hasColor: boolean;
   /** Paths below it are shown relative to it; none where it is ''. */
   readonly directory: string;
@@ -18,7 +16,6 @@ export interface Screen {
 /** For output into a pipe, or of unknown kind. */
 export const PLAIN_SCREEN: Screen = {
   columns: 80,
-  isTerminal: false,
   hasColor: false,
   directory: '',
   command: 'volley',

@@ -38,10 +38,8 @@ import { type HeldJob, withJob } from './with-job.js';
 
 /** A job that may send: it is held, and has access to the service. */
 export interface SendingJob extends HeldJob {
-  /** Sends a plan, or resumes its run, and writes its outputs. */
+  /** Sends a plan, or resumes its run, and writes its outputs; of a finished run whose process died before, it does what follows. */
   send(directory: string, plan: Plan, settings: Job, pass?: StagePass): Promise<Summary>;
-  /** Does all that follows a finished run whose process died before. */
-  report(directory: string, plan: Plan): Promise<Summary>;
   /** Input files of a finished run, or of the job, go where `whenDone` says. */
   moveInputs(job: Job, run?: string): Promise<void>;
   /** The summary of a run that another process ended while this one stood by; undefined where the same command is to resume it all the same. */
@@ -85,10 +83,6 @@ export async function withSending<T>(
           sentUntilMs = clock.monotonicMs();
         }
       };
-      const report: SendingJob['report'] = (directory, plan) => {
-        const run = { directory, plan, lock, registry, settings: plan.job, othersSentMsAgo: undefined };
-        return applyThenReport(context, access, run);
-      };
       const move: SendingJob['moveInputs'] = (job, run) =>
         moveInputs(job, { ...env, jobDirectory: directory, registry, lock, log }, run);
       const endedMeanwhile: SendingJob['endedMeanwhile'] = async (directory, plan) => {
@@ -101,7 +95,7 @@ export async function withSending<T>(
         if (summary !== undefined) emit({ type: 'ended-meanwhile', summary });
         return summary;
       };
-      const done = await task({ ...held, send, report, moveInputs: move, endedMeanwhile });
+      const done = await task({ ...held, send, moveInputs: move, endedMeanwhile });
       // Only the claiming plan sends claimed rows: if it is never applied, they are lost.
       for (const waiting of await listWaiting(files, registry.directories, registry.state))
         log.warn(describeWaiting(waiting), { run: waiting.plan.id });
@@ -298,7 +292,6 @@ export async function applyRunDirectory(
   const { directory, plan, testedRun } = await openRunDirectory(context, written);
   const { job } = plan;
   emit({ type: 'job', job });
-  context.name({ job: job.name, run: plan.id });
   assertNamed(plan, directory, answer);
   const pass = passStage === undefined ? undefined : { stage: passStage, by: namePerson(context) };
   checkGuards(plan, job.guards);

@@ -55,7 +55,6 @@ export function screenOf({
   return {
     ...known,
     columns: Math.max(LEAST_COLUMNS, Math.min(MOST_COLUMNS, columns)),
-    isTerminal: isStdoutTerminal,
     // no-color.org: any text in NO_COLOR turns colour off.
     hasColor: isStdoutTerminal && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb',
   };

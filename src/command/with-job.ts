@@ -127,13 +127,12 @@ export interface HeldRun extends Omit<HeldJob, 'directory'> {
   report(): Promise<Summary>;
 }
 
-/** The same of a run: it was found as it was left, and its plan whole. The log's last line, and each from now on, names it. */
+/** The same of a run: it was found as it was left, and its plan whole. */
 export function withRun<T>(
   context: Context,
   { directory, plan }: Pick<HeldRun, 'directory' | 'plan'>,
   task: (run: HeldRun) => Promise<T>,
 ): Promise<T> {
-  context.name({ job: plan.job.name, run: plan.id });
   return withJob(context, dirname(directory), async ({ lock, registry }) => {
     const { files, clock } = context.env;
     await registry.assertOwn(plan.id);

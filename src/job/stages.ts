@@ -17,11 +17,6 @@ export function parseFirst(text: string): RampStage['size'] | undefined {
   });
 }
 
-/** As `--first` takes it. */
-export function formatSize(size: RampStage['size']): string {
-  return 'percent' in size ? `${size.percent}%` : String(size.rows);
-}
-
 /** The job with a sample before all else that its SMS steps send: a person then decides on the rest. */
 export function sampleFirst(job: Job, size: RampStage['size']): Job {
   if (!job.steps.some(({ kind }) => kind === 'sms')) {

@@ -97,9 +97,7 @@ function formatAbandoned(
   const did = state === 'dry-run' ? 'would be abandoned' : 'is abandoned: it never sends again';
   const lines = [
     `Run ${plan} of job ${job} ${did}.\n`,
-    `  accepted    ${format(accepted).padStart(9)}${accepted > 0 ? '  they stay sent' : ''}\n`,
-    `  in doubt    ${format(inDoubt).padStart(9)}${inDoubt > 0 ? '  see volley settle' : ''}\n`,
-    `  not sent    ${format(unprocessed).padStart(9)}\n`,
+    `  ${format(accepted)} accepted, ${format(inDoubt)} in doubt, ${format(unprocessed)} not sent.\n`,
   ];
   if (waitSeconds > 0) {
     lines.push(`It would first wait up to ${waitSeconds} s: until then workers may still send what they have of it.\n`);

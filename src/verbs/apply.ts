@@ -20,8 +20,7 @@ export const apply = defineVerb({
   watch: (flags, context, task) => watchCommand('apply', flags, context, task),
   run: async (flags, context) => {
     const { plan, testedRun, summary, openDoubt } = await applyRunDirectory(context, flags.run, flags);
-    const { ignoreOpenDoubt } = flags;
     const done = { summaries: [summary], leftOut: [], openDoubt };
-    return describeDone(done, plan.job, { testedRun, ignoreOpenDoubt }, context);
+    return describeDone(done, plan.job, { testedRun }, context);
   },
 });

@@ -12,15 +12,14 @@ import { defineBelow, type Group, readAs, single, whole } from './verb.js';
 
 const id = { ...whole('Id of the campaign, as the configuration manager shows it', 1), demandOption: true } as const;
 
-const names = ({ job, id }: { readonly job: string; readonly id: number }) => ({ file: job, campaign: id });
-
 const status = defineBelow('status <id>', 'Show the status of a campaign', {
   args: { id },
   flags: single,
   examples: [['101 --job jobs/campaign-window.yaml', '']],
-  names,
-  run: async ({ job, id }, context) =>
-    callOnce(context, job, { endpoint: readCampaign, input: { campaignId: id }, result: describe }),
+  run: async ({ job, id: campaign }, context) => {
+    context.name({ campaign });
+    return callOnce(context, job, { endpoint: readCampaign, input: { campaignId: campaign }, result: describe });
+  },
 });
 
 function describe(campaign: Campaign): Omit<Result, 'exitCode'> {
@@ -69,8 +68,8 @@ const set = defineBelow(
     },
     flags: single,
     examples: [['101 PAUSED --job jobs/campaign-window.yaml', '']],
-    names,
     run: async ({ job, id: campaign, status: target }, context) => {
+      context.name({ campaign });
       const verdict = await callService(context, { job, area: 'campaign', isAction: true }, async ({ call, sleep }) => {
         const found = await call(readCampaign, { campaignId: campaign });
         let doubt: unknown;

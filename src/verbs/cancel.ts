@@ -41,7 +41,6 @@ export const cancel = defineVerb({
   run: async ({ run: written }, context) => {
     const { env, screen } = context;
     const { directory, plan, jobFile } = await openNamedRun(context, written);
-    context.name({ job: plan.job.name, run: plan.id });
     const waiting = findWaiting(plan, env.clock.now());
     const ended = await drainOnSignal(context, () =>
       withRun(context, { directory, plan }, async (run) => ({

@@ -75,7 +75,6 @@ export const check = defineVerb({
     await checkRuns(jobDirectoryOf(job), files, problems);
     if (job.approvers !== undefined && job.guards.requireApproval === 1) notices.push(OWN_PLAN);
     if (job.sameText === undefined && job.repeat === 'never' && job.steps.some(sendsTexts)) notices.push(UNSAID);
-    notices.push(...listOutsideWindow(job.steps));
     const isTried = isOnline && problems.isEmpty;
     const online = isTried ? await tryKeys(job, file, context, problems) : [];
     await placeProblems({ file, files }, async () => problems.throwIfAny());
@@ -99,16 +98,6 @@ const UNSAID =
 
 const OWN_PLAN =
   'guards.requireApproval is 1: who plans gives a name alone, so one approver can plan under another name and approve it. requireApproval: 2 takes the keys of two people';
-
-/** Who asked for a code waits for it, whatever the hour. */
-function listOutsideWindow(steps: readonly Step[]): string[] {
-  if (!steps.some((step) => step.kind === 'sms' && step.window !== undefined)) return [];
-  return steps.flatMap(({ kind }, index) =>
-    kind === 'verification.start'
-      ? [`step ${index + 1} (${kind}): a window holds messages of kind sms only; one-time codes leave at any hour`]
-      : [],
-  );
-}
 
 function sendsTexts(step: Step): boolean {
   return isRowStep(step) && kindOf(step).listTexts !== undefined;

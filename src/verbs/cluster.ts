@@ -94,9 +94,9 @@ const drop = defineBelow(
     args: { run: argument('Id of the run, as cluster status shows it') },
     flags,
     examples: [['k3v9q2m8x4aa', '']],
-    names: ({ run }) => ({ run }),
     run: ({ run, ...where }, context) =>
       withDatabase(where, context, async (database) => {
+        context.name({ run });
         await checkSchema(database);
         const rows = await dropNamedRun(database, run, (underWay) =>
           context.log.warn(`waits for ${countOf(underWay, 'request')} that workers are sending; nothing more begins`),

@@ -52,10 +52,10 @@ export const console = defineVerb({
     ['--users users.csv --add Anna --role approver', ''],
     ['--users users.csv --host 0.0.0.0 --origin https://volley.example.com', ''],
   ],
-  names: ({ directory }) => ({ directory }),
   run: (flags, context) => {
     const directory = resolve(flags.directory);
-    const { env, terminal, screen, stop, name } = context;
+    const { env, terminal, stop, name } = context;
+    name({ directory: flags.directory });
     const own = join(directory, '.console');
     const access = new Access(own, env);
     const linkTo = async (origin: string) => `${origin}/enter?link=${await access.createLink()}`;
@@ -95,7 +95,7 @@ export const console = defineVerb({
           else await env.files.remove(join(own, '.origin'));
           name({ origin });
           const link = team === undefined ? await linkTo(origin) : origin;
-          const isJson = flags.json ?? !screen.isTerminal;
+          const isJson = flags.json ?? !terminal.isStdoutTerminal;
           const open =
             team === undefined
               ? 'Open this link in a browser; it works once, within ten minutes'

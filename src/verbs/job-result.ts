@@ -3,7 +3,7 @@ import { describeFailure, describeRunEnd } from '../command/failure.js';
 import { jobDirectoryOf } from '../command/with-job.js';
 import type { Job } from '../job/job.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
-import { EXIT, exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
+import { exitCodeOfOpenDoubt, worstExitCode } from '../report/exit-code.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
 import { explainDoubt, explainEnd, formatIdle, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -35,7 +35,7 @@ interface Named {
 export function describeDone(
   { summaries, leftOut, openDoubt }: Done & { readonly openDoubt: OpenDoubt },
   job: Job,
-  { ignoreOpenDoubt, ...named }: Named & { readonly ignoreOpenDoubt: boolean },
+  named: Named,
   context: Context,
 ): Result {
   const { screen } = context;
@@ -43,7 +43,7 @@ export function describeDone(
   const others = openDoubt.runs.filter(({ run }) => !own.includes(run));
   const exitCode = worstExitCode([
     ...summaries.map((summary) => summary.exitCode),
-    ignoreOpenDoubt ? EXIT.ok : exitCodeOfOpenDoubt(others, job.failOn),
+    exitCodeOfOpenDoubt(others, job.failOn),
   ]);
   const last = summaries.at(-1);
   context.name({ ...(last === undefined ? { state: 'nothing-new' } : listFigures(last)), openDoubt: openDoubt.rows });

@@ -57,7 +57,6 @@ export const listen = defineVerb({
     ['--opt-outs lists/opt-outs.csv --in-words START', 'takes down who answers STOP'],
     ['--run out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --port 0', ''],
   ],
-  names: () => ({}),
   run: (flags, context) =>
     endOnSignal(context, async () => {
       const { env, log, stop, terminal, name } = context;
@@ -65,7 +64,7 @@ export const listen = defineVerb({
       const { host, port, metricsPort } = flags;
       const run = flags.run === undefined ? undefined : await openRunDirectory(context, flags.run);
       const output = chooseOutput(flags, run?.directory);
-      name({ output, ...(run === undefined ? {} : { job: run.plan.job.name, run: run.plan.id }) });
+      name({ output });
       const secret = await readOwnSecret(flags, context);
       const stopped = new Promise<undefined>((resolve) => {
         stop.nothingNew.addEventListener('abort', () => resolve(undefined));

@@ -23,7 +23,8 @@ export const plan = defineVerb({
     const { made, leftOut } = await placeProblems({ file: path, files }, () => planJob(context, job, again));
     if (made === undefined) {
       const openDoubt = await readOpenDoubt(files, jobDirectoryOf(job), { isSandbox: job.service.sandbox });
-      return describeDone({ summaries: [], leftOut, openDoubt }, job, { path, ignoreOpenDoubt: true }, context);
+      // It sends nothing, and nothing of others stops it.
+      return { ...describeDone({ summaries: [], leftOut, openDoubt }, job, { path }, context), exitCode: EXIT.ok };
     }
     const { plan, directory } = made;
     const { reason, fields } = explainPlan(plan);

@@ -35,7 +35,6 @@ export const proof = defineVerb({
     const { env, screen } = context;
     const { files } = env;
     const { directory, plan } = await openNamedRun(context, run);
-    context.name({ job: plan.job.name, run: plan.id });
     const output = written === undefined ? directory : resolve(written);
     const summarize = () => placeDiskErrors(dirname(directory), () => writeRunReport(files, directory, plan));
     const salt = await placeDiskErrors(dirname(directory), () =>

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Context, Result } from '../command/context.js';
 import { placeDiskErrors } from '../command/disk-error.js';
 import { lockDepsOf } from '../command/env.js';
@@ -12,7 +12,6 @@ import { reportCampaign } from '../registry/report-campaign.js';
 import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { describeRun } from '../report/page/sentence.js';
-import { PAGE_FILE } from '../report/write-report.js';
 import { readLockOwner } from '../storage/lock.js';
 import { explainEnd, listFigures } from '../texts/explain-end.js';
 import { formatOpenDoubt, formatSummary } from '../texts/summary-text.js';
@@ -26,20 +25,17 @@ export const report = defineVerb({
       type: 'boolean',
       describe: 'One page for all runs that have rows of each other, by retry and re-import: each row counts once',
     },
-    html: { type: 'boolean', describe: 'Print the path of report.html alone, to open or to mail it' },
     json,
   },
   examples: [
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa', ''],
     ['jobs/spring-sale.yaml --campaign', 'one page for its newest run, its retries and corrected rejections'],
-    ['jobs/spring-sale.yaml --html', 'the page of the newest run: xdg-open "$(…)" shows it'],
   ],
-  run: async ({ run, html, campaign }, context) => {
+  run: async ({ run, campaign }, context) => {
     const { env, screen } = context;
     const { files, clock } = env;
     const { directory, plan, testedRun, jobFile } = await openNamedRun(context, run);
-    context.name({ job: plan.job.name, run: plan.id });
-    if (campaign === true) return describeCampaign(context, { directory, plan }, html === true);
+    if (campaign === true) return describeCampaign(context, { directory, plan });
     const isSandbox = plan.job.service.sandbox;
     const { summary, openDoubt } = await placeDiskErrors(dirname(directory), async () => {
       const summary = await writeRunReport(files, directory, plan);
@@ -47,27 +43,17 @@ export const report = defineVerb({
       return { summary, openDoubt: await readOpenDoubt(files, dirname(directory), { isSandbox, isRunning }) };
     });
     context.name(listFigures(summary));
-    const ended = { exitCode: EXIT.ok, reason: `the outputs were written again; the run is ${explainEnd(summary)}` };
     const view = { isSandbox, testedRun, job: jobFile, nowMs: clock.now(), screen };
-    const object = { ...describeRunEnd(summary), openDoubt };
-    if (html !== true) {
-      const text = `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`;
-      return { json: object, text, ...ended };
-    }
     return {
-      json: object,
-      text: `${escapeText(showPath(screen, join(directory, PAGE_FILE)))}\n`,
-      isText: true,
-      ...ended,
+      json: { ...describeRunEnd(summary), openDoubt },
+      text: `${formatSummary(summary, view)}${formatOpenDoubt(openDoubt, [plan.id], screen)}`,
+      exitCode: EXIT.ok,
+      reason: `the outputs were written again; the run is ${explainEnd(summary)}`,
     };
   },
 });
 
-async function describeCampaign(
-  context: Context,
-  of: { directory: string; plan: Plan },
-  isPath: boolean,
-): Promise<Result> {
+async function describeCampaign(context: Context, of: { directory: string; plan: Plan }): Promise<Result> {
   const { env, screen } = context;
   const { summary, runs, missing, page } = await placeDiskErrors(dirname(of.directory), () =>
     reportCampaign(env.files, of),
@@ -79,9 +65,7 @@ async function describeCampaign(
   const head = formatHeadline(`Campaign ${job}: ${countOf(ids.length, 'run')}`, 'bold', screen);
   return {
     json: { job, state, runs: ids, missing, balance, deliveries, cost, billed, page },
-    text: isPath ? `${path}\n` : `${head}\n${formatParagraph(sentences, screen)}\n  ${path}\n`,
-    ...(isPath ? { isText: true } : {}),
-    exitCode: EXIT.ok,
+    text: `${head}\n${formatParagraph(sentences, screen)}\n  ${path}\n`,
     reason: `${countOf(ids.length, 'run')} on one page; together ${explainEnd(summary)}`,
   };
 }

@@ -42,7 +42,6 @@ export const retry = defineVerb({
     adopt,
     json,
   },
-  names: ({ run }) => ({ directory: run }),
   examples: [
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only rejected --code 1100,REJECTED', ''],
     ['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --only not-sent', ''],

@@ -9,7 +9,7 @@ import { jobDirectoryOf } from '../command/with-job.js';
 import { quoteWord, UserError } from '../domain/errors.js';
 import type { Job, RampStage } from '../job/job.js';
 import { loadJob, placeProblems } from '../job/load.js';
-import { formatSize, parseFirst, sampleFirst } from '../job/stages.js';
+import { parseFirst, sampleFirst } from '../job/stages.js';
 import { watchCommand } from '../observe/watch-command.js';
 import { checkGuards } from '../plan/guards.js';
 import type { LeftOut } from '../plan/inputs/select-inputs.js';
@@ -59,7 +59,6 @@ interface JobFlags extends GivenAnswer {
   readonly first?: RampStage['size'] | undefined;
   /** The rest of a run is sent, of which the sample was; nothing new is planned. */
   readonly rest?: boolean | undefined;
-  readonly ignoreOpenDoubt: boolean;
   readonly wait: boolean;
   readonly standby: boolean;
 }
@@ -74,7 +73,7 @@ export async function runJob(job: Job, flags: JobFlags, context: Context): Promi
   if (done.failure !== undefined) return describeFailed(done, job, flags.job, context);
   const openDoubt = await readOpenDoubt(context.env.files, jobDirectoryOf(job), { isSandbox: job.service.sandbox });
   context.emit({ type: 'open-doubt', openDoubt });
-  return describeDone({ ...done, openDoubt }, job, { ...flags, path: flags.job }, context);
+  return describeDone({ ...done, openDoubt }, job, { path: flags.job }, context);
 }
 
 /** Else a process that stood by would send everything once more as soon as the other one has sent it. */
@@ -185,8 +184,8 @@ async function finishRun(
   const { env } = context;
   const { registry } = sending;
   const pass = answer.rest === true ? ({ stage: 'sample', by: namePerson(context) } as const) : undefined;
-  if (past.state === 'finished') return sending.report(past.directory, past.plan);
-  if (answer.first !== undefined) checkSample(past, answer.first, context);
+  if (past.state === 'finished') return sending.send(past.directory, past.plan, past.plan.job);
+  if (answer.first !== undefined) assertSampled(past);
   await assertNotRefused(env.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoon(context, 'finish the run', () =>
@@ -197,17 +196,8 @@ async function finishRun(
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */
-function checkSample({ plan }: PastRun, size: RampStage['size'], { log }: Context): void {
-  const samples = plan.job.steps.flatMap((step) => (step.kind === 'sms' ? (step.ramp ?? []) : []));
-  const [planned] = samples.filter(({ isAsked }) => isAsked);
-  if (planned !== undefined) {
-    const [was, asked] = [planned.size, size].map(formatSize);
-    if (was === asked) return;
-    log.warn(`the sample of run ${plan.id} is ${was}, as it was planned: --first ${asked} changes nothing`, {
-      run: plan.id,
-    });
-    return;
-  }
+function assertSampled({ plan }: PastRun): void {
+  if (plan.job.steps.some((step) => step.kind === 'sms' && step.ramp?.some(({ isAsked }) => isAsked))) return;
   throw new UserError('bad-plan', `Cannot send a sample first: run ${plan.id} of the job is unfinished, and has none`, {
     hint: 'Nothing was sent. Finish that run first: run the job without --first.',
   });

@@ -120,25 +120,23 @@ function reportReceived(error: unknown, { accepted, rejected }: SettledCounts): 
   return new UserError(code, message, { hint, problems });
 }
 
-interface Settled extends Pick<ExportEnd, 'settled'> {
-  readonly job: string;
-  readonly plan: string;
-  readonly directory: string;
-  readonly inDoubt: number;
-  readonly left: readonly { readonly reason: string; readonly rows: number }[];
-}
-
-function formatSettled(end: Settled, screen: Screen): string {
+function formatSettled(
+  end: Pick<ExportEnd, 'settled'> & {
+    readonly job: string;
+    readonly plan: string;
+    readonly directory: string;
+    readonly inDoubt: number;
+    readonly left: readonly { readonly reason: string; readonly rows: number }[];
+  },
+  screen: Screen,
+): string {
   const { accepted, rejected, notSent } = end.settled;
-  const count = accepted + rejected + notSent;
+  const settled = `${format(accepted)} accepted, ${format(rejected)} rejected, ${format(notSent)} not sent`;
   const run = showPath(screen, end.directory);
   const decide = showCommand(screen, 'settle', run, '--assume', 'sent', '--confirm', String(end.inDoubt));
   const lines = [
-    `Run ${end.plan} of job ${end.job}: ${countOf(count, 'row')} settled, ${format(end.inDoubt)} in doubt.`,
-    `  accepted    ${format(accepted).padStart(9)}`,
-    `  rejected    ${format(rejected).padStart(9)}`,
-    `  not sent    ${format(notSent).padStart(9)}`,
-    ...end.left.map(({ reason, rows }) => `  in doubt    ${format(rows).padStart(9)}  ${reason}`),
+    `Run ${end.plan} of job ${end.job}: settled ${settled}; ${format(end.inDoubt)} in doubt.`,
+    ...end.left.map(({ reason, rows }) => `  ${format(rows)} in doubt: ${reason}`),
     ...(notSent > 0 ? [`Send what was not sent: ${showCommand(screen, 'retry', run, '--only', 'not-sent')}`] : []),
     ...(end.left.some(({ reason }) => reason !== UNDER_WAY)
       ? [`Decide yourself, for all ${format(end.inDoubt)} in doubt (sent or not-sent): ${decide}`]

@@ -66,13 +66,13 @@ export const status = defineVerb({
     const summary = await readSummary(files, directory);
     const view = { isSandbox, testedRun, job: jobFile };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
-    const next = summary === undefined || !isAtRest ? nextOf(found, screen) : nextStep(summary, view, screen);
-    const accountNext = next === undefined ? '' : formatNextStep(next, screen);
+    const isAccounted = summary !== undefined && isAtRest;
+    const next = isAccounted ? nextStep(summary, view, screen) : abandoned === undefined && nextOf(found, screen);
     return {
       json: found,
       text:
         `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
-        `${abandoned === undefined ? accountNext : nextOfAbandoned(found, state, screen)}` +
+        (next ? formatNextStep(next, screen) : '') +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
     };
@@ -84,7 +84,6 @@ function nameState({ status, lastClose }: RunState): string {
   return `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
-/** All rows read stand in it; those in flight are the part of them that is under way. */
 function formatSteps(steps: readonly StepStatus[], screen: Screen): string {
   const rows = steps.map((step) => ({
     ...step,
@@ -105,7 +104,6 @@ function nextOf({ state, runner, directory, steps, approvals }: Found, screen: S
     what,
     command: showCommand(screen, verb, showPath(screen, directory), ...flags),
   });
-  if (state === 'finished') return say('write its account', 'report');
   if (runner !== null) return undefined;
   if (state !== 'planned') return say('resume it, or run the command that began it again', 'apply');
   const isEmpty = steps.every(({ planned, ...step }) => planned === 0 && !('action' in step));
@@ -113,17 +111,6 @@ function nextOf({ state, runner, directory, steps, approvals }: Found, screen: S
   return approvals.count < approvals.required
     ? say('another person approves it', 'approve', '--confirm', approvals.planSha256)
     : say('send it', 'apply');
-}
-
-/** What it did not send is another plan's to send, where it had taken it. */
-function nextOfAbandoned({ directory, steps }: Found, state: RunState, screen: Screen): string {
-  const isLeft = steps.some(({ number, balance }) => {
-    const { settledRows, retriedRows } = state.step(number);
-    return balance.unprocessed > settledRows['not-sent'] - retriedRows['not-sent'];
-  });
-  if (state.firstOpen === undefined || !isLeft) return '';
-  const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
-  return formatNextStep({ what: 'send what it did not send', command }, screen);
 }
 
 type StepStatus = ReturnType<typeof countStep>;
@@ -145,7 +132,7 @@ function countStep(
   { state, job, isRunning }: { state: RunState; job: Plan['job']; isRunning: boolean },
 ) {
   const { number, kind, counts } = planned;
-  const { open, action } = state.step(number);
+  const { action } = state.step(number);
   const step = job.steps[number - 1];
   return {
     number,
@@ -153,7 +140,6 @@ function countStep(
     /** Of all rows read. */
     balance: isRunning ? balanceOf(planned, state) : balanceAtRest(planned, state, job),
     planned: counts.planned,
-    inFlight: [...open.values()].reduce((sum, each) => sum + (isRunning && each.isInFlight ? each.rows[1] : 0), 0),
     /** Of those in doubt. */
     withWorkers: isRunning ? 0 : underWayOf(state.step(number), step).withWorkers,
     ...(step === undefined || isRowStep(step)

@@ -145,7 +145,6 @@ export const sending = {
   confirm: text(
     'What you reviewed: the id of the plan, or how many people it goes to; anything else is refused, and nothing is asked',
   ),
-  'ignore-open-doubt': yes('Rows that earlier runs of the job left in doubt do not count for the exit code this time'),
   wait: yes('Wait for `notBefore` of the job, then send; without it, the command ends with 75 before that time'),
   standby: yes('While another process has the job, wait; take over when that is gone, or end as its run ended'),
   ...metrics,

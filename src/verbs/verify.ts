@@ -3,7 +3,7 @@ import { callOnce, callService } from '../command/single-call.js';
 import { jobDirectoryOf, sandboxLedgerOf } from '../command/with-job.js';
 import { ServiceError, UserError } from '../domain/errors.js';
 import { omitUndefined } from '../domain/is-object.js';
-import { CODE_LENGTH, MAX_CODE_ATTEMPTS, SESSION_STATUSES } from '../domain/service-facts.js';
+import { CODE_LENGTH, MAX_CODE_ATTEMPTS } from '../domain/service-facts.js';
 import { verificationStartStep } from '../job/schema/steps/verification.js';
 import { normalizeNumber } from '../normalize/number/number.js';
 import { EXIT } from '../report/exit-code.js';
@@ -87,8 +87,8 @@ const check = defineBelow(
     },
     flags: single,
     examples: [['0b61d24f-…-6b1d 4711 --job jobs/number-check.yaml', '']],
-    names: ({ job, session }) => ({ file: job, session }),
     run: async ({ job, session: sessionId, code }, context) => {
+      context.name({ session: sessionId });
       if (code === undefined) {
         return callOnce(context, job, {
           endpoint: readSession,
@@ -150,13 +150,11 @@ async function checkThenAsk(call: CallService, input: CodeInput): Promise<Sessio
   }
 }
 
-const FINAL: ReadonlySet<string> = new Set(SESSION_STATUSES.filter((status) => status !== 'WAITING'));
-
 /** As JSON it has every field, null where the answer has none. */
 function describe(session: Session, reason: string) {
   const { sessionId, status, attempt = null, expiresAt = null, retryAfter = null } = session;
   const { destination = null, verifyUri = null, resourceUri = null } = session;
-  const isOver = FINAL.has(status);
+  const isOver = status !== 'WAITING';
   const lines = [
     `Session ${sessionId}: ${status}`,
     ...(attempt === null ? [] : [`  wrong codes  ${attempt}`]),

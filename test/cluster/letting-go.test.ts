@@ -63,7 +63,7 @@ test('rows that a leader had handed over have one figure everywhere, and are not
   const report = await ask('report', directory());
   expect(report).toMatchObject({ balance: inDoubt, withWorkers: 10, openDoubt });
   expect(readOutput(report, 1, 'in-doubt')[0]).toMatchObject({ _code: 'with-workers' });
-  const figures = { inFlight: 0, withWorkers: 10, balance: inDoubt };
+  const figures = { withWorkers: 10, balance: inDoubt };
   expect(await ask('status', directory())).toMatchObject({ steps: [figures], openDoubt });
   expect((await ask('runs', 'job.yaml')).runs).toMatchObject([{ balance: inDoubt }]);
   expect(await ask('report', directory(), '--no-json')).toContain(

@@ -26,7 +26,6 @@ const SENDING = {
     again: false,
     yes: false,
     confirm: undefined,
-    ignoreOpenDoubt: false,
     wait: false,
     standby: false,
     adopt: false,
@@ -50,8 +49,7 @@ export function runLoadedJob(
   host: Terminal,
 ): Promise<number> {
   const flags = { ...SENDING, ...given };
-  const verb: Pick<Verb<typeof flags>, 'run' | 'names' | 'watch'> = {
-    names: () => ({ job: job.name }),
+  const verb: Pick<Verb<typeof flags>, 'run' | 'watch'> = {
     watch: (_, context, task) => watchCommand('run', undefined, context, task),
     run: (flags, context) => runLoaded(job, flags, context),
   };

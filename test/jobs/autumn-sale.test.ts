@@ -122,8 +122,7 @@ test('the autumn sale, from an export to the report, as jobs/README.md has it', 
   writeFileSync(proof, proven);
 
   // The report, and the record.
-  const page = (await volley('report', run, '--html')).stdout.trim();
-  const html = readFileSync(page.startsWith('{') ? JSON.parse(page).page : join(directory, page), 'utf8');
+  const html = readFileSync(join((await volley('report', run)).json.directory, 'report.html'), 'utf8');
   expect(html).toContain('26');
   expect(html).not.toMatch(/\+65\d{8}/);
   const runs = await volley('runs', JOB);

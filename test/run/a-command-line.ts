@@ -49,9 +49,7 @@ export async function aCommandLine(step: object = {}) {
   };
   const json = true;
   const rowsOf = async (run: string, output: Parameters<typeof readOutput>[2]) => {
-    const { told } = await give((host) =>
-      runVerb('report', report, { run, html: undefined, campaign: undefined, json }, host),
-    );
+    const { told } = await give((host) => runVerb('report', report, { run, campaign: undefined, json }, host));
     return readOutput(told as unknown as Parameters<typeof readOutput>[0], 1, output);
   };
   return {

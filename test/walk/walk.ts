@@ -97,13 +97,7 @@ export class Walk {
   async report(run: string, death?: Death): Promise<void> {
     await this.#give(
       `report ${run}`,
-      (host) =>
-        runVerb(
-          'report',
-          report,
-          { run: this.runs.directoryOf(run), html: undefined, campaign: undefined, json: true },
-          host,
-        ),
+      (host) => runVerb('report', report, { run: this.runs.directoryOf(run), campaign: undefined, json: true }, host),
       death,
     );
   }
