@@ -12,7 +12,7 @@ import {
   showPath,
 } from '../command/screen.js';
 import { countOf, format, listMost } from '../domain/count-of.js';
-import { formatTime, formatZoned, listLocalTimes, millisecondsOf } from '../domain/stated-time.js';
+import { formatTime, formatZoned, listLocalTimes } from '../domain/stated-time.js';
 import { widthOf, wrapText } from '../domain/text.js';
 import { OpeningHours } from '../hours/window.js';
 import { zonesOf } from '../hours/zone-groups.js';
@@ -32,24 +32,15 @@ import { formatFunnel, formatLists, formatReasons } from './row-texts.js';
 import { type Column, formatFigures } from './table.js';
 
 /** What `volley plan` prints for machines: the plan without the job and the columns. */
-export function summarizePlan(plan: Plan, directory: string, nowMs: number): object {
+export function summarizePlan(plan: Plan, directory: string): object {
   const steps = plan.steps.map(({ inputs, examples: _examples, ...step }) => ({
     ...step,
-    sending: summarizeSending(plan.job.steps[step.number - 1], nowMs),
     inputs: inputs.map(({ file, rows, sha256 }) => ({ file, rows, sha256 })),
   }));
   const retryOf = plan.retryOf?.run ?? null;
   const prices = plan.prices === undefined ? null : { ...plan.prices, total: sumCost(plan.steps) };
   const planned = { plannedBy: plan.plannedBy, planSha256: sha256Of(encodePlan(plan)) };
   return { plan: plan.id, job: plan.job.name, ...planned, retryOf, directory, state: 'planned', prices, steps };
-}
-
-/** Null for a kind that has no such thing. */
-function summarizeSending(step: Job['steps'][number] | undefined, nowMs: number): object | null {
-  if (step?.kind !== 'sms') return null;
-  const { source = null, scheduled = null, expiry = null, dlrCallbackUrl = null } = step.template;
-  const scheduledInSeconds = scheduled === null ? null : Math.round((millisecondsOf(scheduled) - nowMs) / 1000);
-  return { source, scheduled, scheduledInSeconds, expiry, dlrCallbackUrl };
 }
 
 /** What would happen, for a person: two steps fit one screen. `isRefused`: a guard refuses it, which is reported elsewhere. */

@@ -19,9 +19,9 @@ export interface WrittenGuess {
   readonly guess: JobGuess;
 }
 
-/** What `volley init` prints for machines: no cell of the files. */
+/** What `volley init` prints for machines: no cell of the files; what else was found stands in the job. */
 export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGuess): object {
-  const { number, greeting, fields, consent, rows } = guess;
+  const { number, rows } = guess;
   return {
     job,
     path,
@@ -31,17 +31,7 @@ export function summarizeGuess({ path, job, files, optOuts, guess }: WrittenGues
     rows,
     destination: number?.column ?? null,
     validNumbers: number?.valid ?? null,
-    notMobile: number?.notMobile ?? null,
     country: number?.country ?? null,
-    countryColumn: number?.countryColumn ?? null,
-    isCountryUnclear: isUnclear(guess),
-    greeting: greeting?.column ?? null,
-    fields,
-    consent: consent.map(({ column, value = null, isBlank, rows: of }) => ({
-      column,
-      value: isBlank ? 'blank' : value,
-      rows: of,
-    })),
     state: 'written',
   };
 }

@@ -30,7 +30,7 @@ export const plan = defineVerb({
     const { reason, fields } = explainPlan(plan);
     context.name(fields);
     const nowMs = clock.now();
-    const figures = summarizePlan(plan, directory, nowMs);
+    const figures = summarizePlan(plan, directory);
     try {
       checkGuards(plan, job.guards);
     } catch (failure) {

@@ -92,7 +92,7 @@ export const retry = defineVerb({
     const nowMs = clock.now();
     const more = others.length === 0 ? {} : { others: others.map((each) => each.directory) };
     return {
-      json: { ...summarizePlan(first.plan, first.directory, nowMs), ...more, ...asked },
+      json: { ...summarizePlan(first.plan, first.directory), ...more, ...asked },
       text: `${formatMade(made, end, { screen, nowMs })}${formatLeft(plan.id, left)}`,
       reason,
     };

@@ -30,8 +30,6 @@ test('init writes a job that can be checked, planned and run as it is, the same 
     rows: 30,
     destination: 'Handy',
     validNumbers: 30,
-    greeting: 'Name',
-    consent: [{ column: 'Newsletter', value: 'ja', rows: 20 }],
     exitCode: 0,
     error: null,
   });
