@@ -41,9 +41,9 @@ function refuse(area: Area): never {
   });
 }
 
-/** The address of the database, which holds a password. `flags`: of the command, that name another place. */
-export function readAddress(source: SecretSource, context: Context, flags?: string): Promise<string> {
-  return keepSecret(source, 'the address of the database', context, flags);
+/** The address of the database, which holds a password. */
+export function readAddress(source: SecretSource, context: Context): Promise<string> {
+  return keepSecret(source, 'the address of the database', context);
 }
 
 /** Reads a secret, and has it kept out of all that is printed. `what` names it in errors. */
@@ -51,10 +51,8 @@ export async function keepSecret(
   source: SecretSource,
   what: string,
   { env, terminal, secrets }: Context,
-  flags?: string,
 ): Promise<string> {
-  const from = { env: terminal.env, readFile: env.files.readText, ...(flags !== undefined && { flags }) };
-  return secrets.keep(await readSecret(source, from, what));
+  return secrets.keep(await readSecret(source, { env: terminal.env, readFile: env.files.readText }, what));
 }
 
 /** Longer than any key; a larger file is the wrong file. */
@@ -69,12 +67,9 @@ export async function readSecret(
   {
     env,
     readFile,
-    flags,
   }: {
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly readFile: Files['readText'];
-    /** That name another place, where the command has some: `--database-env or --database-file`. */
-    readonly flags?: string;
   },
   what: string,
 ): Promise<string> {
@@ -94,11 +89,11 @@ export async function readSecret(
     }
   }
   if (text === undefined) {
-    throw refuse(
-      'env' in source ? 'is not set' : 'does not exist',
-      `it to contain ${what}`,
-      hintOfMissing(source, flags),
-    );
+    const [so, hint] =
+      'env' in source
+        ? ['is not set', 'Set it before you start Volley.']
+        : ['does not exist', 'Check the path; in a job it is relative to the job file.'];
+    throw refuse(so, `it to contain ${what}`, hint);
   }
 
   const secret = trimEndOf(text, '\r\n');
@@ -108,10 +103,4 @@ export async function readSecret(
     throw refuse('contains spaces, control characters or non-ASCII letters, or is very long', 'only the secret', hint);
   }
   return secret;
-}
-
-function hintOfMissing(source: SecretSource, flags: string | undefined): string {
-  const elsewhere = flags === undefined ? '' : `, or name another place with ${flags}`;
-  if ('env' in source) return `Set it before you start Volley${elsewhere}.`;
-  return flags === undefined ? 'Check the path; it is relative to the job file.' : `Check the path${elsewhere}.`;
 }

@@ -11,9 +11,6 @@ import { UserError } from '../domain/errors.js';
 import type { SecretSource } from '../job/job.js';
 import { argument, databaseFlags, defineBelow, type Group, json, text } from './verb.js';
 
-/** Where the address may be, for what is said where it is not. */
-const DATABASE_FLAGS = '--database-env or --database-file';
-
 const flags = { ...databaseFlags, json } as const;
 
 interface Where {
@@ -30,7 +27,7 @@ async function withDatabase(
   context: Context,
   task: (database: Database) => Promise<{ json: object; text: string }>,
 ): Promise<Result> {
-  const url = await readAddress(sourceOf(where), context, DATABASE_FLAGS);
+  const url = await readAddress(sourceOf(where), context);
   const database = openDatabase(await parseDatabaseUrl(url));
   try {
     return await task(database);

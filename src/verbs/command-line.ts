@@ -4,7 +4,7 @@ import type { Logging, Terminal } from '../command/terminal.js';
 import { UserError } from '../domain/errors.js';
 import { PROGRAM } from '../domain/program.js';
 import { suggestNearest } from '../domain/suggest.js';
-import { LOG_FORMATS, LOG_LEVELS } from '../ports/log-level.js';
+import type { LogFormat, LogLevel } from '../ports/log-level.js';
 import { type AnyVerb, type Flag, type Group, type Listed, logFlags, nameOf } from './verb.js';
 import { LIST, VERBS } from './verbs.js';
 
@@ -13,7 +13,6 @@ import { LIST, VERBS } from './verbs.js';
  * refused with 'bad-flag', without any command.
  */
 export async function runCommandLine(typed: readonly string[], terminal: Terminal, columns: number): Promise<number> {
-  terminal.logging = readLogging(typed, terminal);
   terminal.runCommandLine = runCommandLine;
   assertNodeIsSilent();
   const args = expandHelp(moveVerbFirst(typed));
@@ -23,7 +22,8 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   if (misuse !== undefined) throw refuse(misuse);
   let exitCode = 0;
   let printed = '';
-  const run = async (name: string, verb: AnyVerb, flags: object): Promise<void> => {
+  const run = async (name: string, verb: AnyVerb, flags: LoggingFlags): Promise<void> => {
+    terminal.logging = readLogging(flags, terminal);
     const { runVerb } = await import('../command/runner.js');
     exitCode = await runVerb(name, verb, flags, terminal);
   };
@@ -143,20 +143,15 @@ function suggest(written: string, known: readonly string[], before = ''): string
   return nearest === undefined ? '' : `. Did you mean ${before}${nearest}?`;
 }
 
-/** How stderr is written, from the arguments as they were typed: their misuse is said in this way, too. A value that there is not is refused later. */
-function readLogging(args: readonly string[], { isStderrTerminal }: Terminal): Logging {
-  const level = LOG_LEVELS.find((each) => each === lastValue(args, '--log-level'));
-  const format = LOG_FORMATS.find((each) => each === lastValue(args, '--log-format'));
-  return {
-    format: format ?? (isStderrTerminal ? 'pretty' : 'json'),
-    level: level ?? 'info',
-    isAsked: level !== undefined || format !== undefined,
-  };
+interface LoggingFlags {
+  readonly logLevel?: LogLevel;
+  readonly logFormat?: LogFormat;
 }
 
-function lastValue(args: readonly string[], flag: string): string | undefined {
-  const at = args.findLastIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
-  return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
+/** How stderr is written; misuse of the flags is said in the usual way. */
+function readLogging({ logLevel, logFormat }: LoggingFlags, { isStderrTerminal }: Terminal): Logging {
+  const isAsked = logLevel !== undefined || logFormat !== undefined;
+  return { format: logFormat ?? (isStderrTerminal ? 'pretty' : 'json'), level: logLevel ?? 'info', isAsked };
 }
 
 /** Sections of NODE_DEBUG that print bytes that Node reads (stream) or URLs that hold codes (undici, fetch). */
@@ -184,7 +179,7 @@ function addVerb(
   cli: Argv,
   { command, about }: Listed,
   verb: AnyVerb,
-  run: (name: string, verb: AnyVerb, read: object) => Promise<void>,
+  run: (name: string, verb: AnyVerb, flags: LoggingFlags) => Promise<void>,
   above = '',
 ): Argv {
   const name = nameOf(`${above}${command}`);

@@ -161,9 +161,8 @@ export const databaseFlags = {
 /** Of every verb. */
 export const logFlags: Readonly<Record<string, Flag>> = {
   'log-level': {
-    describe: 'Lowest level that the log on stderr has',
+    describe: 'Lowest level that the log on stderr has (default: info)',
     choices: LOG_LEVELS,
-    default: 'info',
     requiresArg: true,
   },
   'log-format': {
