@@ -22,7 +22,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   if (misuse !== undefined) throw refuse(misuse);
   let exitCode = 0;
   let printed = '';
-  const run = async (name: string, verb: AnyVerb, flags: LoggingFlags): Promise<void> => {
+  const run = async (name: string, verb: AnyVerb, flags: object): Promise<void> => {
     terminal.logging = readLogging(flags, terminal);
     const { runVerb } = await import('../command/runner.js');
     exitCode = await runVerb(name, verb, flags, terminal);
@@ -30,6 +30,7 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   let cli = yargs()
     .scriptName('volley')
     .version(describeProgram())
+    .updateStrings({ 'Implications failed:': 'A flag needs another:' })
     .parserConfiguration({ 'dot-notation': false })
     .usage(
       '$0 <verb>\n\nSends the rows of your files to the service, once each, and accounts for every row; makes single calls too.',
@@ -143,13 +144,9 @@ function suggest(written: string, known: readonly string[], before = ''): string
   return nearest === undefined ? '' : `. Did you mean ${before}${nearest}?`;
 }
 
-interface LoggingFlags {
-  readonly logLevel?: LogLevel;
-  readonly logFormat?: LogFormat;
-}
-
 /** How stderr is written; misuse of the flags is said in the usual way. */
-function readLogging({ logLevel, logFormat }: LoggingFlags, { isStderrTerminal }: Terminal): Logging {
+function readLogging(flags: object, { isStderrTerminal }: Terminal): Logging {
+  const { logLevel, logFormat }: { logLevel?: LogLevel; logFormat?: LogFormat } = flags;
   const isAsked = logLevel !== undefined || logFormat !== undefined;
   return { format: logFormat ?? (isStderrTerminal ? 'pretty' : 'json'), level: logLevel ?? 'info', isAsked };
 }
@@ -179,7 +176,7 @@ function addVerb(
   cli: Argv,
   { command, about }: Listed,
   verb: AnyVerb,
-  run: (name: string, verb: AnyVerb, flags: LoggingFlags) => Promise<void>,
+  run: (name: string, verb: AnyVerb, flags: object) => Promise<void>,
   above = '',
 ): Argv {
   const name = nameOf(`${above}${command}`);

@@ -86,8 +86,8 @@ test.each([
   ['settle out/x --no-export', 'Cannot use --export: it is given without its value'],
   ['settle out/x', 'Cannot settle: expected one of --export and --assume', '--export settles by proof'],
   ['settle out/x --export a.csv --assume sent --confirm 1', 'Arguments assume and export are mutually exclusive'],
-  ['settle out/x --export a.csv --confirm 3', 'Missing dependent arguments: confirm -> assume'],
-  ['settle out/x --assume not-sent', 'Missing dependent arguments: assume -> confirm'],
+  ['settle out/x --export a.csv --confirm 3', 'A flag needs another: confirm -> assume'],
+  ['settle out/x --assume not-sent', 'A flag needs another: assume -> confirm'],
   [
     'settle out/x --assume maybe --confirm 3',
     'Invalid values: Argument: assume, Given: "maybe", Choices: "sent", "not-sent"',
