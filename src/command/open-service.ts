@@ -13,38 +13,22 @@ import type { Terminal } from './terminal.js';
 import { SANDBOX_DIRECTORY } from './with-job.js';
 
 /** Access to the service: current addresses, the transport, and what authenticates each call. */
-export type OpenService = Awaited<ReturnType<typeof openAreas>>;
+export type OpenService = Awaited<ReturnType<typeof openService>>;
 
 /**
  * Reads the secrets of the areas, by default those that the job's steps use, and starts the embedded sandbox where the job
  * asks for it; its state is kept in `<jobDirectory>/sandbox`. Refuses with UserError 'bad-credentials' before anything else is done.
- * Ends soon after a signal: a disk may not answer.
  */
 export async function openService(
   context: Context,
-  job: Job,
+  { service, steps }: Job,
   jobDirectory: string,
-  scope: { areas: readonly Area[]; isReadOnly: boolean } = { areas: areasOf(job.steps), isReadOnly: false },
-): Promise<OpenService> {
-  const opening = openAreas(context, job, jobDirectory, scope);
-  try {
-    return await endSoon(context, 'reach the service', () => opening);
-  } catch (error) {
-    // Opened too late: close it.
-    void opening.then(({ close }) => close()).catch(() => {});
-    throw error;
-  }
-}
-
-async function openAreas(
-  context: Context,
-  { service }: Job,
-  jobDirectory: string,
-  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean },
+  { areas, isReadOnly }: { areas: readonly Area[]; isReadOnly: boolean } = { areas: areasOf(steps), isReadOnly: false },
 ) {
   const { env, emit, terminal } = context;
   assertSafeEnvironment(terminal);
-  const secrets = service.sandbox ? {} : await readSecrets(service.credentials, areas, context, isReadOnly);
+  const readAll = () => readSecrets(service.credentials, areas, context, isReadOnly);
+  const secrets = service.sandbox ? {} : await endSoon(context, 'read the secrets', readAll);
   // Without a connection there is nothing to close, should the sandbox not start.
   const createTransport = await env.loadTransport();
   const transport = watchTransport(createTransport(service.timeouts), env.clock, emit);

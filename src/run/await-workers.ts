@@ -35,10 +35,7 @@ export async function awaitWorkers(
  * When no worker sends any more of it: when the lease of the last leader in the database has ended, and requests that had begun by then
  * have left. 0 where nothing was handed over.
  */
-export function workersEndInMs(
-  { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo }: LedBefore,
-  nowMs: number,
-): number {
+function workersEndInMs({ leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo }: LedBefore, nowMs: number): number {
   if (leaseMs === undefined || !isInFlight) return 0;
   // By two clocks, the later counts: that of the last owner may be hours off.
   const byDiskMs = lastWrittenMsAgo === undefined ? 0 : nowMs - lastWrittenMsAgo;

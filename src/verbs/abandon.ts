@@ -10,44 +10,33 @@ import type { Plan } from '../plan/format/plan-file.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { balanceAtRest } from '../report/row-balance.js';
 import { addBalances } from '../report/summary.js';
-import { awaitWorkers, workersEndInMs } from '../run/await-workers.js';
+import { awaitWorkers } from '../run/await-workers.js';
 import { abandonRun, assertUnfinished, holdsRows } from '../settle/abandon-run.js';
-import { adopt, defineVerb, json, theRun, yes } from './verb.js';
+import { adopt, defineVerb, json, theRun } from './verb.js';
 
 /** `volley abandon RUN`: lets a plan, or a run that stopped, go for good, behind the job's lock. It never sends again. */
 export const abandon = defineVerb({
   args: { run: theRun },
-  flags: {
-    'dry-run': yes('Show what would be let go, and change nothing'),
-    adopt,
-    json,
-  },
-  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa --dry-run', 'shows how many rows it has not sent']],
-  run: async ({ run: written, dryRun }, context) => {
+  flags: { adopt, json },
+  examples: [['out/spring-sale/2026-11-22T0930-k3v9q2m8x4aa', '']],
+  run: async ({ run: written }, context) => {
     const { screen } = context;
     const { directory, plan } = await openRunDirectory(context, written);
-    const end = await withRun(context, { directory, plan }, (run) => letGo(run, dryRun, context));
-    const { balance, isHolder, waitSeconds } = end;
+    const end = await withRun(context, { directory, plan }, (run) => letGo(run, context));
+    const { balance, isHolder } = end;
     const { unprocessed, inDoubt } = balance;
-    const about = { job: plan.job.name, plan: plan.id, directory, state: dryRun ? 'dry-run' : 'abandoned' };
+    const about = { job: plan.job.name, plan: plan.id, directory, state: 'abandoned' };
     context.name({ state: about.state, unprocessed, inDoubt });
     return {
-      json: { ...about, filesAreFree: !isHolder, waitSeconds, balance },
+      json: { ...about, filesAreFree: !isHolder, balance },
       text: formatAbandoned(about, end, screen),
-      reason: `${countOf(unprocessed, 'row')} ${dryRun ? 'would not be sent' : 'are not sent by it'}`,
+      reason: `${countOf(unprocessed, 'row')} are not sent by it`,
     };
   },
 });
 
-/**
- * `isHolder`: it has its files and rows; else they are free, as if it had never been planned. `waitSeconds`, of a dry run: how long the
- * command would wait until no worker of a database sends any more of it.
- */
-async function letGo(
-  run: HeldRun,
-  isDryRun: boolean,
-  context: Context,
-): Promise<{ balance: Balance; isHolder: boolean; waitSeconds: number }> {
+/** `isHolder`: it has its files and rows; else they are free, as if it had never been planned. */
+async function letGo(run: HeldRun, context: Context): Promise<{ balance: Balance; isHolder: boolean }> {
   const { env, log } = context;
   const { files, clock } = env;
   const { plan, lock } = run;
@@ -55,11 +44,8 @@ async function letGo(
   const { leaseMs, isInFlight } = (await readRunRows(files, run)).state;
   const { lastRenewedAt, lastWrittenMsAgo } = lock;
   const led = { leaseMs, isInFlight, lastRenewedAt, lastWrittenMsAgo };
-  const waitMs = workersEndInMs(led, clock.now());
-  if (!isDryRun) {
-    await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
-    await abandonRun(run, namePerson(context), env);
-  }
+  await awaitWorkers(led, { clock, onNotice: (notice) => log.warn(notice) });
+  await abandonRun(run, namePerson(context), env);
   const { state } = await readRunRows(files, run);
   const held = state.leaseMs === undefined ? 'no' : await isInDatabase(plan, context);
   if (held !== 'no') {
@@ -67,9 +53,8 @@ async function letGo(
     log.warn(`${so} of this run: \`volley cluster drop ${plan.id}\` deletes them`);
   }
   const isHolder = holdsRows(run);
-  if (isHolder && !isDryRun) return { isHolder, balance: (await run.report()).balance, waitSeconds: 0 };
-  const balance = addBalances(plan.steps.map((step) => balanceAtRest(step, state, plan.job)));
-  return { isHolder, balance, waitSeconds: isDryRun ? Math.ceil(waitMs / 1000) : 0 };
+  if (isHolder) return { isHolder, balance: (await run.report()).balance };
+  return { isHolder, balance: addBalances(plan.steps.map((step) => balanceAtRest(step, state, plan.job))) };
 }
 
 /** Whether the database that it was sent over knows it: 'unknown' where it cannot be asked. */
@@ -89,21 +74,17 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
 }
 
 function formatAbandoned(
-  { job, plan, directory, state }: { job: string; plan: string; directory: string; state: string },
-  { balance, isHolder, waitSeconds }: { balance: Balance; isHolder: boolean; waitSeconds: number },
+  { job, plan, directory }: { job: string; plan: string; directory: string },
+  { balance, isHolder }: { balance: Balance; isHolder: boolean },
   screen: Screen,
 ): string {
   const { accepted, inDoubt, unprocessed } = balance;
-  const did = state === 'dry-run' ? 'would be abandoned' : 'is abandoned: it never sends again';
   const lines = [
-    `Run ${plan} of job ${job} ${did}.\n`,
+    `Run ${plan} of job ${job} is abandoned: it never sends again.\n`,
     `  ${format(accepted)} accepted, ${format(inDoubt)} in doubt, ${format(unprocessed)} not sent.\n`,
   ];
-  if (waitSeconds > 0) {
-    lines.push(`It would first wait up to ${waitSeconds} s: until then workers may still send what they have of it.\n`);
-  }
   if (!isHolder) lines.push('It had taken nothing: the next volley plan or volley run plans its files anew.\n');
-  else if (unprocessed > 0 && state !== 'dry-run') {
+  else if (unprocessed > 0) {
     const command = showCommand(screen, 'retry', showPath(screen, directory), '--only', 'unprocessed');
     const what = 'to send what it did not send; with --job and its file, under a corrected job';
     lines.push(formatNextStep({ what, command }, screen));

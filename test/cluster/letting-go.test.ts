@@ -39,18 +39,6 @@ test('a run that its leader left is abandoned when no worker can begin any more 
   expect(slept).toHaveLength(1);
 });
 
-test('a dry run says what abandoning does: how long it waits, and what is in doubt then', async () => {
-  const { directory, clock, slept, store } = await aLeftRun();
-  const runtime = { clock, loadStore: async () => store };
-
-  const dry = JSON.parse((await abandonRun(directory(), runtime, true)).stdout);
-  expect(slept).toEqual([]);
-  const real = JSON.parse((await abandonRun(directory(), runtime)).stdout);
-
-  expect(dry).toMatchObject({ waitSeconds: (LEASE_MS + AFTER_LEASE_MS) / 1000, balance: real.balance });
-  expect(real.balance).toMatchObject({ inDoubt: 10, unprocessed: 0 });
-});
-
 test('rows that a leader had handed over have one figure everywhere, and are not for a person to settle before the run is resumed', async () => {
   const { workspace, directory, run, store } = await aLeftRun();
   const ask = async (...args: string[]) => {
@@ -111,10 +99,10 @@ test.each([
   expect(await workspace.destinations()).toEqual([]);
 });
 
-async function abandonRun(run: string, runtime: Partial<Env>, dryRun = false) {
+async function abandonRun(run: string, runtime: Partial<Env>) {
   const { terminal, said } = aTerminal({ env: 'loadStore' in runtime ? ENV : {}, isStderrTerminal: false });
   const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
-  expect(await runVerb('abandon', abandon, { run, adopt: false, json: true, dryRun }, host)).toBe(0);
+  expect(await runVerb('abandon', abandon, { run, adopt: false, json: true }, host)).toBe(0);
   return said;
 }
 

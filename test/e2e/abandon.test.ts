@@ -39,11 +39,7 @@ const nobodyTwice = async (workspace: Workspace) => {
 describe('abandon', () => {
   test('a run that died never sends again: what it sent stays, what was under way is in doubt, the rest goes to another plan', async () => {
     const { workspace, run } = await aStoppedRun();
-    const dry = await abandon(workspace, run, '--dry-run');
     const balance = { read: 30, accepted: 10, inDoubt: 10, unprocessed: 10 };
-    expect(dry).toMatchObject({ state: 'dry-run', balance });
-    expect(workspace.read(`out/sale/${run}/run.json`)).not.toContain('abandoned');
-
     const end = await abandon(workspace, run);
 
     expect(end).toMatchObject({ plan: readRunName(run), state: 'abandoned', filesAreFree: false, balance });

@@ -3,13 +3,6 @@ import type { PlantedBug } from './planted-bug.js';
 /** Verbs that look at jobs and runs, and those that decide what becomes of a run. */
 export const LOOK_BUGS: readonly PlantedBug[] = [
   {
-    name: 'abandon --dry-run lets the run go',
-    file: 'src/verbs/abandon.ts',
-    find: '  if (!isDryRun) {\n',
-    replace: '  if (isDryRun === isDryRun) {\n',
-    tests: ['test/e2e/abandon.test.ts'],
-  },
-  {
     name: 'cancel exits with 0 though messages are in doubt',
     file: 'src/verbs/cancel.ts',
     find: 'inDoubt > 0 ? EXIT.inDoubt : kept',

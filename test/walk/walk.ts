@@ -169,7 +169,7 @@ export class Walk {
   /** A person lets a plan or a run go. */
   async abandon(run: string, death?: Death): Promise<Ended> {
     this.#abandoned.add(run);
-    const flags = { run: this.runs.directoryOf(run), dryRun: false, adopt: this.#adopts, json: true };
+    const flags = { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true };
     const ended = await this.#give(`abandon ${run}`, (host) => runVerb('abandon', abandon, flags, host), death);
     if (ended.exitCode === 0) this.counts.abandoned += 1;
     return ended;
