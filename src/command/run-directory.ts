@@ -28,15 +28,13 @@ export async function openRunDirectory(context: Context, written: string): Promi
   const { files } = context.env;
   const directory = await findRunPath(written, files);
   const found = await files.stat(directory);
-  if (found === undefined) throw refuse(written, 'there is no such directory, expected a run directory');
-  if (!found.isDirectory) {
-    throw refuse(
-      written,
-      'it is a file, expected a run directory',
-      'Give the directory that volley plan or volley run printed; volley runs lists those of a job.',
-    );
-  }
-  return openRun(context, directory);
+  if (found?.isDirectory === true) return openRun(context, directory);
+  const hint = 'Give the directory that volley plan or volley run printed; volley runs lists those of a job.';
+  throw refuse(
+    written,
+    `${found === undefined ? 'it does not exist' : 'it is a file'}, expected a run directory`,
+    hint,
+  );
 }
 
 /**
@@ -49,13 +47,10 @@ export async function openNamedRun(context: Context, written: string, begun = tr
   const found = await files.stat(path);
   if (found === undefined)
     throw refuse(written, 'it does not exist, expected a run directory, a job file or its directory');
-  if (!found.isDirectory) {
-    const jobDirectory = jobDirectoryOf(await loadJob(written));
-    const newest = await findNewest(jobDirectory, { files, begun, written });
-    return { ...(await openRun(context, newest)), jobFile: written };
-  }
-  if (await isRunDirectory(path, files)) return openRun(context, path);
-  return openRun(context, await findNewest(path, { files, begun, written }));
+  if (found.isDirectory && (await isRunDirectory(path, files))) return openRun(context, path);
+  const jobDirectory = found.isDirectory ? path : jobDirectoryOf(await loadJob(written));
+  const newest = await openRun(context, await findNewest(jobDirectory, { files, begun, written }));
+  return found.isDirectory ? newest : { ...newest, jobFile: written };
 }
 
 /** The path that an argument names, links followed; the plan id alone in place of the name of a run directory is that directory. */

@@ -14,10 +14,11 @@ import { CurrentLists } from '../plan/suppress/current-lists.js';
 import { watchJournal } from '../registry/find-faults.js';
 import { readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
+import { writeRunReport } from '../registry/write-run-report.js';
 import { EXIT } from '../report/exit-code.js';
 import { checkNames } from '../report/name-check.js';
 import type { OpenDoubt, Summary } from '../report/summary.js';
-import { readSummary } from '../report/write-report.js';
+import { readSummary, removeUnfinished } from '../report/write-report.js';
 import { describeWaiting, listWaiting, takeOverPrepared } from '../retry/claiming-plan.js';
 import type { StepSender } from '../run/apply-plan.js';
 import { moveInputs } from '../run/move-inputs.js';
@@ -173,10 +174,6 @@ async function applyThenReport(context: Context, access: Access, sent: Sent): Pr
 async function applyAndWrite(context: Context, { service, cluster }: Access, sent: Sent): Promise<Summary> {
   const { directory, plan, registry } = sent;
   const { files, clock } = context.env;
-  const [{ writeRunReport }, { removeUnfinished }] = await Promise.all([
-    import('../registry/write-run-report.js'),
-    import('../report/write-report.js'),
-  ]);
   const lock = watchJournal(files, join(directory, JOURNAL_FILE), sent.lock);
   await lock.assertHeld();
   await removeUnfinished(files, directory);
