@@ -44,7 +44,8 @@ function readPage(topic: string): Promise<string> {
 /** By its name, or by a word of it that no other has. */
 function findTopic(written: string, topics: readonly string[], screen: Screen): string {
   const wanted = written.toLowerCase().replace(/\.md$/, '');
-  const [byWord, ...others] = topics.filter((topic) => topic === wanted || topic.split('-').includes(wanted));
+  if (topics.includes(wanted)) return wanted;
+  const [byWord, ...others] = topics.filter((topic) => topic.split('-').includes(wanted));
   if (byWord !== undefined && others.length === 0) return byWord;
   throw new UserError(
     'bad-flag',

@@ -66,8 +66,12 @@ export const status = defineVerb({
     const summary = await readSummary(files, directory);
     const view = { isSandbox, testedRun, job: jobFile };
     const isAtRest = owner === undefined && (state.firstOpen === undefined || state.lastClose !== undefined);
-    const isAccounted = summary !== undefined && isAtRest;
-    const next = isAccounted ? nextStep(summary, view, screen) : abandoned === undefined && nextOf(found, screen);
+    // A plan that was let go before it began may have an account, too.
+    const isAccounted = isAtRest && (abandoned === undefined || summary?.stop?.reason === 'abandoned');
+    const next =
+      summary !== undefined && isAccounted
+        ? nextStep(summary, view, screen)
+        : abandoned === undefined && nextOf(found, screen);
     return {
       json: found,
       text:
