@@ -1,13 +1,15 @@
 import { expect } from 'vitest';
 import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
 /** A run of 30 rows in batches of 10 that died while its second request was under way. */
 export async function aStoppedRun(): Promise<{ workspace: Workspace; run: string }> {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: ONE_BY_ONE })] }));
+  const workspace = await aJobFor(
+    people(30),
+    { steps: [anSmsStep({ limits: ONE_BY_ONE })] },
+    { kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 },
+  );
   await killAfter(2, workspace, 'run', 'job.yaml');
   workspace.setFaults();
   return { workspace, run: workspace.runs()[0] ?? '' };

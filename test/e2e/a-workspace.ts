@@ -9,6 +9,7 @@ import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import type { RequestEntry } from '../../src/sandbox/sandbox-server.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
+import { aJob } from './a-job.js';
 import { type Ended, Running, type Start as Starting } from './command.js';
 import { type InProcess, runCommandInProcess } from './command-in-process.js';
 import { closeAfterFile } from './opened.js';
@@ -171,6 +172,18 @@ export function aWorkspace(...faults: FaultInput[]): Promise<Workspace> {
 /** One whose commands run in this process, one at a time; those that `start` starts have one of their own. */
 export function aWorkspaceInProcess(...faults: FaultInput[]): Promise<Workspace> {
   return openWorkspace(WorkspaceInProcess, faults);
+}
+
+/** One that has a job for the people of people.csv; `changes`: of the job. */
+export async function aJobFor(
+  people: string,
+  changes: Parameters<typeof aJob>[1] = {},
+  ...faults: FaultInput[]
+): Promise<Workspace> {
+  const workspace = await aWorkspaceInProcess(...faults);
+  workspace.write('people.csv', people);
+  workspace.writeJob(aJob(workspace, changes));
+  return workspace;
 }
 
 async function openWorkspace(kind: typeof Workspace, faults: readonly FaultInput[]): Promise<Workspace> {

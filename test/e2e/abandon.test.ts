@@ -8,7 +8,7 @@ import { removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
 import { aRunThatEndedEarly, aStoppedRun } from './a-stopped-run.js';
-import { aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Finished, type Workspace } from './a-workspace.js';
 import { anInbox } from './an-inbox.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
@@ -93,9 +93,7 @@ describe('abandon', () => {
   });
 
   test('a plan that was abandoned before it was sent had taken nothing: its files are planned anew, and sent once', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(3));
     const { plan } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
 
     const { stdout } = await workspace.volley('abandon', `out/sale/${plan}`);

@@ -6,9 +6,8 @@ import { decodeRequestLine, encodeRequestLine } from '../../src/plan/format/plan
 import { readSealed, sealJson } from '../../src/plan/format/sealed-json.js';
 import { oneIn } from '../one-in.js';
 import { forgeMemory, memoryIn } from '../registry/memory-on-disk.js';
-import { aJob, numbersOf } from './a-job.js';
-import { aJobOf } from './a-job-to-test.js';
-import type { Workspace } from './a-workspace.js';
+import { aJob, numbersOf, people } from './a-job.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
 
@@ -22,7 +21,7 @@ function as(workspace: Workspace, person: string, ...args: string[]) {
 
 /** A job that asks for approval, planned by ann. */
 async function aPlan(changes: Parameters<typeof aJob>[1] = {}) {
-  const workspace = await aJobOf({ guards, ...changes });
+  const workspace = await aJobFor(people(30), { guards, ...changes });
   const { stdout } = await as(workspace, 'ann', 'plan', 'job.yaml');
   const { directory, planSha256, plannedBy } = JSON.parse(stdout);
   expect(plannedBy).toBe('ann');
@@ -171,7 +170,7 @@ test('two approvals are of two people, and a plan of a retry needs its own', asy
 });
 
 test('where the job names approvers, an approval is signed with the key of one of them', async () => {
-  const workspace = await aJobOf();
+  const workspace = await aJobFor(people(30));
   const [bob, cid] = [aKey(workspace, 'bob'), aKey(workspace, 'cid')];
   aKey(workspace, 'eve');
   const approvers = [
@@ -224,7 +223,7 @@ const FORGERIES: readonly (readonly [string, (approval: never) => object, RegExp
 test.each(oneIn(4, FORGERIES))(
   'an approval whose %s was changed in the memory does not count',
   async (_, forge, why) => {
-    const workspace = await aJobOf();
+    const workspace = await aJobFor(people(30));
     const approvers = [
       { name: 'Bob', publicKey: aKey(workspace, 'bob') },
       { name: 'Cid', publicKey: aKey(workspace, 'cid') },
@@ -253,7 +252,7 @@ test('an approval in the name of who planned does not count, however it came int
 });
 
 test('a plan that asks for no approval, a test, and what is finished have nothing to approve', async () => {
-  const workspace = await aJobOf();
+  const workspace = await aJobFor(people(30));
   const { directory, planSha256 } = JSON.parse((await as(workspace, 'ann', 'plan', 'job.yaml')).stdout);
 
   const refused = readFailure(await as(workspace, 'bob', 'approve', directory, '--confirm', planSha256));

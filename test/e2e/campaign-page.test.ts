@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
 const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
@@ -43,11 +43,11 @@ test('rejected, retried and corrected rows are one campaign: each row counts onc
 });
 
 test('corrected rejections that come back, and what a filter had left out, count where they were sent at last', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', `${people(20)}Bad,+65 1\nWorse,n/a\nAgain,+6591000001\n`);
   const where = { name: { not: 'P20' } };
   const stepOf = (...files: string[]) => anSmsStep({ input: { files, where } });
-  workspace.writeJob(aJob(workspace, { steps: [stepOf('people.csv')] }));
+  const workspace = await aJobFor(`${people(20)}Bad,+65 1\nWorse,n/a\nAgain,+6591000001\n`, {
+    steps: [stepOf('people.csv')],
+  });
   const ran = await workspace.run();
   expect(ran.summary.balance).toMatchObject({ read: 23, accepted: 19, rejected: 2, skipped: 2 });
   const [bad, worse] = readOutput(ran.summary, 1, 'rejections');

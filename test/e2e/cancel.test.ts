@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
 
@@ -10,10 +10,8 @@ const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toIS
 
 /** Thirty messages in batches of ten, accepted by the service for a time tomorrow. */
 async function aScheduledRun(scheduled = inHours(24), file = people(30)) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', file);
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const workspace = await aJobFor(file, { steps: [anSmsStep({ template })] });
   const { code, summary } = await workspace.run();
   expect([code, summary.balance.accepted]).toEqual([summary.balance.rejected, 30]);
   return { workspace, summary };
@@ -102,10 +100,8 @@ test('a key that is refused ends the cancel at once; what was not taken back sta
 });
 
 test('messages that no cancel can take back are counted: those in doubt, and those whose batch is not known', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
-  workspace.write('people.csv', people(30));
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const workspace = await aJobFor(people(30), { steps: [anSmsStep({ template })] }, { kind: 'reset-after', nth: 2 });
   const { summary } = await workspace.run();
 
   const first = await workspace.volley('cancel', summary.directory);
@@ -123,10 +119,8 @@ test('messages that no cancel can take back are counted: those in doubt, and tho
 });
 
 test('a plan that was never applied is refused, exit 2, and stays one', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled: inHours(24) };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const workspace = await aJobFor(people(3), { steps: [anSmsStep({ template })] });
   const { plan } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
 
   const { exitCode, error } = readFailure(await workspace.volley('cancel', `out/sale/${plan}`));

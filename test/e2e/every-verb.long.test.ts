@@ -6,7 +6,7 @@ import { VERBS } from '../../src/verbs/verbs.js';
 import { aService, KEYS } from '../command/a-single-call.js';
 import { wrongCode } from '../sandbox/verification/verification-client.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
 import type { Ended } from './command.js';
 import { readFailure } from './failure.js';
 import { expectSaid, type SaidEnd } from './log-lines.js';
@@ -224,9 +224,7 @@ describe.concurrent('one JSON object on stdout', () => {
     ['run', ['run', 'job.yaml']],
     ['plan', ['plan', 'job.yaml']],
   ])('%s that a guard stops (4) has the figures of the plan, too', async (_, args) => {
-    const workspace = await aWorkspaceInProcess();
-    workspace.write('people.csv', `${people(9)}Nobody,\n`);
-    workspace.writeJob(aJob(workspace, { guards: { maxRejectedPercent: 5, maxMessages: 8 } }));
+    const workspace = await aJobFor(`${people(9)}Nobody,\n`, { guards: { maxRejectedPercent: 5, maxMessages: 8 } });
 
     const ended = await workspace.volley(...args);
 

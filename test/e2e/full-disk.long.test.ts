@@ -141,7 +141,7 @@ const FLOOR = findFloor();
 const LIMITS = [1, 5, 11, 26, 33, 41, 56, 63, 71, 81, 99, 106, 113, 117, 131].map((more) => FLOOR + more);
 
 describe.concurrent('a process that may open few files', () => {
-  test.each(oneIn(8, LIMITS))(
+  test.each(oneIn(15, LIMITS))(
     '%i: 75, 4 or 0, in plain words, nothing sent twice, and without the limit the same command finishes',
     async (limit) => {
       const workspace = await aJobOf({ batchSize: 10 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { aGrownExport } from './a-grown-export.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
 const words = (text: string) => text.replace(/\s+/g, ' ');
@@ -67,11 +67,13 @@ test('who was corrected after the message had gone gets it again: the plan says 
 });
 
 test('rows that the service refused, and those that a cancel took back, had nothing', async () => {
-  const workspace = await aWorkspace({ kind: 'reject-rows', endingWith: numberOf(3).slice(-4) });
   const scheduled = new Date(Date.now() + 86_400_000).toISOString();
   const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
-  workspace.write('people.csv', people(4));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+  const workspace = await aJobFor(
+    people(4),
+    { steps: [anSmsStep({ template })] },
+    { kind: 'reject-rows', endingWith: numberOf(3).slice(-4) },
+  );
   await workspace.run();
   expect((await workspace.volley('cancel', 'job.yaml')).code).toBe(0);
   workspace.write('people.csv', people(5));
@@ -149,9 +151,7 @@ test('frequency counts the rows of one plan, in their order and across steps; of
 });
 
 test('a plan is looked at again as it is sent: who had the text since is left out of it, and a retry leaves them out too', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(25));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(25));
   const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
   workspace.write('people.csv', people(5, 8));
   workspace.writeJob(aJob(workspace, { name: 'urgent' }), 'urgent.yaml');
@@ -200,9 +200,7 @@ test('people show says what a person was sent, by which run, with which text, an
 });
 
 test('a run that was let go counts with what it sent, and not with what it never will', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
   const { summary } = await workspace.run();
   expect(summary.balance.accepted).toBe(10);
   workspace.setFaults();
@@ -249,9 +247,7 @@ test.each(['hold', 'skip'])(
 );
 
 test('a row whose number may have had the text, as it is in doubt, says so', async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', area: 'sms', nth: 1 });
-  workspace.write('people.csv', people(2));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(2), {}, { kind: 'reset-after', area: 'sms', nth: 1 });
   expect((await workspace.run()).code).toBe(3);
   workspace.setFaults();
   workspace.writeJob(aJob(workspace, { name: 'other' }));

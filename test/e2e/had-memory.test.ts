@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { aGrownExport } from './a-grown-export.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { killAfter } from './a-mortal-command.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 import { readFailure } from './failure.js';
 
@@ -62,9 +62,7 @@ test.each([
 });
 
 test('a memory that jobs name knows their output directories, and makes again what it lost', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(12));
-  workspace.writeJob(aJob(workspace, { memory: 'shared', output: { directory: 'there' } }));
+  const workspace = await aJobFor(people(12), { memory: 'shared', output: { directory: 'there' } });
   expect((await workspace.run()).code).toBe(0);
   removePeople(workspace, 'shared/_people');
   workspace.write('people.csv', people(13));
@@ -142,9 +140,11 @@ test('where the memory cannot be read no plan is made: a byte changed, a key los
 });
 
 test('a run that resumes writes its own file anew from its plan where that is damaged', async () => {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 });
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1, limits: { concurrency: 1 } })] }));
+  const workspace = await aJobFor(
+    people(3),
+    { steps: [anSmsStep({ batchSize: 1, limits: { concurrency: 1 } })] },
+    { kind: 'latency', delayMs: 60_000, area: 'sms', nth: 2 },
+  );
   await killAfter(2, workspace, 'run', 'job.yaml');
   const [file = ''] = readdirSync(workspace.path(MEMORY)).filter((name) => name.endsWith('.people'));
   const bytes = readFileSync(workspace.path(`${MEMORY}/${file}`));
@@ -156,10 +156,12 @@ test('a run that resumes writes its own file anew from its plan where that is da
 });
 
 test('of several steps each message is known by what became of it', async () => {
-  const workspace = await aWorkspace({ kind: 'reject-rows', nth: 2, rows: 1 });
-  workspace.write('people.csv', people(2));
   const text = { template: { source: 'ACME', text: 'Second to {{ name }}' } };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(), anSmsStep(text)] }));
+  const workspace = await aJobFor(
+    people(2),
+    { steps: [anSmsStep(), anSmsStep(text)] },
+    { kind: 'reject-rows', nth: 2, rows: 1 },
+  );
   expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 2 });
   const shown = await workspace.volley('people', 'show', 'job.yaml', numberOf(2));
   const messages: { state: string; text: string }[] = JSON.parse(shown.stdout).messages;
@@ -184,9 +186,7 @@ test.each([
   'the same job in %s has the same plan id, and writes to no one again',
   async (_what, { unfinished, ...first }: Record<string, unknown>, second) => {
     const hangs = { kind: 'latency' as const, delayMs: 60_000, area: 'sms' as const, nth: 2 };
-    const workspace = await aWorkspace(...(unfinished ? [hangs] : []));
-    workspace.write('people.csv', people(12));
-    workspace.writeJob(aJob(workspace, first));
+    const workspace = await aJobFor(people(12), first, ...(unfinished ? [hangs] : []));
     if (unfinished) await killAfter(2, workspace, 'run', 'job.yaml');
     else expect((await workspace.run()).code).toBe(0);
     const [plan] = workspace.plans();

@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FaultInput } from '../../src/sandbox/faults/fault.js';
-import { aJob, anSmsStep, ONE_BY_ONE, people } from './a-job.js';
-import { aWorkspaceInProcess, volleyIn, type Workspace } from './a-workspace.js';
+import { anSmsStep, ONE_BY_ONE, people } from './a-job.js';
+import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';
 
 async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
-  const workspace = await aWorkspaceInProcess(...faults);
-  workspace.write('people.csv', people(300));
   const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 1 } })];
-  workspace.writeJob(aJob(workspace, { steps, ...changes }));
+  const workspace = await aJobFor(people(300), { steps, ...changes }, ...faults);
   return workspace;
 }
 
@@ -86,9 +84,7 @@ describe.concurrent('stderr alone tells why a run ended, and stdout of one that 
 test('npm start prints the account and nothing beside it, in a pipe too', async () => {
   const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const flags = scripts.start.split('jobs/spring-sale.yaml ')[1].split(' ');
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', `${people(3)}call me,x\n`);
-  workspace.writeJob(aJob(workspace, { failOn: 'in-doubt' }));
+  const workspace = await aJobFor(`${people(3)}call me,x\n`, { failOn: 'in-doubt' });
 
   const { code, stdout, stderr } = await workspace.run(...flags);
 

@@ -6,7 +6,7 @@ import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Summary } from '../../src/report/summary.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { needPromtool } from './of-the-machine.js';
 
@@ -31,9 +31,11 @@ function withoutRead({ read: _read, ...outcomes }: Summary['balance']): object {
 }
 
 test('the figures of a run are those of its summary and of the service', async () => {
-  const workspace = await aWorkspaceInProcess({ kind: 'reject-rows', area: 'sms', nth: 2, rows: 0.2 });
-  workspace.write('people.csv', `${people(30)}Nobody,12\nAgain,+6591000001\n`);
-  workspace.writeJob(aJob(workspace, { failOn: 'nothing', steps: [aContactsStep(), anSmsStep()] }));
+  const workspace = await aJobFor(
+    `${people(30)}Nobody,12\nAgain,+6591000001\n`,
+    { failOn: 'nothing', steps: [aContactsStep(), anSmsStep()] },
+    { kind: 'reject-rows', area: 'sms', nth: 2, rows: 0.2 },
+  );
 
   const { code, summary } = await workspace.run('--metrics-file', FILE);
 
@@ -120,9 +122,7 @@ test('a port shows a run while it lives; another process on the job is refused, 
 });
 
 test('a port that is in use, or a file of another kind, is refused before anything is done', async () => {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(3));
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
   const address = holder.address();
@@ -153,9 +153,11 @@ function expectGood(text: string): void {
 test.skipIf(promtool.isMissing)(
   promtool.title('promtool finds nothing to say about the metrics of a run, of a worker and of the listener'),
   async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'reset-after', area: 'sms', nth: 2 });
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
+    const workspace = await aJobFor(
+      people(30),
+      { steps: [aContactsStep(), anSmsStep()] },
+      { kind: 'reset-after', area: 'sms', nth: 2 },
+    );
     expect((await workspace.run('--metrics-file', 'sale.prom')).code).toBe(3);
     expectGood(workspace.read('sale.prom'));
 

@@ -14,9 +14,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { readMemoryIn } from '../registry/memory-on-disk.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
-import { aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
 import { readFailure } from './failure.js';
 
@@ -28,9 +28,7 @@ async function expectEachOnce(workspace: Workspace): Promise<void> {
 const RUN = ['run', 'job.yaml'];
 
 async function aFinishedRun(): Promise<Workspace> {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(10));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(10));
   expect((await workspace.run()).code).toBe(0);
   return workspace;
 }
@@ -121,11 +119,13 @@ describe('a directory that is not as volley left it', () => {
   test.each(oneIn(4, RESTORES))(
     'is refused by each command and at each try where a backup was %s, made while a run sent that came to its end since',
     async (_how, restore) => {
-      const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });
-      workspace.write('people.csv', people(100));
       const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
       const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
-      workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
+      const workspace = await aJobFor(
+        people(100),
+        { steps: [anSmsStep({ template })] },
+        { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 },
+      );
       const running = workspace.volley(...RUN);
       await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
       cpSync(workspace.path('out'), workspace.path('backup'), { recursive: true, preserveTimestamps: true });
@@ -154,9 +154,11 @@ describe('a directory that is not as volley left it', () => {
   );
 
   test('is refused where the journal alone was put back, made while a run sent that came to its end since', async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });
-    workspace.write('people.csv', people(100));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
+    const workspace = await aJobFor(
+      people(100),
+      { steps: [anSmsStep()] },
+      { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 },
+    );
     const running = workspace.volley(...RUN);
     await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
     const journal = workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
@@ -186,9 +188,7 @@ describe('a directory that is not as volley left it', () => {
   });
 
   test('goes on where its files have other rights, links and times since a run was stopped', async () => {
-    const workspace = await aWorkspaceInProcess({ kind: 'status-401', area: 'sms', nth: 2 });
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(30), {}, { kind: 'status-401', area: 'sms', nth: 2 });
     expect((await workspace.run()).code).toBe(4);
     workspace.setFaults();
     for (const path of listFiles(workspace.path('out/sale'))) {

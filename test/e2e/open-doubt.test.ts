@@ -4,7 +4,7 @@ import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import type { OpenDoubt } from '../../src/report/summary.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 
 const INBOX = anSmsStep({ input: { files: 'in/*.csv' } });
@@ -68,9 +68,7 @@ describe.concurrent('the figure of rows in doubt', () => {
   });
 
   test('counts what was under way when a process died, and not what is under way now', async () => {
-    const workspace = await aWorkspace({ kind: 'latency', delayMs: 60_000, nth: 2 });
-    workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(30), {}, { kind: 'latency', delayMs: 60_000, nth: 2 });
     const running = workspace.start(['run', 'job.yaml']);
     await until(() => workspace.requests().length === 2);
 

@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 const line = (person: number, what: 'out' | 'in' = 'out') =>
@@ -71,9 +71,7 @@ describe.concurrent('opt-outs of a job', () => {
   });
 
   test('in the memory that jobs share count for all of them, once there are any', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace, { memory: 'shared' }));
+    const workspace = await aJobFor(people(3), { memory: 'shared' });
     const run = await planned(workspace);
     const { code, stdout } = await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
     expect([code, JSON.parse(stdout).list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
@@ -181,9 +179,7 @@ test('a number that is put on a suppression list after planning gets nothing, an
 const INVITING = { template: { source: 'ACME', text: 'Hi {{ name }}. Reply STOP to opt out.' } };
 
 async function aListedJob(changes: object = { optOuts: 'opt-outs.csv' }) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep(INVITING)], ...changes }));
+  const workspace = await aJobFor(people(3), { steps: [anSmsStep(INVITING)], ...changes });
   return workspace;
 }
 

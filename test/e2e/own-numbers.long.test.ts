@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aJobOf, MINE, planJobOf, YOURS } from './a-job-to-test.js';
-import type { Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
+/** Numbers of those who look at a test. */
+const [MINE, YOURS] = ['+6598000001', '+6598000002'];
 const TO = ['--to', `${MINE},${YOURS}`];
 
 const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
@@ -15,7 +16,11 @@ const sentTo = async (workspace: Workspace) =>
 describe('volley test', () => {
   test('sends planned messages to own numbers at once, and the real run then sends every row once', async () => {
     const template = { source: 'ACME', text: 'Hi {{ name }} {{ mobile }}', scheduled: inHours(24) };
-    const workspace = await aJobOf({ steps: [anSmsStep({ template })], notBefore: inHours(-1), notAfter: inHours(48) });
+    const workspace = await aJobFor(people(30), {
+      steps: [anSmsStep({ template })],
+      notBefore: inHours(-1),
+      notAfter: inHours(48),
+    });
     const { id, directory } = await planJobOf(workspace);
 
     const { code, summary } = await workspace.volley('test', directory, ...TO, '--row', '3');
@@ -38,7 +43,11 @@ describe('volley test', () => {
   });
 
   test('sends rows of a job before its time, and the job then takes its file as if nothing had been', async () => {
-    const workspace = await aJobOf({ notBefore: inHours(24), testNumbers: [MINE, YOURS], repeat: 'always' });
+    const workspace = await aJobFor(people(30), {
+      notBefore: inHours(24),
+      testNumbers: [MINE, YOURS],
+      repeat: 'always',
+    });
 
     const { code, summary } = await workspace.volley('test', 'job.yaml', '--count', '3');
 
@@ -61,7 +70,7 @@ describe('volley test', () => {
   });
 
   test('a test that stopped is resumed by the same command, and sends nothing twice; the job does not wait for it', async () => {
-    const workspace = await aJobOf();
+    const workspace = await aJobFor(people(30));
     workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 }, { kind: 'status-401', area: 'sms', nth: 2 });
     const args = ['test', 'job.yaml', '--to', MINE, '--count', '20'];
     expect((await workspace.volley(...args)).summary).toMatchObject({ state: 'stopped', exitCode: 4 });
@@ -82,7 +91,7 @@ describe('volley test', () => {
   });
 
   test('status and settle of the job mean its run, retry refuses a test, runs lists it as one, prune deletes it', async () => {
-    const workspace = await aJobOf();
+    const workspace = await aJobFor(people(30));
     const ran = await workspace.run();
     const { summary } = await workspace.volley('test', ran.summary.directory, '--to', MINE);
 
@@ -101,7 +110,7 @@ describe('volley test', () => {
   });
 
   test('rows that the service refused in a test are not sent when its rejections are re-imported', async () => {
-    const workspace = await aJobOf();
+    const workspace = await aJobFor(people(30));
     workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 1 });
     const { code, summary } = await workspace.volley('test', 'job.yaml', '--to', MINE, '--count', '5');
     expect([code, summary.balance.rejected]).toEqual([1, 5]);
@@ -130,7 +139,7 @@ describe('volley test', () => {
     ],
   ];
   test(`refuses ${REFUSED.map(([what]) => what).join(', ')}`, async () => {
-    const workspace = await aJobOf({}, `${people(30)}Nobody,n/a\n`);
+    const workspace = await aJobFor(`${people(30)}Nobody,n/a\n`);
     for (const [what, flags, message] of REFUSED) {
       const { error, exitCode } = readFailure(await workspace.volley('test', 'job.yaml', ...flags));
       expect([what, exitCode, error.code, error.message]).toEqual([
@@ -144,7 +153,7 @@ describe('volley test', () => {
   });
 
   test('refuses a number on a suppression list as it is now, whole numbers aside', async () => {
-    const workspace = await aJobOf({ steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] });
+    const workspace = await aJobFor(people(30), { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] });
     workspace.write('stop.csv', `mobile\n${numberOf(7)}\n`);
     const { directory } = await planJobOf(workspace);
     workspace.write('stop.csv', `mobile\n${numberOf(7)}\n${YOURS}\n`);
@@ -160,7 +169,7 @@ describe('volley test', () => {
   });
 
   test('refuses a job without messages, and a test of a test; other steps of a job are left alone', async () => {
-    const workspace = await aJobOf({ steps: [aContactsStep()] });
+    const workspace = await aJobFor(people(30), { steps: [aContactsStep()] });
     const of = async (name: string) => readFailure(await workspace.volley('test', name, '--to', MINE)).error.message;
     expect(await of('job.yaml')).toBe('Cannot send a test: the job has no step of kind sms, expected one');
     workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
@@ -169,3 +178,86 @@ describe('volley test', () => {
     expect([await workspace.contacts(), await workspace.destinations()]).toEqual([[], [MINE]]);
   });
 });
+
+describe('guards.requireTest', () => {
+  const guards = { requireTest: true };
+
+  test('holds apply and run until a test of this very plan was accepted, and names the command', async () => {
+    const workspace = await aJobFor(people(30), { guards });
+    const { id, directory } = await planJobOf(workspace);
+    const refused = async (...args: string[]) => {
+      const { error, exitCode } = readFailure(await workspace.volley(...args));
+      expect([exitCode, error.code]).toEqual([4, 'guard']);
+      return error;
+    };
+
+    expect(await refused('apply', directory)).toMatchObject({
+      message: `Cannot send plan ${id}: it was not tested, expected an accepted test (guards.requireTest)`,
+      hint: `Nothing was sent. Test it with \`volley test ${directory} --to NUMBER\`, then send it with \`volley apply ${directory}\`.`,
+    });
+    expect((await refused('run', 'job.yaml')).hint).toContain(`volley apply ${directory}`);
+    await workspace.volley('test', 'job.yaml', '--to', MINE);
+    await refused('apply', directory);
+    workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 1 });
+    expect((await workspace.volley('test', directory, '--to', MINE)).code).toBe(1);
+    expect((await refused('apply', directory)).message).toContain('1 test of it, none accepted in full');
+    workspace.setFaults();
+    expect((await workspace.destinations()).filter((number) => number !== MINE)).toEqual([]);
+
+    expect((await workspace.volley('test', directory, '--to', MINE)).code).toBe(0);
+
+    expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
+
+    const page = workspace.read(`${workspace.runOf(id)}/report.html`);
+    expect(page).toMatch(/<h2>Tests<\/h2>\s*<p>2 tests of this plan, 1 accepted in full\.<\/p>/);
+    expect(page).not.toMatch(/\+65|9800/);
+    await workspace.volley('report', directory);
+    expect(workspace.read(`${workspace.runOf(id)}/report.html`)).toBe(page);
+  });
+
+  test('a plan that was made again under other settings is another one; one that is the same stays tested, once the test is pruned too', async () => {
+    const workspace = await aJobFor(people(30), { guards });
+    const { id, directory } = await planJobOf(workspace);
+    await workspace.volley('test', directory, '--to', MINE);
+    workspace.writeJob(aJob(workspace, { guards: { ...guards, maxMessages: 50 } }));
+    expect((await planJobOf(workspace)).id).toBe(id);
+    expect((await workspace.volley('apply', directory)).code).toBe(4);
+
+    workspace.writeJob(aJob(workspace, { guards }));
+    await planJobOf(workspace);
+    const { stdout } = await workspace.volley('prune', 'job.yaml', '--older-than', '0h');
+    expect(JSON.parse(stdout).pruned).toHaveLength(1);
+
+    expect((await workspace.run()).summary.balance.accepted).toBe(30);
+  });
+
+  test('counts a test whose message was in doubt, and was settled', async () => {
+    const workspace = await aJobFor(people(30), { guards });
+    const { directory } = await planJobOf(workspace);
+    workspace.setFaults({ kind: 'reset-after', nth: 1 });
+    const sent = await workspace.volley('test', directory, '--to', MINE);
+    expect([sent.code, sent.summary.balance.inDoubt]).toEqual([3, 1]);
+    workspace.setFaults();
+    expect((await workspace.volley('apply', directory)).code).toBe(4);
+
+    const settled = await workspace.volley('settle', sent.summary.directory, '--assume', 'sent', '--confirm', '1');
+
+    expect(settled.code).toBe(0);
+    expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
+  });
+
+  test('needs a step that can be tested', async () => {
+    const workspace = await aJobFor(people(30), { guards, steps: [aContactsStep()] });
+    const { error } = readFailure(await workspace.volley('check', 'job.yaml'));
+    expect(error.problems).toMatchObject([
+      { message: 'guards.requireTest needs messages to test, expected a step of kind sms' },
+    ]);
+  });
+});
+
+async function planJobOf(workspace: Workspace): Promise<{ readonly id: string; readonly directory: string }> {
+  const { code, stdout, stderr } = await workspace.volley('plan', 'job.yaml');
+  expect(code, stderr).toBe(0);
+  const { plan: id, directory } = JSON.parse(stdout);
+  return { id, directory };
+}

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { aJob, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { numbersOf, people } from './a-job.js';
+import { aJobFor } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('plan, then apply', () => {
   test('plan tells what would happen and sends nothing; apply --confirm sends exactly that, and another id nothing', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', `${people(25)}Nobody,\n`);
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(`${people(25)}Nobody,\n`);
 
     const planned = await workspace.volley('plan', 'job.yaml');
 
@@ -41,9 +39,7 @@ describe.concurrent('plan, then apply', () => {
 });
 
 test.concurrent('input that changed under an unfinished run is refused; --ignore-changed-inputs sends the plan as it stands', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', nth: 2 });
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(30), {}, { kind: 'status-401', nth: 2 });
   const { summary } = await workspace.run();
   expect(summary.balance).toMatchObject({ accepted: 10, unprocessed: 20 });
   workspace.write('people.csv', people(30, 501));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numberOf } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { anSmsStep, numberOf } from './a-job.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 const NAMES = ['Ann', 'Bea – the second', 'Cid', 'x'.repeat(200), 'Eve', 'Fay', 'Gus'];
@@ -9,9 +9,7 @@ const PEOPLE = `mobile,name,ref\n${NAMES.map((name, at) => `${numberOf(at + 1)},
 const TEXT = 'Hi {{ name }}!';
 
 async function aJobOf(step: object): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', PEOPLE);
-  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  const workspace = await aJobFor(PEOPLE, { steps: [step] });
   return workspace;
 }
 

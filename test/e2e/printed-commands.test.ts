@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { VERBS } from '../../src/verbs/verbs.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const SOURCES = join(import.meta.dirname, '../../src');
@@ -85,10 +85,8 @@ const nextIn = (account: string) => /^Next: [\s\S]*$/m.exec(account)?.[0] ?? '';
 const pageOf = (directory: string) => readFileSync(join(directory, 'report.html'), 'utf8');
 
 test('after a 401 status says what the account says, and account and page name the rows that were not reached', async () => {
-  const workspace = await aWorkspace({ kind: 'status-401', area: 'sms', nth: 1 });
   const others = people(2, 30).replace('name,mobile\n', '').replaceAll('+6591', '+4915112');
-  workspace.write('people.csv', people(20) + others);
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(20) + others, {}, { kind: 'status-401', area: 'sms', nth: 1 });
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toEqual([4, expect.objectContaining({ accepted: 0, unprocessed: 22 })]);
 
@@ -104,9 +102,9 @@ test('after a 401 status says what the account says, and account and page name t
 });
 
 test('a plan with nothing in it says to correct its rows, and names no ledger that is not there', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', 'name,mobile\nAnn,n/a\nBob,x1\n');
-  workspace.writeJob(aJob(workspace, { service: { sandbox: true, bases: undefined, credentials: undefined } }));
+  const workspace = await aJobFor('name,mobile\nAnn,n/a\nBob,x1\n', {
+    service: { sandbox: true, bases: undefined, credentials: undefined },
+  });
   await workspace.volley('plan', 'job.yaml');
   const empty = 'there is nothing in it to send';
   expect(nextIn(await read(workspace, 'status', 'job.yaml'))).toContain(empty);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ALL, oneIn } from '../one-in.js';
-import { aJob, numberOf, people } from './a-job.js';
+import { numberOf, people } from './a-job.js';
 import { type Checked, chainOf, type Entry, prove, readEntries, verifyProof } from './a-proof.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aJobFor } from './a-workspace.js';
 
 let directory: string;
 let genuine: Buffer;
@@ -14,9 +14,7 @@ let entries: Entry[];
 let forgeries = 0;
 
 beforeAll(async () => {
-  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
-  workspace.write('people.csv', `${people(25)}Zoë,n/a\nAgain,${numberOf(1)}\n`);
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(`${people(25)}Zoë,n/a\nAgain,${numberOf(1)}\n`, {}, { kind: 'reset-after', nth: 2 });
   const { summary } = await workspace.run();
   const proven = await prove(workspace, summary.directory);
   directory = proven.directory;
@@ -196,9 +194,7 @@ describe.concurrent('a proof that was changed', () => {
 const CSV = '1-sms.results.csv';
 /** A run of three rows, its proof, and what verify.mjs says of results in the place of its own. */
 async function aProvenRun(output: object) {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', `${people(3)}Bad,n/a\n`);
-  workspace.writeJob(aJob(workspace, { output: { directory: 'out', ...output } }));
+  const workspace = await aJobFor(`${people(3)}Bad,n/a\n`, { output: { directory: 'out', ...output } });
   const { summary } = await workspace.run();
   const { directory } = await prove(workspace, summary.directory);
   const verify = (...args: string[]) => verifyProof(directory, 'proof.json', ...args);

@@ -6,7 +6,7 @@ import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { chainOf, prove, readEntries, verifyProof } from './a-proof.js';
 import { aStoppedRun } from './a-stopped-run.js';
-import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
 const digest = (salt: string, text: string | Buffer) => createHash('sha256').update(salt).update(text).digest('hex');
@@ -60,9 +60,7 @@ describe.concurrent('the proof of a run', () => {
   });
 
   test('it holds no number, and a second one of the same run is the same, byte for byte', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', `${people(20)}Bad,+65 1\nAgain,${numberOf(1)}\n`);
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(`${people(20)}Bad,+65 1\nAgain,${numberOf(1)}\n`);
     const { summary } = await workspace.run();
     const { directory, printed } = await prove(workspace, summary.directory);
     const texts = ['proof.json', 'proof.html'].map((name) => readFileSync(join(directory, name), 'utf8'));
@@ -131,9 +129,7 @@ describe.concurrent('the proof of a run', () => {
   });
 
   test('one person can be looked up, with the salt of this run alone', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(20));
     const { summary } = await workspace.run();
     const { directory } = await prove(workspace, summary.directory);
     const salted = ['proof.json', '--salt', 'proof.salt'];

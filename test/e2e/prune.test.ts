@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 const prune = (workspace: Workspace, ...flags: string[]) => pruneOlder(workspace, '0h', ...flags);
@@ -15,9 +15,7 @@ const pruneOlder = async (workspace: Workspace, age: string, ...flags: string[])
 
 /** A finished run in which the service refused some rows, and the plan one. */
 async function aFinishedRun() {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', `${people(20)}Nobody,n/a\n`);
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(`${people(20)}Nobody,n/a\n`);
   workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 0.3 });
   const { summary } = await workspace.run();
   workspace.setFaults();

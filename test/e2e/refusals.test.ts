@@ -2,7 +2,7 @@ import { utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 test('input that cannot be trusted refuses the plan: exit 2, every problem of every file at once, nothing sent, no plan left', async () => {
@@ -135,9 +135,7 @@ test('--json=true and --json=false say how a command that is refused is printed'
 
 /** 0, 2, 4 and 75 are shown where what leads to them is tested. */
 test.concurrent('exit code 2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(3));
   workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
   const start = (args: string[], env = {}) => volleyIn(workspace, { env }, ...args);
 

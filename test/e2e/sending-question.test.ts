@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { quoteWord } from '../../src/domain/errors.js';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspace, type Workspace } from './a-workspace.js';
 import { COMMAND, until } from './command.js';
 import { runCommandInProcess } from './command-in-process.js';
 import { readFailure } from './failure.js';
@@ -11,9 +11,7 @@ import { needTerminal } from './of-the-machine.js';
 
 /** A live job for so many people, and its command at a terminal where a person types. */
 async function aLiveJob(count: number, changes: Parameters<typeof aJob>[1] = {}) {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('people.csv', people(count));
-  workspace.writeJob(aJob(workspace, changes));
+  const workspace = await aJobFor(people(count), changes);
   const at = (typed: readonly string[], ...args: string[]) =>
     runCommandInProcess(args, { cwd: workspace.directory, env: workspace.env, typed, runtime: AT_NINE });
   return { workspace, at };

@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {
   test('the same command again sends nothing, and says what it left out', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(12));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(12));
     const { summary } = await workspace.run();
 
     const { code, stdout } = await workspace.run();
@@ -43,9 +41,7 @@ describe.concurrent('a file is sent once per job', () => {
   });
 
   test('--again and `repeat: always` send the same file once more, with other ids', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(3));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(3));
     await workspace.run();
 
     expect((await workspace.run('--again')).code).toBe(0);
@@ -64,9 +60,7 @@ const HQ = 'acme_hq';
 type Service = Readonly<Record<string, unknown>>;
 
 async function aRun(service: Service, steps = [anSmsStep()]): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(PEOPLE));
-  workspace.writeJob(aJob(workspace, { service, steps }));
+  const workspace = await aJobFor(people(PEOPLE), { service, steps });
   expect((await workspace.run()).code).toBe(0);
   return workspace;
 }
@@ -103,9 +97,7 @@ describe.concurrent('who has had a message is known by what is sent', () => {
 });
 
 test('started four times at once, one runs; the others find the lock held, or nothing new', async () => {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 50 });
-  workspace.write('people.csv', people(100));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(100), {}, { kind: 'latency', delayMs: 50 });
 
   const ended = await Promise.all(
     Array.from({ length: 4 }, () => workspace.finish(workspace.start(['run', 'job.yaml']))),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
 /** What the service would export: all that it accepted, in two files, as links to several are what it answers with. */
@@ -18,9 +18,12 @@ async function exportMessages(workspace: Workspace): Promise<void> {
 
 /** Forty people in batches of ten: the answers to the second and third are lost, the third itself as well. */
 async function aRunInDoubt() {
-  const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 }, { kind: 'reset-before', nth: 3 });
-  workspace.write('people.csv', people(40));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep()] }));
+  const workspace = await aJobFor(
+    people(40),
+    { steps: [anSmsStep()] },
+    { kind: 'reset-after', nth: 2 },
+    { kind: 'reset-before', nth: 3 },
+  );
   const { code, summary } = await workspace.run();
   expect([code, summary.balance.inDoubt]).toEqual([3, 20]);
   return { workspace, summary };

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
 import { type Ended, until } from './command.js';
 
@@ -58,9 +58,11 @@ test.concurrent('a second signal leaves at once; what was in flight is in doubt,
 
 /** The first request is a probe, and answered at once; then two are in flight. */
 async function aSlowWorkspace(delayMs: number): Promise<Workspace> {
-  const workspace = await aWorkspace({ kind: 'latency', nth: [2, 3], delayMs });
-  workspace.write('people.csv', people(50));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: TWO_AT_ONCE })] }));
+  const workspace = await aJobFor(
+    people(50),
+    { steps: [anSmsStep({ limits: TWO_AT_ONCE })] },
+    { kind: 'latency', nth: [2, 3], delayMs },
+  );
   return workspace;
 }
 
@@ -81,9 +83,11 @@ globalThis.setTimeout = (task, ms, ...more) => {
 };`)}`;
 
 test('one signal before a service that never answers: the wait is bounded, the next process stays out meanwhile', async () => {
-  const workspace = await aWorkspace({ kind: 'latency', delayMs: 600_000, nth: [2, 3] });
-  workspace.write('people.csv', people(50));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits: { requestsPerSecond: 1800, concurrency: 2 } })] }));
+  const workspace = await aJobFor(
+    people(50),
+    { steps: [anSmsStep({ limits: { requestsPerSecond: 1800, concurrency: 2 } })] },
+    { kind: 'latency', delayMs: 600_000, nth: [2, 3] },
+  );
   const draining = workspace.start(['run', 'job.yaml'], { nodeArguments: ['--import', PASSING] });
   // The first is a probe.
   await until(() => workspace.requests().length === 3);
@@ -109,9 +113,7 @@ const PLAN = 'out/sale/k3v9q2m8x4aa/plan.json';
 
 /** A job with a run whose plan is a pipe that no one writes to: a read of it never ends, as that of a disk that does not answer. */
 async function aJobThatHangs(): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(3));
   mkdirSync(workspace.path('out/sale/k3v9q2m8x4aa'), { recursive: true });
   execFileSync('mkfifo', [workspace.path(PLAN)]);
   return workspace;

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest';
 import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
 const FIRST = ['run', 'job.yaml', '--first', '5%'] as const;
 
 async function aJobOf(rows: number, changes: Record<string, unknown> = {}): Promise<Workspace> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(rows));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 100 })], ...changes }));
+  const workspace = await aJobFor(people(rows), { steps: [anSmsStep({ batchSize: 100 })], ...changes });
   return workspace;
 }
 

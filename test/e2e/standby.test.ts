@@ -3,7 +3,7 @@ import { nodeEnv } from '../../src/command/env.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
 import { aJob, people } from './a-job.js';
 import { Machine } from './a-machine.js';
-import { aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
+import { aJobFor, type aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
 import { type Running, until } from './command.js';
 import { readFailure } from './failure.js';
@@ -126,9 +126,7 @@ describe.concurrent('a standby', () => {
 });
 
 test('a standby of what is sent again each time is refused: it would send it once more', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(30));
   const again = await workspace.run('--standby', '--again');
   workspace.writeJob(aJob(workspace, { repeat: 'always' }));
   const always = await workspace.run('--standby');
@@ -142,9 +140,7 @@ async function aLeader(
   fault: Parameters<typeof aWorkspace>[0] & object,
   { wallMs = 0, rows = people(30), job = {}, more, isPlanned = false }: Asked = {},
 ) {
-  const workspace = await aWorkspace(...(more === undefined ? [fault] : [fault, more]));
-  workspace.write('people.csv', rows);
-  workspace.writeJob(aJob(workspace, job));
+  const workspace = await aJobFor(rows, job, ...(more === undefined ? [fault] : [fault, more]));
   if (isPlanned) await workspace.volley('plan', 'job.yaml');
   const send = isPlanned ? ['apply', `out/sale/${workspace.runs()[0]}`] : ['run', 'job.yaml'];
   const first = new Machine(workspace, 'pod-1', wallMs);

@@ -77,38 +77,19 @@ describe.concurrent('lists of several kinds', () => {
     const { code, summary } = await workspace.run();
     expect(code).toBe(0);
     expect(await workspace.destinations()).toEqual(['+4915112345679']);
-    expect(summary.steps[0]?.suppression).toEqual([
-      {
-        file: 'de.csv',
-        columns: ['nummer'],
-        read: 1,
-        found: 1,
-        notFound: 0,
-        withoutPlus: 1,
-        readAs: 'DE',
-        ambiguous: 0,
-      },
-      {
-        file: 'at.csv',
-        columns: ['telefon'],
-        read: 1,
-        found: 1,
-        notFound: 0,
-        withoutPlus: 1,
-        readAs: 'AT',
-        ambiguous: 0,
-      },
-      {
-        file: 'mixed.csv',
-        columns: ['tel'],
-        read: 1,
-        found: 1,
-        notFound: 0,
-        withoutPlus: 0,
-        readAs: null,
-        ambiguous: 0,
-      },
+    const figures = summary.steps[0]?.suppression?.map((list) => [
+      list.file,
+      list.columns,
+      list.readAs,
+      list.withoutPlus,
     ]);
+    expect(figures).toEqual([
+      ['de.csv', ['nummer'], 'DE', 1],
+      ['at.csv', ['telefon'], 'AT', 1],
+      ['mixed.csv', ['tel'], null, 0],
+    ]);
+    for (const list of summary.steps[0]?.suppression ?? [])
+      expect(list).toMatchObject({ read: 1, found: 1, notFound: 0 });
   });
 });
 
@@ -150,10 +131,7 @@ describe.concurrent('what a list did', () => {
 
 describe.concurrent('a list that cannot be trusted is refused', () => {
   const input = { input: { files: 'people.csv', country: 'DE' } };
-  test.each([
-    ['24.11.2026', 'DE'],
-    ['2026-11-24 10:00', 'DE'],
-  ])('with a date where its numbers stand: %s', async (date) => {
+  test.each(['24.11.2026', '2026-11-24 10:00'])('with a date where its numbers stand: %s', async (date) => {
     const list = `mobil;am\n+4915112345678;${date}\n${date};${date}\n`;
     const workspace = await aJobOf({ files: 'stop.csv' }, { ...TEN, 'stop.csv': list }, input);
     expect(await refused(workspace)).toMatchObject([

@@ -4,15 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { removeMemory } from '../registry/memory-on-disk.js';
 import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
 import { readFailure } from './failure.js';
 
 /** A run of so many rows that is at its end. */
 async function aFinishedRun(rows = 20): Promise<{ workspace: Workspace; run: string }> {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(rows));
-  workspace.writeJob(aJob(workspace));
+  const workspace = await aJobFor(people(rows));
   expect((await workspace.run()).code).toBe(0);
   return { workspace, run: workspace.runs()[0] ?? '' };
 }
@@ -40,9 +38,7 @@ describe.concurrent('what was sent is known', () => {
   });
 
   test('by an old plan of --again: the first time has two names', async () => {
-    const workspace = await aWorkspace();
-    workspace.write('people.csv', people(20));
-    workspace.writeJob(aJob(workspace));
+    const workspace = await aJobFor(people(20));
     expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
     const [old] = workspace.runs();
     expect((await workspace.run()).code).toBe(0);

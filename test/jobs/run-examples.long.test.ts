@@ -150,7 +150,7 @@ test('every example that says `sandbox: true` is run here', async () => {
 });
 
 /** Those that run as a process whose network is watched: others with each commit. */
-const WATCHED = oneIn(3, Object.keys(EXAMPLES));
+const WATCHED = oneIn(6, Object.keys(EXAMPLES));
 
 // Each waits for its rates, its windows and its answers.
 test.concurrent.each(Object.entries(EXAMPLES))(

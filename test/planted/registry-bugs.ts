@@ -265,7 +265,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/run/checks-before.ts',
     find: '  if (tests.some(wasAccepted)) return;',
     replace: '  if (tests.length > 0) return;',
-    tests: ['test/e2e/require-test.long.test.ts'],
+    tests: ['test/e2e/own-numbers.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
   {
@@ -273,7 +273,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/write-run-report.ts',
     find: 'if (begun.testOf?.planSha256 !== planSha256) continue;',
     replace: "if (planSha256 === '') continue;",
-    tests: ['test/e2e/require-test.long.test.ts'],
+    tests: ['test/e2e/own-numbers.long.test.ts'],
     title:
       'guards.requireTest a plan that was made again under other settings is another one; one that is the same stays tested, once the test is pruned too',
   },
@@ -282,7 +282,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/command/may-send.ts',
     find: '  await assertReleased(files, to, state);\n',
     replace: '',
-    tests: ['test/e2e/require-test.long.test.ts'],
+    tests: ['test/e2e/own-numbers.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
   {
@@ -290,7 +290,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/verbs/run.ts',
     find: '      await assertReleased(files, { ...made,',
     replace: '      if (made === undefined) await assertReleased(files, { ...made,',
-    tests: ['test/e2e/require-test.long.test.ts'],
+    tests: ['test/e2e/own-numbers.long.test.ts'],
     title: 'guards.requireTest holds apply and run until a test of this very plan was accepted, and names the command',
   },
 ];
