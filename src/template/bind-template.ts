@@ -65,7 +65,7 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
   });
   return (cells) => {
     let text = '';
-    const missing: string[] = [];
+    let missing: string[] | undefined;
     for (const step of steps) {
       if (typeof step === 'string') {
         text += step;
@@ -74,9 +74,9 @@ function compileRender(pieces: readonly Piece[], indexes: ReadonlyMap<string, nu
       const cell = cells[step.index];
       if (!isBlank(cell)) text += cell;
       else if (step.fallback !== undefined) text += step.fallback;
-      else missing.push(step.name);
+      else missing = [...(missing ?? []), step.name];
     }
-    return refuse(missing.map(describeMissing)) ?? { ok: true, text };
+    return refuse(missing?.map(describeMissing)) ?? { ok: true, text };
   };
 }
 
@@ -101,7 +101,8 @@ function renderLiquid(
   }
 }
 
-function refuse([first, ...others]: readonly RenderFault[]): RefusedRendering | undefined {
+function refuse(faults: readonly RenderFault[] | undefined): RefusedRendering | undefined {
+  const [first, ...others] = faults ?? [];
   return first && { ok: false, ...first, others };
 }
 

@@ -1,4 +1,5 @@
 const FIRST_BYTES = 1 << 12;
+const DIGIT_0 = 48;
 /** Code units from here on take two bytes of UTF-8 or more. */
 const TWO_BYTES = 0x80;
 /** UTF-8 takes at most three bytes for a UTF-16 unit. */
@@ -59,6 +60,22 @@ export class TextBuffer {
     if (this.#length === this.#bytes.length) this.#grow(this.#length + 1);
     this.#bytes[this.#length] = byte;
     this.#length += 1;
+  }
+
+  /** The digits of an integer that is not negative, without a string of them. */
+  appendInteger(integer: number): void {
+    let digits = 1;
+    for (let limit = 10; integer >= limit; limit *= 10) digits += 1;
+    const start = this.#length;
+    if (start + digits > this.#bytes.length) this.#grow(start + digits);
+    const bytes = this.#bytes;
+    let rest = integer;
+    for (let at = start + digits - 1; at >= start; at -= 1) {
+      const next = Math.floor(rest / 10);
+      bytes[at] = DIGIT_0 + (rest - next * 10);
+      rest = next;
+    }
+    this.#length = start + digits;
   }
 
   /** Text that is UTF-8 already, or what stands of it from `start` to `end`. */

@@ -19,7 +19,7 @@ export function appendDestination(fragment: TextBuffer, digits: number): void {
 /** E.164 as JSON. */
 export function appendNumber(text: TextBuffer, digits: number): void {
   text.appendShort('"+');
-  text.appendShort(String(digits));
+  text.appendInteger(digits);
   text.appendShort('"');
 }
 

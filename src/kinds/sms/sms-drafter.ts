@@ -129,7 +129,7 @@ function endMessage(
 ): RowDraft {
   appendNumber(facts, digits);
   facts.appendShort(',"');
-  facts.appendShort(String(segments));
+  facts.appendInteger(segments);
   facts.appendShort('"');
   if (replaced !== undefined) facts.append(`,${JSON.stringify(replaced)}`);
   return { number: digits, country, segments, extraParts, forcesUcs2, replaced };

@@ -36,11 +36,11 @@ export interface PlannedPlace extends RowPlace {
 
 export function appendPlannedRow(text: TextBuffer, place: PlannedPlace, request: number, row: RowBytes): void {
   appendStart(text, '["p",', place);
-  text.appendShort(String(request));
+  text.appendInteger(request);
   row.appendFacts(text);
   if (place.costGroup !== undefined) {
     text.appendShort(',');
-    text.appendShort(String(place.costGroup));
+    text.appendInteger(place.costGroup);
   }
   appendEnd(text, place, row);
 }
@@ -59,11 +59,11 @@ export function appendRefusedRow(text: TextBuffer, place: RowPlace, refusal: Row
 
 function appendStart(text: TextBuffer, start: string, { file, line, row }: RowPlace): void {
   text.appendShort(start);
-  text.appendShort(String(file));
+  text.appendInteger(file);
   text.appendShort(',');
-  text.appendShort(String(line));
+  text.appendInteger(line);
   text.appendShort(',');
-  text.appendShort(String(row));
+  text.appendInteger(row);
   text.appendShort(',[');
 }
 

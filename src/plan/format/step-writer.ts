@@ -150,7 +150,7 @@ export class StepWriter {
     const { indexed } = this.#planner;
     if (indexed !== undefined) {
       this.#body.appendShort(indexed.before);
-      this.#body.appendShort(String(this.planned));
+      this.#body.appendInteger(this.planned);
       this.#body.appendShort(indexed.behind);
     }
     appendPlannedRow(this.#rows.text, place, this.requests + 1, row);

@@ -79,3 +79,15 @@ function writeBehind(buffer: TextBuffer, text: string): void {
   for (const [at, byte] of written.entries()) bytes[buffer.length + at] = byte;
   buffer.extend(buffer.length + written.length);
 }
+
+it('a text buffer writes integers as JavaScript does', async () => {
+  const integer = fc.oneof(fc.constantFrom(0, 9, 10, 99, 100, Number.MAX_SAFE_INTEGER), fc.maxSafeNat());
+  await fc.assert(
+    fc.asyncProperty(fc.array(integer, { maxLength: 9000 }), async (integers) => {
+      const buffer = new TextBuffer();
+      for (const each of integers) buffer.appendInteger(each);
+      expect(await take(buffer)).toBe(integers.join(''));
+    }),
+    RUNS,
+  );
+});
