@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Area } from '../domain/areas.js';
-import { checkedBy } from './body-schema.js';
+import { type Codes, checkedBy } from './body-schema.js';
 import type { Who } from './check-credentials.js';
 import type { RowFault } from './faults/fault.js';
 import type { ErrorForm, RefusedRequest } from './http-answer.js';
@@ -46,8 +46,8 @@ export interface Route {
   /** With `:name` for parameters. */
   readonly path: string;
   readonly who: Who;
-  /** Gives a body as `handle` takes it, or says why it is refused. `at` in ms since 1970. Where it is missing, `handle` looks at the body itself. */
-  readonly check: ((body: unknown, at: number) => { readonly body: unknown } | RefusedRequest) | undefined;
+  /** Gives a body as `handle` takes it, or says why it is refused. Where it is missing, `handle` looks at the body itself. */
+  readonly check: ((body: unknown) => { readonly body: unknown } | RefusedRequest) | undefined;
   /** The numbers that a body is about, '' where a row has none: one for each row. */
   recipients(body: unknown): readonly string[];
   /** Many rows, of which a fault may refuse some: `handle` does. Elsewhere it refuses the request. */
@@ -84,15 +84,16 @@ export interface Handled {
   readonly posts?: (webhooks: WebhookSender) => void;
 }
 
-/** A route in which everything but method, path and who may be left out; `handle` takes what `check` gives, or the schema of the body. */
+/** A route in which everything but method, path and who may be left out; `handle` takes what the schema of the body gives. */
 export interface WrittenRoute<Schema extends z.ZodType, Given extends readonly unknown[] = []>
   extends Pick<Route, 'method' | 'path' | 'who'>,
-    Partial<Pick<Route, 'check' | 'recipients' | 'isBatch'>> {
+    Partial<Pick<Route, 'recipients' | 'isBatch'>> {
   readonly schema?: Schema;
+  readonly codes?: Codes;
   handle(...given: [...Given, call: AreaCall<z.output<Schema>>]): Handled | RefusedRequest;
 }
 
-export function defineRoute<Schema extends z.ZodType>({ schema, ...route }: WrittenRoute<Schema>): Route {
-  const check = schema && checkedBy(schema);
+export function defineRoute<Schema extends z.ZodType>({ schema, codes, ...route }: WrittenRoute<Schema>): Route {
+  const check = schema && checkedBy(schema, codes);
   return { check, recipients: () => [], isBatch: false, ...route } as Route;
 }

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
-import { bodyOf, isText, textOf } from './body-schema.js';
+import { someText } from './body-schema.js';
 import type { ErrorForm } from './http-answer.js';
 
 /** A message that was posted. */
@@ -20,12 +21,8 @@ const MESSAGES = '/chat/api/chat/v1/messages';
 const DEFAULT_ROOM = 'sandbox';
 /** Default of the service's documentation, which names no bounds. */
 const DEFAULT_PAGE_SIZE = '30';
-const ROOM_TEXT = 'room must be a text';
 
-const postSchema = bodyOf({
-  messageRaw: textOf(Number.POSITIVE_INFINITY, 'messageRaw must be a text'),
-  room: textOf(Number.POSITIVE_INFINITY, ROOM_TEXT).default(DEFAULT_ROOM),
-});
+const postSchema = z.object({ messageRaw: someText, room: someText.default(DEFAULT_ROOM) });
 
 /** Workplace chat: messages in rooms. A room exists as soon as it is named. */
 export function createChatArea(newId: () => string, requestsPerSecond: number): SandboxArea {
@@ -43,7 +40,7 @@ export function createChatArea(newId: () => string, requestsPerSecond: number): 
         path: MESSAGES,
         who: 'chatKey',
         handle: ({ query: { room = DEFAULT_ROOM, pageSize = DEFAULT_PAGE_SIZE } }) => {
-          if (!isText(room)) return { status: 400, message: ROOM_TEXT };
+          if (typeof room !== 'string' || room === '') return { status: 400, message: 'room must be a text' };
           if (typeof pageSize !== 'string' || !/^[1-9]\d{0,8}$/.test(pageSize)) {
             return { status: 400, message: 'pageSize must be a whole number from 1' };
           }

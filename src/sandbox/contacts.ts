@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AreaEntry, defineRoute, type Fields, type SandboxArea } from './area.js';
-import { anObject, aValue, bodyOf, isCountry, isMsisdn, refusedBy, textOf } from './body-schema.js';
-import { ERROR_CODE, INVALID_MSISDN } from './http-answer.js';
+import { country, msisdn, someText } from './body-schema.js';
+import { ERROR_CODE } from './http-answer.js';
 
 /** A contact that was created, or merged into one that had one of its addresses. */
 export type ContactEntry = AreaEntry<'contacts', ContactRow>;
@@ -28,50 +28,38 @@ interface KeptContact {
 const EMAIL = /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/;
 const FIRST_CONTACT_ID = 41_000_001;
 
-const shortText = (field: string, max: number) => textOf(max, `${field} must be a text of 1 to ${max} characters`);
-const id = (channel: string) => shortText(`addresses.${channel}`, 128).optional();
+const shortText = (max: number) => someText.max(max).optional();
 
 /** The four of the reference and three that the service's documentation adds. */
 const addressesSchema = z.object({
-  msisdn: aValue<string>(isMsisdn, INVALID_MSISDN, ERROR_CODE.invalidMsisdn).optional(),
-  email: shortText('addresses.email', 320)
-    .refine((value) => EMAIL.test(value), refusedBy('addresses.email must be an e-mail address'))
-    .optional(),
-  weChatUserId: id('weChatUserId'),
-  facebookUserId: id('facebookUserId'),
-  zaloId: id('zaloId'),
-  lineId: id('lineId'),
-  kakaoTalkId: id('kakaoTalkId'),
+  msisdn: msisdn.optional(),
+  email: someText.max(320).regex(EMAIL).optional(),
+  weChatUserId: shortText(128),
+  facebookUserId: shortText(128),
+  zaloId: shortText(128),
+  lineId: shortText(128),
+  kakaoTalkId: shortText(128),
 });
 
 type Addresses = z.output<typeof addressesSchema>;
 
-const GROUPS_TEXT = 'groups must be an array of 1 to 10 groups';
-const GROUP_TEXT = { error: 'groups: every group must have an integer id' };
-
 /** Limits of the service's documentation. */
-const contactSchema = bodyOf({
-  firstName: shortText('firstName', 200).optional(),
-  lastName: shortText('lastName', 200).optional(),
-  externalId: shortText('externalId', 50).optional(),
-  country: aValue<string>(
-    isCountry,
-    'Invalid country: must be a two-letter country code',
-    ERROR_CODE.country,
-  ).optional(),
+const contactSchema = z.object({
+  firstName: shortText(200),
+  lastName: shortText(200),
+  externalId: shortText(50),
+  country: country.optional(),
   groups: z
-    .array(z.object({ id: z.int(GROUP_TEXT) }, GROUP_TEXT), GROUPS_TEXT)
-    .min(1, GROUPS_TEXT)
-    .max(10, GROUPS_TEXT)
-    .refine((groups) => new Set(groups.map((group) => group.id)).size === groups.length, 'groups must be unique')
+    .array(z.object({ id: z.int() }))
+    .min(1)
+    .max(10)
+    .refine((groups) => new Set(groups.map((group) => group.id)).size === groups.length, 'expected each group once')
     .optional(),
-  customAttributes: anObject('customAttributes must be an object')
-    .refine((given) => Object.keys(given).length <= 50, 'customAttributes must be at most 50')
-    .pipe(z.record(z.string(), z.string('customAttributes: every value must be a string')))
+  customAttributes: z
+    .record(z.string(), z.string())
+    .refine((given) => Object.keys(given).length <= 50, 'expected at most 50')
     .optional(),
-  addresses: anObject('addresses is required and must be an object')
-    .pipe(addressesSchema)
-    .refine((given) => Object.keys(given).length > 0, 'addresses: at least one address should be provided'),
+  addresses: addressesSchema.refine((given) => Object.keys(given).length > 0, 'expected at least one address'),
 });
 
 /** Contacts: a contact is created, or merged into the one of its account that has one of its addresses. */
@@ -89,6 +77,7 @@ export function createContactsArea(): SandboxArea {
         path: `${prefix}/accounts/:accountId/contacts`,
         who: 'accountId',
         schema: contactSchema,
+        codes: { country: ERROR_CODE.country, 'addresses.msisdn': ERROR_CODE.invalidMsisdn },
         recipients: readNumber,
         handle: ({ at, path, params: { accountId: account = '' }, body }) => {
           const matching = toKeys(account, body.addresses).flatMap((key) => idOfAddress.get(key) ?? []);

@@ -1,18 +1,12 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { UserError } from '../domain/errors.js';
-import { systemClock } from '../ports/clock.js';
 import { answerRefused, CODED_ERRORS } from './http-answer.js';
 import { parseControlBody, type SandboxParts } from './sandbox-server.js';
-
-/** Most seconds to wait for an absent receiver. */
-const SETTLE_SECONDS = { usual: 30, most: 600 };
 
 /** `/_sandbox/…`: controls the sandbox itself. Needs no key, has no faults, is not in the request log. */
 export function addControl(app: FastifyInstance, parts: SandboxParts): void {
   const { clock, ledger, requests, faults, webhooks } = parts;
-  const refuse = (reply: FastifyReply, message: string) =>
-    reply.code(400).send(answerRefused({ status: 400, message }, CODED_ERRORS, clock.now()).body);
 
   app.get('/_sandbox', async () => ({
     accepted: ledger.counts,
@@ -34,15 +28,12 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
 
   app.get('/_sandbox/faults', async () => faults.list());
   app.post('/_sandbox/faults', (request, reply) => {
-    const written = parseControlBody(request.body);
-    if (written === undefined) {
-      return refuse(reply, 'Cannot set faults: the body is not JSON, expected a fault or a list of them');
-    }
     try {
-      faults.set(written);
+      faults.set(parseControlBody(request.body));
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      return refuse(reply, error.message);
+      const refused = { status: 400, message: error.message };
+      return reply.code(400).send(answerRefused(refused, CODED_ERRORS, clock.now()).body);
     }
     return reply.send(faults.list());
   });
@@ -51,22 +42,8 @@ export function addControl(app: FastifyInstance, parts: SandboxParts): void {
     return reply.code(204).send();
   });
 
-  // How many POSTs came to what. With `?until=settled` the answer waits until nothing is pending, for 30 s or `&seconds=`:
-  // where something is pending then, it is a 503 with the same body.
-  app.get<{ Querystring: { until?: string; seconds?: string } }>('/_sandbox/webhooks', async ({ query }, reply) => {
-    const { until, seconds } = query;
-    if (until !== 'settled') return webhooks.counts;
-    const limit = seconds === undefined ? SETTLE_SECONDS.usual : Number(seconds);
-    if (!(limit > 0 && limit <= SETTLE_SECONDS.most)) {
-      return refuse(reply, `Cannot wait: seconds is not a number above 0 and up to ${SETTLE_SECONDS.most}`);
-    }
-    const isOver = new AbortController();
-    // Real time, even if the sandbox runs on a simulated clock.
-    await Promise.race([webhooks.settle(), systemClock.sleep(limit * 1000, isOver.signal)]);
-    isOver.abort();
-    const { counts } = webhooks;
-    return reply.code(counts.pending === 0 ? 200 : 503).send(counts);
-  });
+  // How many POSTs came to what.
+  app.get('/_sandbox/webhooks', async () => webhooks.counts);
 }
 
 type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>;

@@ -206,7 +206,7 @@ async function process(
   ledger: Ledger,
 ): Promise<HttpAnswer> {
   const refuse = (refused: RefusedRequest) => answerRefused(refused, errors, call.at);
-  const checked = route.check === undefined ? call : route.check(call.body, call.at);
+  const checked = route.check === undefined ? call : route.check(call.body);
   if (!('body' in checked)) return refuse({ ...checked, message: bodyFault ?? checked.message });
   const [recipient] = route.isBatch ? [] : route.recipients(call.body);
   const fault = recipient === undefined ? undefined : findRowFault(call.rowFaults, recipient);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type CountryCode, isSupportedCountry, parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { type AreaEntry, defineRoute, type SandboxArea } from './area.js';
-import { anObject, aValue, bodyOf, isEncoding, isText, isTooLongSource, refusedBy, textOf } from './body-schema.js';
+import { type Codes, ENCODINGS, isTooLongSource, someText } from './body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN, type RefusedRequest } from './http-answer.js';
 
 /** A code that was sent by SMS, or a check that changed a session. The rest is the session as it stood from then on. */
@@ -54,6 +54,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
         path: SESSIONS,
         who: 'subAccountId',
         schema: creationSchema,
+        codes: CODES,
         recipients: readDestination,
         handle: ({ at, params: { subAccountId = '' }, body }) => {
           const last = sessions.get(lastIdOf.get(`${subAccountId} ${body.destination}`) ?? '');
@@ -85,7 +86,7 @@ export function createVerificationArea(newId: () => string): SandboxArea {
           if (session === undefined || session.subAccountId !== subAccountId) return NO_SESSION;
           if (code === undefined) return { status: 200, body: toReadBody(session, at) };
           // A refused code is not an attempt.
-          if (!isText(code, 10) || code.length < 3) {
+          if (typeof code !== 'string' || code.length < 3 || code.length > 10) {
             return { status: 400, message: 'code must be a text of 3 to 10 characters' };
           }
           const checked = tryCode(session, code, at);
@@ -115,53 +116,43 @@ export function createVerificationArea(newId: () => string): SandboxArea {
   };
 }
 
-/** An integer between the bounds that the service's documentation has, and its default. */
-const between = (field: string, min: number, max: number, otherwise: number) =>
-  aValue<number>(Number.isInteger, `${field} must be an integer`)
-    .refine(
-      (value) => value >= min && value <= max,
-      refusedBy(`${field} must be between ${min} and ${max}`, ERROR_CODE.outOfRange),
-    )
-    .default(otherwise);
-
-const smsSchema = anObject('sms must be an object').pipe(
-  z.object({
-    source: aValue<string>(
-      (value) => isText(value) && !isTooLongSource(value),
-      'Invalid Source value. Reached max allowed limit',
-      ERROR_CODE.source,
-    ).optional(),
-    encoding: aValue(isEncoding, 'Invalid encoding: must be one of AUTO, GSM7, UCS2', ERROR_CODE.encoding).optional(),
-  }),
-);
-
 /** Limits and defaults of the service's documentation. Seconds are in `codeValidity` and `resendingInterval`. */
-const creationSchema = bodyOf({
-  country: aValue<string>(
-    (value) => typeof value === 'string' && isSupportedCountry(value.toUpperCase()),
-    'Invalid country: must be a two-letter country code',
-    ERROR_CODE.country,
-  ).optional(),
-  brand: aValue<string>(
-    (value) => value === '' || isText(value, 30),
-    'brand must be a text of at most 30 characters',
-  ).optional(),
-  template: textOf(Number.POSITIVE_INFINITY, 'Invalid template: must be a text', ERROR_CODE.template).optional(),
-  resetSession: z.boolean('resetSession must be a boolean').default(false),
-  codeLength: between('codeLength', 3, 10, 4),
-  codeValidity: between('codeValidity', 30, 7200, 300),
-  resendingInterval: between('resendingInterval', 10, 7200, 10),
-  // The contract sends by SMS; the sandbox has no other channel.
-  channel: z.literal('sms', 'channel must be sms').optional(),
-  sms: smsSchema.optional(),
-  destination: z.unknown().optional(),
-}).transform((body, { issues }) => {
-  const destination = toNumber(body.destination, body.country?.toUpperCase() as CountryCode | undefined);
-  if (destination !== undefined) return { ...body, destination };
-  const params = { code: ERROR_CODE.invalidMsisdn };
-  issues.push({ code: 'custom', message: INVALID_MSISDN, params, input: body.destination });
-  return z.NEVER;
-});
+const creationSchema = z
+  .object({
+    country: z
+      .string()
+      .refine((value) => isSupportedCountry(value.toUpperCase()), 'expected a two-letter country code')
+      .optional(),
+    brand: z.string().max(30).optional(),
+    template: someText.optional(),
+    resetSession: z.boolean().default(false),
+    codeLength: z.int().min(3).max(10).default(4),
+    codeValidity: z.int().min(30).max(7200).default(300),
+    resendingInterval: z.int().min(10).max(7200).default(10),
+    // The contract sends by SMS; the sandbox has no other channel.
+    channel: z.literal('sms').optional(),
+    sms: z
+      .object({
+        source: someText.refine((source) => !isTooLongSource(source), 'Reached max allowed limit').optional(),
+        encoding: z.enum(ENCODINGS).optional(),
+      })
+      .optional(),
+    destination: z.unknown().optional(),
+  })
+  .transform((body, context) => {
+    const destination = toNumber(body.destination, body.country?.toUpperCase() as CountryCode | undefined);
+    if (destination !== undefined) return { ...body, destination };
+    context.addIssue({ code: 'custom', path: ['destination'], message: INVALID_MSISDN });
+    return z.NEVER;
+  });
+
+const CODES: Codes = {
+  destination: ERROR_CODE.invalidMsisdn,
+  country: ERROR_CODE.country,
+  template: ERROR_CODE.template,
+  'sms.source': ERROR_CODE.source,
+  'sms.encoding': ERROR_CODE.encoding,
+};
 
 /** What people put between the digits; the service takes it out. */
 const FORMATTING = /[\s()[\].-]/g;

@@ -5,8 +5,8 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   {
     name: 'a batch of 10,001 messages is taken',
     file: 'src/sandbox/sms/batch-schema.ts',
-    find: 'sizeOf(value) <= MAX_MESSAGES',
-    replace: 'sizeOf(value) <= MAX_MESSAGES + 1',
+    find: '.max(10_000)',
+    replace: '.max(10_001)',
     tests: ['test/contract/sms.test.ts'],
   },
   {
@@ -74,16 +74,16 @@ export const SANDBOX_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'PATCH of a conversation forgets the fields of the user that it does not name',
-    file: 'src/sandbox/gateway/conversation.ts',
-    find: "row.method === 'PUT' ?",
-    replace: 'row.method !== undefined ?',
+    file: 'src/sandbox/gateway/gateway.ts',
+    find: "method === 'PUT' ?",
+    replace: 'method !== undefined ?',
     tests: ['test/sandbox/gateway/gateway.test.ts'],
   },
   {
     name: "the gateway tells an agent's messages as the application's own",
-    file: 'src/sandbox/gateway/conversation.ts',
-    find: 'data: { isEcho: false, text: row.text,',
-    replace: 'data: { isEcho: true, text: row.text,',
+    file: 'src/sandbox/gateway/gateway.ts',
+    find: 'data = { isEcho: false, text,',
+    replace: 'data = { isEcho: true, text,',
     tests: ['test/contract/events.test.ts'],
   },
   {

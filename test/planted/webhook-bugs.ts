@@ -12,8 +12,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'an event of a conversation overtakes the one before it',
     file: 'src/sandbox/webhook/sender.ts',
-    find: 'if (waiting !== undefined) {',
-    replace: 'if (waiting === null) {',
+    find: 'if (before !== undefined) await before;',
+    replace: 'if (before === null) await before;',
     tests: ['test/sandbox/webhook/sender.test.ts', 'test/contract/events.test.ts'],
   },
   {

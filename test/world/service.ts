@@ -99,7 +99,7 @@ export class Service {
     const rows = refusals.filter(([, refusal]) => refusal !== undefined);
     if (whole !== undefined) return refused(whole);
     if (rows.length > 0 && !route.isBatch) return refused(NO_ROUTE);
-    const checked = route.check === undefined ? request : route.check(request.body, atMs);
+    const checked = route.check === undefined ? request : route.check(request.body);
     if (!('body' in checked)) return refused(checked);
     const faults = new FaultSet();
     faults.set(

@@ -1,138 +1,75 @@
 import { z } from 'zod';
-import { isObject } from '../../domain/is-object.js';
-import type { Fields } from '../area.js';
-import { anObject, aValue, isText, isWebAddress, NO_OBJECT, textOf } from '../body-schema.js';
+import { someText, webAddress } from '../body-schema.js';
 
 /** The bodies of the gateway, with the limits of the service's documentation. Fields that it does not know are kept. */
 
-const QUEUE = z.object({ type: z.literal('queue'), id: z.string().min(1) });
-
-/** `{ type: 'queue', id }` */
-const aQueue = (text: string) => aValue<z.output<typeof QUEUE>>((value) => QUEUE.safeParse(value).success, text);
-
-const aBody = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  anObject(NO_OBJECT, 'invalid_json_object').pipe(z.looseObject(shape));
+const aQueue = z.looseObject({ type: z.literal('queue'), id: someText });
 
 /** As the contract calls it, and as the service's documentation writes it on the wire. */
-const WEBHOOK_VERSIONS: readonly unknown[] = ['Chat Gateway', 'Chat Gateway v1.0'];
-const VERSION_TEXT = `version must be ${WEBHOOK_VERSIONS.join(' or ')}`;
-const aVersion = () => aValue<string>((value) => WEBHOOK_VERSIONS.includes(value), VERSION_TEXT);
+const aVersion = z.enum(['Chat Gateway', 'Chat Gateway v1.0']).optional();
 
 /** The documentation has the version under both names. */
-export const webhookSchema = aBody({
-  name: textOf(256, 'name must be a text of 1 to 256 characters'),
-  uri: aValue<string>(isWebAddress, 'uri must be an absolute http or https address'),
-  version: aVersion().optional(),
-  notificationVersion: aVersion().optional(),
-})
-  .refine((given) => (given.version ?? given.notificationVersion) !== undefined, VERSION_TEXT)
-  .transform(({ name, uri, notificationVersion, version = notificationVersion ?? '' }) => ({ name, uri, version }));
+export const webhookSchema = z
+  .object({ name: someText.max(256), uri: webAddress, version: aVersion, notificationVersion: aVersion })
+  .transform(({ name, uri, notificationVersion, version = notificationVersion }, context) => {
+    if (version !== undefined) return { name, uri, version };
+    context.addIssue({ code: 'custom', path: ['version'], message: 'expected the version of the Chat Gateway' });
+    return z.NEVER;
+  });
 
 /** Whether its webhook and queue exist is not checked here. */
-export const channelSchema = aBody({
-  name: textOf(255, 'name must be a text of 1 to 255 characters'),
-  description: z.string('description must be a text').nullable().default(null),
-  type: z.literal('ChatAPI', 'type must be ChatAPI').default('ChatAPI'),
-  routingOptions: aQueue('routingOptions must have the type queue and the id of a queue'),
-  webHookId: textOf(Number.POSITIVE_INFINITY, 'webHookId must be the id of a webhook'),
+export const channelSchema = z.object({
+  name: someText.max(255),
+  description: z.string().nullable().default(null),
+  type: z.literal('ChatAPI').default('ChatAPI'),
+  routingOptions: aQueue,
+  webHookId: someText,
 });
 
-const userText = (field: string) => z.string(`user.${field} must be a text`).optional();
-
-const userSchema = anObject('user must be an object').pipe(
-  z.looseObject({
-    language: userText('language'),
-    name: userText('name'),
-    email: userText('email'),
-    phone: userText('phone'),
-    userId: userText('userId'),
-    company: userText('company'),
-    caseId: userText('caseId'),
-    additionalProperties: z
-      .array(
-        z.unknown().refine((value) => isText((value as Fields | null)?.key) && isText((value as Fields).value), {
-          error: ({ path }) => `user.additionalProperties[${String(path?.at(-1))}] must have both a key and a value`,
-        }),
-        'user.additionalProperties must be an array',
-      )
-      .max(30, 'user.additionalProperties must be at most 30')
-      .optional(),
-  }),
-);
+const userSchema = z.looseObject({
+  language: z.string().optional(),
+  name: z.string().optional(),
+  email: z.string().optional(),
+  phone: z.string().optional(),
+  userId: z.string().optional(),
+  company: z.string().optional(),
+  caseId: z.string().optional(),
+  additionalProperties: z
+    .array(z.looseObject({ key: someText, value: someText }))
+    .max(30)
+    .optional(),
+});
 
 /** A text may be missing beside attachments or adaptive cards, whose shape the contract does not show. */
-function hasContent({ text, attachments, cards }: Fields): boolean {
-  const hasOther = [attachments, cards].some((list) => Array.isArray(list) && list.length > 0);
-  return isText(text) || (text === undefined && hasOther);
-}
-
-const inHistory = (text: (input: unknown) => string) => ({
-  error: ({ path, input }: { path?: PropertyKey[] | undefined; input?: unknown }) =>
-    `history.messages[${String(path?.[2])}]: ${text(input)}`,
-});
-
 const historyMessage = z
-  .looseObject(
-    {
-      authorType: z.enum(
-        ['user', 'bot'],
-        inHistory((input) => `Invalid authorType=${String(input)}, has to be one of user, bot`),
-      ),
-    },
-    inHistory(() => 'must be an object'),
-  )
+  .looseObject({ authorType: z.enum(['user', 'bot']), text: someText.optional() })
   .refine(
-    hasContent,
-    inHistory(() => 'text must be a text of at least one character'),
+    ({ text, attachments, cards }) =>
+      text !== undefined || [attachments, cards].some((list) => Array.isArray(list) && list.length > 0),
+    'expected a text',
   );
 
-const historySchema = z.looseObject(
-  {
-    messages: z
-      .array(historyMessage, 'history must have an array of messages')
-      .max(200, 'history.messages must be at most 200'),
-  },
-  'history must have an array of messages',
-);
-
-const assignment = aQueue('assignment must have the type queue and the id of a queue').optional();
-
 /** Whether channel and queue exist is not checked here. */
-export const conversationSchema = aBody({
-  channelId: textOf(Number.POSITIVE_INFINITY, 'channelId must be the id of a channel'),
-  assignment,
+export const conversationSchema = z.looseObject({
+  channelId: someText,
+  assignment: aQueue.optional(),
   user: userSchema,
-  history: historySchema.optional(),
+  history: z.looseObject({ messages: z.array(historyMessage).max(200) }).optional(),
 });
 
-export const updateSchema = aBody({
-  channelId: z.unknown().optional(),
-  assignment,
-  user: userSchema.optional(),
-}).refine(({ user, assignment }) => user !== undefined || assignment !== undefined, 'user or assignment must be given');
+export const updateSchema = z
+  .looseObject({ channelId: z.unknown().optional(), assignment: aQueue.optional(), user: userSchema.optional() })
+  .refine(({ user, assignment }) => user !== undefined || assignment !== undefined, {
+    path: ['user'],
+    error: 'expected a user or an assignment',
+  });
 
 /** A message, which only the customer sends this way. */
-export const messageSchema = aBody({
-  authorType: z.literal('user', {
-    error: ({ input }) => `Invalid authorType=${String(input)}, has to be user`,
-  }),
-  text: textOf(Number.POSITIVE_INFINITY, 'text must be a text of at least one character'),
-});
+export const messageSchema = z.looseObject({ authorType: z.literal('user'), text: someText });
 
-/** What an agent says; a missing or unreadable body counts as an empty object. */
-const anAgentsBody = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z
-    .unknown()
-    .transform((value) => (isObject(value) ? value : {}))
-    .pipe(z.object(shape));
+/** Who joins; a missing body counts as an empty object. */
+export const joinSchema = z
+  .object({ agentId: someText.default('agent-1'), agentName: someText.default('Alex Agent') })
+  .prefault({});
 
-const AGENT_TEXT = 'Cannot join: agentId and agentName must be text, or omitted';
-
-export const joinSchema = anAgentsBody({
-  agentId: textOf(Number.POSITIVE_INFINITY, AGENT_TEXT).default('agent-1'),
-  agentName: textOf(Number.POSITIVE_INFINITY, AGENT_TEXT).default('Alex Agent'),
-});
-
-export const agentMessageSchema = anAgentsBody({
-  text: textOf(Number.POSITIVE_INFINITY, 'Cannot write: text must be a text of at least one character'),
-});
+export const agentMessageSchema = z.object({ text: someText });

@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import { defineRoute, type Fields, type Handled, type Route, type SandboxArea, type WrittenRoute } from '../area.js';
+import {
+  type AreaCall,
+  defineRoute,
+  type Fields,
+  type Handled,
+  type Route,
+  type SandboxArea,
+  type WrittenRoute,
+} from '../area.js';
 import type { ErrorForm, RefusedRequest } from '../http-answer.js';
 import type { WebhookSender } from '../webhook/sender.js';
-import {
-  buildEvent,
-  CHECK,
-  type ChangeRow,
-  type Conversation,
-  type CreationRow,
-  EVENT,
-  type GatewayRow,
-  makeChange,
-  openConversation,
-  QUEUES,
-} from './conversation.js';
+import { CHECK, type Conversation, type ConversationRow, EVENT, type GatewayRow, QUEUES } from './conversation.js';
 import {
   agentMessageSchema,
   channelSchema,
@@ -29,6 +26,8 @@ const BASE = '/chat-gateway/v1';
 const CONVERSATION = `${BASE}/conversations/:conversationId`;
 /** Where agents are played. */
 const CONTROL = '/_sandbox/conversations';
+/** A body that is no object has a code of its own. */
+const NO_OBJECT = { '': 'invalid_json_object' };
 const FIRST_WEBHOOK_ID = 1001;
 const FIRST_CHANNEL_ID = 2001;
 
@@ -46,15 +45,24 @@ export function createGatewayArea(newId: () => string): SandboxArea {
   };
   clear();
 
-  const tell = (webhooks: WebhookSender, { conversationId, channelId }: Conversation, event: object) => {
-    const url = channels.get(channelId)?.uri ?? null;
-    if (url !== null) webhooks.send(EVENT, url, { id: newId(), event }, conversationId);
-  };
+  const tell =
+    ({ conversationId, channelId }: Conversation, at: number, event: object) =>
+    (webhooks: WebhookSender) => {
+      const url = channels.get(channelId)?.uri ?? null;
+      const whole = { conversationId, timestamp: at, ...event };
+      if (url !== null) webhooks.send(EVENT, url, { id: newId(), event: whole }, conversationId);
+    };
 
-  const accept = (row: CreationRow | ChangeRow, after: Conversation, at: number, answer: Handled): Handled => {
-    const event = buildEvent(row, after, at);
-    return { ...answer, entries: [row], ...(event && { posts: (webhooks) => tell(webhooks, after, event) }) };
-  };
+  /** The conversation stands so from then on, and the client application hears of it where there is an event. */
+  const accept = (
+    { at, body }: AreaCall<Fields>,
+    conversation: Conversation,
+    { kind, event, ...answer }: Handled & { kind: ConversationRow['kind']; event?: object },
+  ): Handled => ({
+    ...answer,
+    entries: [{ kind, conversationId: conversation.conversationId, body, conversation }],
+    ...(event && { posts: tell(conversation, at, event) }),
+  });
 
   const about = <Schema extends z.ZodType>({ handle, ...route }: WrittenRoute<Schema, [Conversation]>): Route =>
     defineRoute<Schema>({
@@ -77,25 +85,25 @@ export function createGatewayArea(newId: () => string): SandboxArea {
       path: CONVERSATION,
       who: 'gatewayKey',
       schema: updateSchema,
+      codes: NO_OBJECT,
       recipients: readPhone,
-      handle: (conversation, { at, body }) => {
-        const { conversationId, channelId, state } = conversation;
+      handle: (conversation, call) => {
+        const { body } = call;
+        const { channelId, state, user, queueId } = conversation;
         if (body.channelId !== undefined && body.channelId !== channelId) {
           return { status: 400, message: "channelId can't be changed" };
         }
         if (!isQueue(body.assignment?.id)) return refuseQueue(body.assignment?.id);
         if (state !== 'queued') return WITH_AGENT;
-        const row: ChangeRow = { kind: 'update', conversationId, method, body };
-        const after = makeChange(conversation, row, toTime(at));
-        return accept(row, after, at, hal(202, toResult(after)));
+        const after = {
+          ...conversation,
+          // PUT replaces the user, PATCH only the fields that it names.
+          user: method === 'PUT' ? (body.user ?? user) : { ...user, ...body.user },
+          queueId: body.assignment?.id ?? queueId,
+        };
+        return accept(call, after, { kind: 'update', ...hal(202, toResult(after)) });
       },
     });
-
-  /** What an agent does is answered with the conversation as it then stands. */
-  const played = (conversation: Conversation, row: ChangeRow, at: number): Handled => {
-    const after = makeChange(conversation, row, toTime(at));
-    return accept(row, after, at, { status: 200, body: after });
-  };
 
   return {
     name: 'gateway',
@@ -106,6 +114,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${BASE}/webhooks`,
         who: 'gatewayKey',
         schema: webhookSchema,
+        codes: NO_OBJECT,
         handle: ({ body: webhook }) => {
           const webhookId = String(FIRST_WEBHOOK_ID + uriOfWebhook.size);
           const row: GatewayRow = { kind: 'webhook', webhookId, ...webhook };
@@ -122,6 +131,7 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${BASE}/channels`,
         who: 'gatewayKey',
         schema: channelSchema,
+        codes: NO_OBJECT,
         handle: ({ body: { name, description, type, webHookId: webhookId, routingOptions } }) => {
           if (!uriOfWebhook.has(webhookId)) {
             return { status: 400, code: 'invalid_webhook', message: `Webhook ID ${webhookId} is invalid.` };
@@ -141,17 +151,30 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${BASE}/conversations`,
         who: 'gatewayKey',
         schema: conversationSchema,
+        codes: NO_OBJECT,
         recipients: readPhone,
-        handle: ({ at, body }) => {
+        handle: (call) => {
+          const { at, body } = call;
           const channel = channels.get(body.channelId);
           if (channel === undefined) {
             return { status: 400, code: 'invalid_channel', message: `Channel ID ${body.channelId} is invalid.` };
           }
           if (!isQueue(body.assignment?.id)) return refuseQueue(body.assignment?.id);
-          const row: CreationRow = { kind: 'conversation', conversationId: newId(), body };
-          const after = openConversation(row, channel.queueId, toTime(at));
-          const { conversationId, createdAt } = after;
-          return accept(row, after, at, hal(202, { conversationId, createdAt }));
+          const queueId = body.assignment?.id ?? channel.queueId;
+          const made: Conversation = {
+            conversationId: newId(),
+            channelId: body.channelId,
+            createdAt: toTime(at),
+            state: 'queued',
+            queueId,
+            user: body.user,
+            historyMessages: body.history?.messages.length ?? 0,
+            agent: null,
+            messages: [],
+          };
+          const { conversationId, createdAt } = made;
+          const event = { eventType: 'QUEUED', data: { queueId, queueName: QUEUES[queueId] ?? queueId } };
+          return accept(call, made, { kind: 'conversation', event, ...hal(202, { conversationId, createdAt }) });
         },
       }),
       about({
@@ -167,42 +190,41 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${CONVERSATION}/messages`,
         who: 'gatewayKey',
         schema: messageSchema,
+        codes: NO_OBJECT,
         recipients: readPhone,
-        handle: (conversation, { at, body }) => {
-          const row: ChangeRow = { kind: 'message', conversationId: conversation.conversationId, body };
-          return accept(row, makeChange(conversation, row, toTime(at)), at, { status: 202 });
+        handle: (conversation, call) => {
+          const { text } = call.body;
+          const after = addMessage(conversation, 'user', text, call.at);
+          // The application's own messages are echoed, and marked so.
+          const data = { isEcho: true, text, sender: { id: 'user', type: 'user' } };
+          const event = { eventType: 'MESSAGE', data };
+          return accept(call, after, { kind: 'message', event, status: 202 });
         },
       }),
       defineRoute({
         method: 'GET',
         path: CONTROL,
         who: 'anyone',
-        handle: () => {
-          const all = [...conversations.values()];
-          return {
-            status: 200,
-            body: all.map(({ user: _, messages, ...rest }) => ({ ...rest, messages: messages.length })),
-          };
-        },
+        handle: () => ({ status: 200, body: [...conversations.values()] }),
       }),
       about({
         method: 'GET',
         path: `${CONTROL}/:conversationId`,
         who: 'anyone',
-        handle: (conversation) => ({
-          status: 200,
-          body: conversation,
-        }),
+        handle: (conversation) => ({ status: 200, body: conversation }),
       }),
       about({
         method: 'POST',
         path: `${CONTROL}/:conversationId/join`,
         who: 'anyone',
         schema: joinSchema,
-        handle: (conversation, { at, body }) => {
-          const { conversationId, state } = conversation;
-          if (state !== 'queued') return { status: 409, message: 'Cannot join: an agent is there already' };
-          return played(conversation, { kind: 'agent-joined', conversationId, ...body }, at);
+        handle: (conversation, call) => {
+          const { agentId, agentName } = call.body;
+          if (conversation.agent !== null) return { status: 409, message: 'Cannot join: an agent is there already' };
+          const agent = { id: agentId, name: agentName };
+          const after: Conversation = { ...conversation, state: 'with agent', agent };
+          const event = { eventType: 'AGENT_JOINED', messageType: 'SYSTEM', agentId, agentName };
+          return accept(call, after, { kind: 'agent-joined', event, status: 200, body: after });
         },
       }),
       // Typing changes nothing, so it is in no ledger.
@@ -210,12 +232,11 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         method: 'POST',
         path: `${CONTROL}/:conversationId/type`,
         who: 'anyone',
-        handle: (conversation, { at: timestamp }) => {
-          const { conversationId, agent } = conversation;
+        handle: (conversation, { at }) => {
+          const { agent } = conversation;
           if (agent === null) return { status: 409, message: 'Cannot type: no agent has joined' };
           const data = { name: 'typing', value: { users: [{ type: 'agent', id: agent.id }] } };
-          const event = { eventType: 'ACTIVITY', conversationId, timestamp, data };
-          return { status: 200, body: conversation, posts: (webhooks) => tell(webhooks, conversation, event) };
+          return { status: 200, body: conversation, posts: tell(conversation, at, { eventType: 'ACTIVITY', data }) };
         },
       }),
       about({
@@ -223,24 +244,22 @@ export function createGatewayArea(newId: () => string): SandboxArea {
         path: `${CONTROL}/:conversationId/message`,
         who: 'anyone',
         schema: agentMessageSchema,
-        handle: (conversation, { at, body: { text } }) => {
-          const { conversationId, agent } = conversation;
+        handle: (conversation, call) => {
+          const { agent } = conversation;
+          const { text } = call.body;
           if (agent === null) return { status: 409, message: 'Cannot write: no agent has joined' };
-          return played(conversation, { kind: 'agent-message', conversationId, text }, at);
+          const after = addMessage(conversation, 'agent', text, call.at);
+          const data = { isEcho: false, text, sender: { id: agent.id, type: 'agent' } };
+          const event = { eventType: 'MESSAGE', data };
+          return accept(call, after, { kind: 'agent-message', event, status: 200, body: after });
         },
       }),
     ],
-    apply: (row: GatewayRow, at) => {
+    apply: (row: GatewayRow) => {
       if (row.kind === 'webhook') uriOfWebhook.set(row.webhookId, row.uri);
       else if (row.kind === 'channel') {
         channels.set(row.channelId, { queueId: row.queueId, uri: uriOfWebhook.get(row.webhookId) ?? null });
-      } else if (row.kind === 'conversation') {
-        const queueId = channels.get(row.body.channelId as string)?.queueId ?? '';
-        conversations.set(row.conversationId, openConversation(row, queueId, at));
-      } else {
-        const conversation = conversations.get(row.conversationId);
-        if (conversation !== undefined) conversations.set(row.conversationId, makeChange(conversation, row, at));
-      }
+      } else conversations.set(row.conversationId, row.conversation);
     },
     clear,
   };
@@ -282,6 +301,10 @@ function readPhone(body: unknown): readonly string[] {
 
 function hal(status: number, body: Fields) {
   return { status, body, headers: { 'content-type': 'application/hal+json' } };
+}
+
+function addMessage(conversation: Conversation, authorType: 'user' | 'agent', text: string, at: number): Conversation {
+  return { ...conversation, messages: [...conversation.messages, { authorType, text, at: toTime(at) }] };
 }
 
 function toTime(at: number): string {

@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../area.js';
-import { aValue, bodyOf, isMsisdn, isText, isWebAddress } from '../body-schema.js';
+import { msisdn, someText, webAddress } from '../body-schema.js';
 import type { PostKind } from '../webhook/sender.js';
 import { repeatDelayMs } from './receipts.js';
 
-const NO_TEXT = 'Cannot send: text must be a text of at least one character';
-
-const schema = bodyOf({
-  url: aValue<string>(isWebAddress, 'Cannot send: url is not a web address, expected that of a receiver'),
-  source: aValue<string>(
-    isMsisdn,
-    'Cannot send: source is not a number, expected the one that writes, such as +6591234567',
-  ),
-  destination: aValue<string>(isMsisdn, 'Cannot send: destination is not a number').default('+6598765432'),
-  text: aValue<string>((value) => isText(value), NO_TEXT),
+const schema = z.object({
+  /** Of the receiver. */
+  url: webAddress,
+  /** Who writes. */
+  source: msisdn,
+  destination: msisdn.default('+6598765432'),
+  text: someText,
   subAccountId: z.string().default('acme_hq'),
 });
 

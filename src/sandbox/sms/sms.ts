@@ -1,12 +1,19 @@
 import { isObject } from '../../domain/is-object.js';
 import type { Clock } from '../../ports/clock.js';
-import { type AreaCall, defineRoute, type SandboxArea } from '../area.js';
+import { defineRoute, type SandboxArea } from '../area.js';
 import { isMsisdn, isTooLongSource } from '../body-schema.js';
 import { chooseRows, type RowFault } from '../faults/fault.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 import { createRandom, shuffle } from '../random.js';
 import type { RateLimits } from '../rate-limit.js';
-import { type BatchRequest, checkBatch, type MessageRequest, type SmsEntry, type SmsRow } from './batch-schema.js';
+import {
+  BATCH_CODES,
+  type BatchRequest,
+  type MessageRequest,
+  type SmsEntry,
+  type SmsRow,
+  writtenBatch,
+} from './batch-schema.js';
 import { inboundRoute } from './inbound.js';
 import { sendReceipts } from './receipts.js';
 import { measureText, type TextMeasure } from './sms-text.js';
@@ -44,10 +51,14 @@ export function createSmsArea(clock: Clock, newId: () => string, limits: RateLim
         method: 'POST',
         path: BATCHES,
         who: 'subAccountId',
-        check: checkBatch,
+        schema: writtenBatch,
+        codes: BATCH_CODES,
         recipients: readDestinations,
         isBatch: true,
-        handle: ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }: AreaCall<BatchRequest>) => {
+        handle: ({ body: batch, at, number, params: { subAccountId = '' }, rowFaults }) => {
+          if ([batch.template, ...batch.messages].some((each) => isTooFar(each?.scheduled, at))) {
+            return { status: 400, code: ERROR_CODE.scheduled, message: 'Invalid schedule time' };
+          }
           const isStrict = rowFaults.some(({ fault }) => fault.kind === 'strict-numbers');
           if (isStrict && batch.messages.some(({ destination }) => !isMsisdn(destination))) {
             return { status: 400, code: ERROR_CODE.invalidMsisdn, message: INVALID_MSISDN };
@@ -140,8 +151,13 @@ interface JudgedMessage extends TextMeasure {
   readonly text: string;
 }
 
-/** A limit of the service's documentation. */
+/** Limits of the service's documentation. */
 const MAX_PARTS = 10;
+const MAX_SCHEDULE_MS = 7 * 86_400_000;
+
+function isTooFar(scheduled: string | undefined, now: number): boolean {
+  return scheduled !== undefined && Date.parse(scheduled) > now + MAX_SCHEDULE_MS;
+}
 
 /** Judges the messages of a batch; measures a text once that messages in a row share. `now` in ms since 1970. */
 function judgeMessages(

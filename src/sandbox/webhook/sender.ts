@@ -1,4 +1,6 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { Agent, request } from 'undici';
 import { isOnThisMachine } from '../../domain/loopback.js';
 import type { Clock } from '../../ports/clock.js';
@@ -29,15 +31,10 @@ export interface PostKind<Facts> {
   retryDelayMs(attempt: number): number | undefined;
 }
 
-/** POSTs that are still to be delivered: plain, since 100,000 of these may wait. */
 interface Posting {
   readonly kind: PostKind<unknown>;
   readonly url: string;
   readonly facts: unknown;
-  readonly lane: string | undefined;
-  place: number;
-  attempt: number;
-  since: string;
 }
 
 /** How many POSTs came to what. */
@@ -54,23 +51,19 @@ const NOTHING = {
 };
 
 /**
- * Delivers to webhooks in the background: due → in flight → delivered, given up, or waiting for another attempt and then
- * due again. A posting whose lane is taken waits behind it. Redirects are not followed: any answer but 2xx, and any error
- * of the network, is a failed attempt. Nothing leaves this machine unless configured.
+ * Delivers to webhooks in the background. Redirects are not followed: any answer but 2xx, and any error of the network, is a
+ * failed attempt. Nothing leaves this machine unless configured.
  */
 export class WebhookSender {
   readonly #clock: Clock;
   readonly #retryScale: number;
   readonly #deliversOutside: boolean;
   readonly #agent: Agent;
-  /** In the order of their turns, of which those before `#turn` are over. */
-  #due: (Posting | undefined)[] = [];
-  #turn = 0;
-  #inFlight = 0;
-  /** Of each lane that is under way, what waits behind. */
-  readonly #lanes = new Map<string, Posting[]>();
+  readonly #limit = pLimit(MAX_IN_FLIGHT);
+  /** Of each lane, until when what was sent in it last is over. */
+  readonly #lanes = new Map<string, Promise<void>>();
   /** What waits for another attempt, by when it is due. */
-  readonly #waits = new Map<number, Posting[]>();
+  readonly #waits = new Map<number, Promise<void>>();
   #counts = { ...NOTHING };
   readonly #changes = new EventEmitter().setMaxListeners(0);
   /** Aborted when all is forgotten; a closed sender keeps an aborted one. */
@@ -100,15 +93,14 @@ export class WebhookSender {
       this.#counts.outside += kind.count;
       return;
     }
-    const posting = { kind: kind as PostKind<unknown>, url, facts, lane, place: 0, attempt: 0, since: '' };
     this.#counts.pending += kind.count;
-    const waiting = lane === undefined ? undefined : this.#lanes.get(lane);
-    if (waiting !== undefined) {
-      waiting.push(posting);
-      return;
-    }
-    if (lane !== undefined) this.#lanes.set(lane, []);
-    this.#enqueue([posting]);
+    const before = lane === undefined ? undefined : this.#lanes.get(lane);
+    const over = this.#deliver({ kind: kind as PostKind<unknown>, url, facts }, before);
+    if (lane === undefined) return;
+    this.#lanes.set(lane, over);
+    void over.then(() => {
+      if (this.#lanes.get(lane) === over) this.#lanes.delete(lane);
+    });
   }
 
   /** Calls back after that time, unless everything is cleared or closed before. */
@@ -119,22 +111,20 @@ export class WebhookSender {
     });
   }
 
-  /** Resolves when nothing is pending. */
-  settle(): Promise<void> {
-    return this.#until(() => this.#counts.pending === 0);
-  }
-
-  /** Resolves when no POST is in flight or due; does not wait for later attempts. */
-  rest(): Promise<void> {
-    return this.#until(() => this.#inFlight === 0 && this.#due.length === 0);
+  /** Resolves when no POST is in flight or has its turn; does not wait for later attempts. */
+  async rest(): Promise<void> {
+    for (;;) {
+      // By the next turn what follows an answer has its turn.
+      await setImmediate();
+      if (this.#limit.activeCount + this.#limit.pendingCount === 0) return;
+      await once(this.#changes, 'change');
+    }
   }
 
   /** Forgets everything that has not been delivered, and counts from 0. What is on its way at this moment may still arrive. */
   clear(): void {
     this.#ending.abort();
     this.#ending = createEnding();
-    this.#due = [];
-    this.#turn = 0;
     this.#lanes.clear();
     this.#waits.clear();
     this.#counts = { ...NOTHING };
@@ -148,70 +138,45 @@ export class WebhookSender {
     await this.#agent.destroy();
   }
 
-  #enqueue(postings: readonly Posting[]): void {
-    for (const posting of postings) this.#due.push(posting);
-    while (this.#inFlight < MAX_IN_FLIGHT && this.#due.length > 0) {
-      const next = this.#due[this.#turn] as Posting;
-      this.#due[this.#turn++] = undefined;
-      if (this.#turn === this.#due.length) {
-        this.#due = [];
-        this.#turn = 0;
-      }
-      void this.#deliver(next, this.#ending.signal);
+  /** One after another, each until it is taken or given up; `before` is what goes first. */
+  async #deliver(posting: Posting, before: Promise<void> | undefined): Promise<void> {
+    const { signal } = this.#ending;
+    if (before !== undefined) await before;
+    for (let place = 0; place < posting.kind.count; place++) {
+      const isTaken = await this.#insist(posting, place, signal);
+      if (signal.aborted) return;
+      this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
+      this.#counts.pending -= 1;
     }
   }
 
-  /** One attempt, and what follows from it. */
-  async #deliver(posting: Posting, signal: AbortSignal): Promise<void> {
-    this.#inFlight += 1;
-    const isTaken = await this.#attempt(posting);
-    this.#inFlight -= 1;
-    this.#enqueue(signal.aborted ? [] : this.#settleAttempt(posting, isTaken));
-    this.#changes.emit('change');
-  }
-
-  /** What is due next of its lane. */
-  #settleAttempt(posting: Posting, isTaken: boolean): readonly Posting[] {
-    posting.attempt += 1;
-    if (!isTaken) {
+  /** Tries one POST until it is taken, or given up. */
+  async #insist({ kind, url, facts }: Posting, place: number, signal: AbortSignal): Promise<boolean> {
+    let since = '';
+    for (let attempt = 0; ; attempt++) {
+      const delayMs = attempt === 0 ? 0 : kind.retryDelayMs(attempt);
+      if (delayMs === undefined) return false;
+      if (delayMs > 0) await this.#wait(delayMs * this.#retryScale, signal);
+      const isTaken = await this.#limit(() => {
+        since ||= new Date(this.#clock.now()).toISOString();
+        return signal.aborted ? false : this.#post(url, kind.build(facts, place, attempt, since));
+      });
+      this.#changes.emit('change');
+      if (isTaken || signal.aborted) return isTaken;
       this.#counts.failedAttempts += 1;
-      const delayMs = posting.kind.retryDelayMs(posting.attempt);
-      if (delayMs !== undefined) {
-        this.#wait(posting, delayMs * this.#retryScale);
-        return [];
-      }
     }
-    this.#counts[isTaken ? 'delivered' : 'givenUp'] += 1;
-    this.#counts.pending -= 1;
-    posting.place += 1;
-    posting.attempt = 0;
-    if (posting.place < posting.kind.count) return [posting];
-    if (posting.lane === undefined) return [];
-    const next = this.#lanes.get(posting.lane)?.shift();
-    if (next === undefined) this.#lanes.delete(posting.lane);
-    return next === undefined ? [] : [next];
   }
 
-  #wait(posting: Posting, delayMs: number): void {
+  #wait(delayMs: number, signal: AbortSignal): Promise<void> {
     const due = Math.floor((this.#clock.monotonicMs() + delayMs) / SHARED_MS);
-    const others = this.#waits.get(due);
-    if (others !== undefined) {
-      others.push(posting);
-      return;
-    }
-    const postings = [posting];
-    this.#waits.set(due, postings);
-    this.later(delayMs, () => {
-      this.#waits.delete(due);
-      this.#enqueue(postings);
-    });
+    const waiting =
+      this.#waits.get(due) ?? this.#clock.sleep(delayMs, signal).finally(() => void this.#waits.delete(due));
+    this.#waits.set(due, waiting);
+    return waiting;
   }
 
   /** Whether it was answered 2xx. */
-  async #attempt(posting: Posting): Promise<boolean> {
-    const { kind, url, facts, place, attempt } = posting;
-    if (attempt === 0) posting.since = new Date(this.#clock.now()).toISOString();
-    const { headers, body } = kind.build(facts, place, attempt, posting.since);
+  async #post(url: string, { headers, body }: Post): Promise<boolean> {
     try {
       const answer = await request(url, {
         dispatcher: this.#agent,
@@ -224,10 +189,6 @@ export class WebhookSender {
     } catch {
       return false;
     }
-  }
-
-  async #until(isOver: () => boolean): Promise<void> {
-    while (!isOver()) await once(this.#changes, 'change');
   }
 }
 

@@ -4,31 +4,6 @@ import { aBatch, aClient, aClock, aMessage } from '../sandbox-client.js';
 import { ManualClock } from './manual-clock.js';
 import { aDeafUrl, aReceiver } from './receiver.js';
 
-test('until=settled ends though a receiver is away indefinitely, and says by its status that something is pending', async () => {
-  const clock = new ManualClock();
-  const client = await aClient({ clock });
-  await openConversation(client, { channelId: await openChannel(client, await aDeafUrl()) });
-  await clock.sleepers(1);
-  const { status, body } = await look(client, 'webhooks?until=settled&seconds=0.01');
-  expect([status, body]).toEqual([503, { pending: 1, delivered: 0, givenUp: 1, failedAttempts: 2, outside: 0 }]);
-});
-
-test('until=settled ends though a receiver never answers', async () => {
-  const receiver = await aReceiver(() => 'hang');
-  const client = await aClient();
-  await client.sendBatch(aBatch(1, { template: { text: 'Hi', dlrCallbackUrl: receiver.url() } }));
-  await receiver.arrival(1);
-  const { status, body } = await look(client, 'webhooks?until=settled&seconds=0.01');
-  expect([status, body.pending]).toEqual([503, 2]);
-});
-
-test('until=settled refuses to wait for a time that is none, or for more than 600 seconds', async () => {
-  const client = await aClient();
-  for (const seconds of ['', '0', '-1', 'soon', '601', 'Infinity']) {
-    expect((await look(client, `webhooks?until=settled&seconds=${seconds}`)).status).toBe(400);
-  }
-});
-
 test('flushing tries what has its turn, and waits for no other attempt', async () => {
   const receiver = await aReceiver();
   const clock = new ManualClock();
