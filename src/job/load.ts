@@ -20,7 +20,6 @@ import { resolveJob } from './resolve-job.js';
 import { wordIssue } from './schema/words.js';
 import { JOB_NAME, NAME_EXPECTED, suggestName, writtenJob, writtenJobWithoutSteps } from './schema/written-job.js';
 
-const MAX_PROBLEMS = 100;
 const DATA_FILE = /\.(?:csv|tsv|ndjson|jsonl|xlsx?|gz|zip)$/i;
 
 /** Disk errors about a path or a permission; other errors, such as too many open files, are not the job's fault. */
@@ -172,23 +171,18 @@ function noName(fileName: string): Finding {
 function refuseJob(found: readonly Finding[], source: Source): UserError {
   const findings = nameCause(found, source);
   const order = (a: Finding, b: Finding) => offsetOf(a, source) - offsetOf(b, source);
-  const problems = findings
-    .toSorted(order)
-    .slice(0, MAX_PROBLEMS)
-    .map((finding): Problem => {
-      const { message, hint } = finding;
-      return { where: placeOf(finding, source), ...keyOf(finding), message, hint };
-    });
+  const problems = findings.toSorted(order).map((finding): Problem => {
+    const { message, hint } = finding;
+    return { where: placeOf(finding, source), ...keyOf(finding), message, hint };
+  });
   const [first] = problems;
   const message =
     findings.length === 1 && first !== undefined
       ? `Cannot use the job ${source.file}: ${first.message} (${first.where})`
       : `${countOf(findings.length, 'problem')} in ${source.file}`;
-  const more = findings.length - problems.length;
-  const others = `${more} more ${more === 1 ? 'problem is' : 'problems are'} not shown`;
   return new UserError('bad-job', message, {
     hint: 'Nothing was read or sent. Fix the job file and try again.',
-    problems: more === 0 ? problems : [...problems, { where: source.file, message: others }],
+    problems,
   });
 }
 

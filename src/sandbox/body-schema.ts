@@ -27,7 +27,7 @@ export function checkedBy<Schema extends z.ZodType>(schema: Schema, codes: Codes
 export const someText = z.string().min(1);
 
 /** An absolute address of the web. */
-export const webAddress = z
+export const absoluteUrl = z
   .string()
   .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), 'expected an absolute http or https address');
 

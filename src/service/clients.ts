@@ -1,6 +1,6 @@
 import { type Area, byArea } from '../domain/areas.js';
 import { changeCampaign, readCampaign } from './areas/campaign.js';
-import { postMessage, type ReadMessagesInput, readMessages } from './areas/chat.js';
+import { postMessage, readMessages } from './areas/chat.js';
 import { createContact } from './areas/contacts.js';
 import { createChannel, createConversation, createWebhook, sendMessage, updateConversation } from './areas/gateway.js';
 import { sendBatch } from './areas/sms.js';
@@ -76,9 +76,5 @@ export function createClients(call: CallService): ServiceClients {
     Object.fromEntries(
       Object.entries(endpoints).map(([name, endpoint]) => [name, (input: never) => call(endpoint, input)]),
     );
-  const clients = byArea((area) => bind(CALLS[area])) as unknown as ServiceClients;
-  return {
-    ...clients,
-    chat: { ...clients.chat, readMessages: (input: ReadMessagesInput = {}) => call(readMessages, input) },
-  };
+  return byArea((area) => bind(CALLS[area])) as unknown as ServiceClients;
 }

@@ -13,7 +13,6 @@ import {
   aService,
   inputOf,
   placesOf,
-  refusalOf,
 } from './a-job-file.js';
 
 const WHOLE = `
@@ -220,14 +219,6 @@ service: {}
       expect.stringContaining('14:5 steps[1].fields maps no address, expected at least one of msisdn, email'),
       '15:1 service is written twice, expected once',
     ]);
-  });
-
-  test('shows a hundred problems and counts the rest', () => {
-    const keys = Array.from({ length: 150 }, (_, index) => [`unknown${index}`, 1]);
-    const { problems, message } = refusalOf(aJobFile(Object.fromEntries(keys)));
-    expect(message).toContain('150 problems');
-    expect(problems).toHaveLength(101);
-    expect(problems.at(-1)?.message).toBe('50 more problems are not shown');
   });
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { someText, webAddress } from '../body-schema.js';
+import { absoluteUrl, someText } from '../body-schema.js';
 
 /** The bodies of the gateway, with the limits of the service's documentation. Fields that it does not know are kept. */
 
@@ -10,7 +10,7 @@ const aVersion = z.enum(['Chat Gateway', 'Chat Gateway v1.0']).optional();
 
 /** The documentation has the version under both names. */
 export const webhookSchema = z
-  .object({ name: someText.max(256), uri: webAddress, version: aVersion, notificationVersion: aVersion })
+  .object({ name: someText.max(256), uri: absoluteUrl, version: aVersion, notificationVersion: aVersion })
   .transform(({ name, uri, notificationVersion, version = notificationVersion }, context) => {
     if (version !== undefined) return { name, uri, version };
     context.addIssue({ code: 'custom', path: ['version'], message: 'expected the version of the Chat Gateway' });

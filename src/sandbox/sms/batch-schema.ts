@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../domain/is-object.js';
 import type { AreaEntry } from '../area.js';
-import { type Codes, country, ENCODINGS, webAddress } from '../body-schema.js';
+import { absoluteUrl, type Codes, country, ENCODINGS } from '../body-schema.js';
 import { ERROR_CODE, INVALID_MSISDN } from '../http-answer.js';
 
 /** A message that was accepted. Text, source and encoding are what is in force after the template. */
@@ -39,7 +39,7 @@ const sharedFields = {
   encoding: z.enum(ENCODINGS).optional(),
   scheduled: time.optional(),
   expiry: time.optional(),
-  dlrCallbackUrl: webAddress.optional(),
+  dlrCallbackUrl: absoluteUrl.optional(),
 };
 
 /** Limits of the service's documentation. Of a message alone, too long a source refuses only that message. */

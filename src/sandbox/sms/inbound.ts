@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { defineRoute, type Route } from '../area.js';
-import { msisdn, someText, webAddress } from '../body-schema.js';
+import { absoluteUrl, msisdn, someText } from '../body-schema.js';
 import type { PostKind } from '../webhook/sender.js';
 import { repeatDelayMs } from './receipts.js';
 
 const schema = z.object({
   /** Of the receiver. */
-  url: webAddress,
+  url: absoluteUrl,
   /** Who writes. */
   source: msisdn,
   destination: msisdn.default('+6598765432'),

@@ -20,7 +20,7 @@ export interface PostMessageInput {
 /** Oldest first, whatever order the service gave. */
 export const readMessages = defineEndpoint(
   ENDPOINTS.readMessages,
-  ({ pageSize, room }: ReadMessagesInput) => ({ query: { pageSize, room } }),
+  ({ pageSize, room }: ReadMessagesInput = {}) => ({ query: { pageSize, room } }),
   (response) => readMessagesBody(readJsonBody(response)),
 );
 
