@@ -1,4 +1,5 @@
 import { InternalError } from '../domain/errors.js';
+import type { RowOutcomes } from '../domain/row.js';
 import type { Files, ReadFile } from '../storage/files.js';
 import { ReadWindow } from '../storage/read-window.js';
 import { type Line, searchLines, splitPieces } from '../storage/split-lines.js';
@@ -175,6 +176,16 @@ export class JournalWindow {
       if (line !== undefined) return line.entry;
       throw new InternalError('journal-damaged', `Cannot read the journal at byte ${offset}`);
     }
+  }
+
+  /** Of a request, or of a part of one, that has an outcome for each of its rows. */
+  async readOutcomes(offset: number): Promise<RowOutcomes> {
+    const entry = await this.readEntry(offset);
+    if (entry.type === 'outcome' && entry.result.kind === 'settled') return entry.result.outcomes;
+    throw new InternalError(
+      'journal-damaged',
+      `Cannot read the journal at byte ${offset}: it holds another entry than before`,
+    );
   }
 
   async close(): Promise<void> {

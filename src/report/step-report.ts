@@ -111,7 +111,7 @@ function describeRows({ plan, planned, rows }: ReportedStep, step: RowStep, jour
   };
 
   return {
-    moveTo: (row: RowLine) => (row.state === 'planned' ? cursor.moveTo(row.request, next.planned) : undefined),
+    moveTo: (row: RowLine) => (row.state === 'planned' ? cursor.moveTo(row.request) : undefined),
     describe: (row: RowLine) => {
       if (row.state === 'planned') return describePlanned(row.facts, next.planned++);
       if (row.state === 'skipped') return describeSkip(row.skip);
@@ -148,29 +148,20 @@ class OutcomeCursor {
     this.#journal = journal;
   }
 
-  /** Undefined where the outcomes of the request are read; else the reading of them. `first`: the first planned row of the request. */
-  moveTo(request: number, first: number): Promise<void> | undefined {
-    return request === this.#request ? undefined : this.#read(request, first);
+  /** Undefined where the outcomes of the request are read; else the reading of them. */
+  moveTo(request: number): Promise<void> | undefined {
+    return request === this.#request ? undefined : this.#read(request);
   }
 
-  async #read(request: number, first: number): Promise<void> {
+  async #read(request: number): Promise<void> {
     this.#request = request;
     this.#outcomes = [];
-    for (const place of this.#rows.outcomesOf(this.#step, request, first)) {
-      const entry = await this.#journal.readEntry(place.offset);
-      if (entry.type !== 'outcome' || entry.result.kind !== 'settled') {
-        const { offset } = place;
-        throw new InternalError(
-          'journal-damaged',
-          `Cannot read the journal at byte ${offset}: it holds another entry than before`,
-        );
-      }
-      this.#outcomes.push({ first: place.first, outcomes: entry.result.outcomes });
-    }
+    for (const { first, offset } of this.#rows.outcomesOf(this.#step, request))
+      this.#outcomes.push({ first, outcomes: await this.#journal.readOutcomes(offset) });
   }
 
-  /** Of a row of the request that it was moved to. */
-  endOf(row: number, isRepeatable: boolean): ReportedEnd {
+  /** Of a row of the request that it was moved to. No verdict: unprocessed; no outcome: nothing was answered. */
+  endOf(row: number, isRepeatable: boolean): { verdict: RowVerdict | undefined; outcome: RowOutcome | undefined } {
     const decided = this.#rows.endOf(this.#step, row)?.decided;
     if (decided?.status === 'not-sent') return { verdict: decided, outcome: undefined };
     for (const { first, outcomes } of this.#outcomes) {
@@ -184,10 +175,4 @@ class OutcomeCursor {
     }
     return { verdict: this.#rows.openVerdictOf(this.#step, row, isRepeatable), outcome: undefined };
   }
-}
-
-/** Undefined: unprocessed; an outcome without an answer: nothing was answered. */
-interface ReportedEnd {
-  readonly verdict: RowVerdict | undefined;
-  readonly outcome: RowOutcome | undefined;
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
+import { remember } from '../domain/is-object.js';
 import type { RowVerdict } from '../domain/row.js';
 import type { SettleEntry } from '../journal/entry-format.js';
-import { JournalWindow, readJournal } from '../journal/reader.js';
-import { keyOf, RunState } from '../journal/replay.js';
+import { JournalWindow } from '../journal/reader.js';
+import type { OutcomePlace } from '../journal/row-status/row-status-view.js';
 import { JOURNAL_FILE } from '../plan/format/plan-file.js';
 import { extendRun } from '../registry/append-to-run.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -29,11 +30,8 @@ export function noneCancelled(): CancelCounts {
 }
 
 /** The outcome of a request, or a part of one, of which the service accepted rows. */
-interface AcceptedPart {
+interface AcceptedPart extends OutcomePlace {
   readonly step: number;
-  readonly first: number;
-  /** Of its line in the journal. */
-  readonly offset: number;
 }
 
 /**
@@ -48,16 +46,15 @@ export async function cancelBatches(
   deps: Ports,
   counts = noneCancelled(),
 ): Promise<CancelCounts> {
-  const path = join(run.directory, JOURNAL_FILE);
-  const batches = await listAccepted(run, deps);
-  const window = new JournalWindow(deps.files, path);
+  const journal = new JournalWindow(deps.files, join(run.directory, JOURNAL_FILE));
   try {
+    const batches = await listAccepted(run, journal);
     await extendRun(run, { lock: run.lock, deps }, async (append) => {
       for (const [batchId, parts] of batches) {
         if (options.signal.aborted) return;
         if (!parts.some(({ step }) => step === options.step)) continue;
         const accepted: AcceptedRows[] = [];
-        for (const part of parts) accepted.push(await readAccepted(part, window));
+        for (const part of parts) accepted.push(await readAccepted(part, journal));
         if (!areAccepted(accepted, run)) continue;
         const settle = (verdict: RowVerdict | 'before') =>
           settleAs(verdict, accepted, { at: deps.clock.now(), by: `cancel ${options.person}` });
@@ -70,7 +67,7 @@ export async function cancelBatches(
       }
     });
   } finally {
-    await window.close();
+    await journal.close();
   }
   return counts;
 }
@@ -133,23 +130,21 @@ function countRows(accepted: readonly AcceptedRows[]): number {
 }
 
 /** By the id of their batch: all of the run, since the service may give one id to several. Without an id, none can be taken back. */
-async function listAccepted({ directory, plan }: LockedRun, { files }: Ports): Promise<Map<string, AcceptedPart[]>> {
-  const steps = new Set(plan.steps.flatMap(({ number, kind }) => (kind === 'sms' ? [number] : [])));
+async function listAccepted(
+  { plan, rows: view }: LockedRun,
+  journal: JournalWindow,
+): Promise<Map<string, AcceptedPart[]>> {
   const batches = new Map<string, AcceptedPart[]>();
-  const state = new RunState();
-  await readJournal(files, join(directory, JOURNAL_FILE), ({ entry, offset }) => {
-    if (entry.type === 'outcome' && entry.result.kind === 'settled' && steps.has(entry.step)) {
-      const open = state.step(entry.step).open.get(keyOf(entry));
-      const { shared, verdicts, rows } = entry.result.outcomes;
-      const [batchId = ''] = shared;
-      const isAccepted = rows.some(([index]) => verdicts[index]?.status === 'accepted');
-      if (open !== undefined && batchId !== '' && isAccepted) {
-        const part = { step: entry.step, first: open.rows[0], offset };
-        batches.set(batchId, [...(batches.get(batchId) ?? []), part]);
+  for (const { number: step, counts } of plan.steps.filter(({ kind }) => kind === 'sms')) {
+    for (let request = 1; request <= counts.requests; request += 1) {
+      for (const place of view.outcomesOf(step, request)) {
+        const { shared, verdicts, rows } = await journal.readOutcomes(place.offset);
+        const [batchId = ''] = shared;
+        if (batchId === '' || !rows.some(([index]) => verdicts[index]?.status === 'accepted')) continue;
+        remember(batches, batchId, () => []).push({ step, ...place });
       }
     }
-    state.apply(entry);
-  });
+  }
   return batches;
 }
 
@@ -162,10 +157,8 @@ interface AcceptedRows {
   readonly inDoubt: number;
 }
 
-async function readAccepted({ step, first, offset }: AcceptedPart, window: JournalWindow): Promise<AcceptedRows> {
-  const entry = await window.readEntry(offset);
-  if (entry.type !== 'outcome' || entry.result.kind !== 'settled') return { step, verdicts: [], rows: [], inDoubt: 0 };
-  const { rows, verdicts } = entry.result.outcomes;
+async function readAccepted({ step, first, offset }: AcceptedPart, journal: JournalWindow): Promise<AcceptedRows> {
+  const { rows, verdicts } = await journal.readOutcomes(offset);
   const listOf = (status: RowVerdict['status']) =>
     rows.flatMap(([verdict, ...ids], at) =>
       verdicts[verdict]?.status === status ? [{ row: first + at, verdict, ids }] : [],

@@ -19,7 +19,7 @@ export type StepSize = {
 
 /**
  * What became of each planned row of a run, from its journal, and where that says it. Built by one walk over the entries, in order. Takes
- * four bytes a row, eight a request, and more for what was moved, split, or settled with ids of the service. Pure.
+ * four bytes a row, twelve a request, and more for what was moved, split, or settled with ids of the service. Pure.
  */
 export class RowStatusView {
   readonly state = new RunState();
@@ -31,9 +31,9 @@ export class RowStatusView {
 
   constructor(steps: readonly StepSize[]) {
     for (const { number, counts } of steps) {
-      const offsets = new Float64Array(counts.requests + 1);
+      const [offsets, firsts] = [new Float64Array(counts.requests + 1), new Uint32Array(counts.requests + 1)];
       const ends = new Uint32Array(counts.planned);
-      this.#steps.set(number, { ends, ids: new Map(), offsets, parts: new Map(), rate: new SendRate() });
+      this.#steps.set(number, { ends, ids: new Map(), offsets, firsts, parts: new Map(), rate: new SendRate() });
     }
   }
 
@@ -102,12 +102,12 @@ export class RowStatusView {
     return this.#steps.get(step)?.ids.get(row);
   }
 
-  /** Where the outcomes of one request stand, whose first planned row is `first`; none where it has no outcome. */
-  outcomesOf(step: number, request: number, first: number): OutcomePlace[] {
-    const { offsets, parts } = this.#steps.get(step) ?? {};
+  /** Where the outcomes of one request, or of its parts, stand; none where it has no outcome. */
+  outcomesOf(step: number, request: number): readonly OutcomePlace[] {
+    const { offsets, firsts, parts } = this.#steps.get(step) ?? {};
     const offset = offsets?.[request] ?? 0;
     const split = parts?.get(request) ?? [];
-    return offset > 0 ? [...split, { offset, first }] : split;
+    return offset > 0 ? [...split, { offset, first: firsts?.[request] ?? 0 }] : split;
   }
 
   /** How many rows are in doubt. */
@@ -159,8 +159,10 @@ export class RowStatusView {
     if (step === undefined) return;
     if (result.kind === 'given-up') step.ends.fill(this.#table.numberOf(result.verdict, true), first, first + count);
     if (result.kind !== 'settled') return;
-    if (part === '') step.offsets[request] = offset;
-    else remember(step.parts, request, () => []).push({ offset, first });
+    if (part === '') {
+      step.offsets[request] = offset;
+      step.firsts[request] = first;
+    } else remember(step.parts, request, () => []).push({ offset, first });
     const { verdicts, rows } = result.outcomes;
     const numbers = verdicts.map((verdict) => this.#table.numberOf(verdict, false));
     for (const [at, [index]] of rows.entries()) step.ends[first + at] = numbers[index] ?? 0;
@@ -199,13 +201,15 @@ interface StepRows {
   readonly ids: Map<number, readonly string[]>;
   /** By the number of the request: where its outcome stands in the journal. 0 for none, since a journal begins with another entry. */
   readonly offsets: Float64Array;
+  /** By the number of the request: its first row, where it has an outcome. */
+  readonly firsts: Uint32Array;
   /** By the number of the request, where it was split. */
   readonly parts: Map<number, OutcomePlace[]>;
   readonly rate: SendRate;
 }
 
 /** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
-interface OutcomePlace {
+export interface OutcomePlace {
   readonly offset: number;
   readonly first: number;
 }
