@@ -1,15 +1,16 @@
 import { join } from 'node:path';
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { UserError } from '../domain/errors.js';
+import { remember } from '../domain/is-object.js';
 import { isWithheld } from '../domain/row-codes.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
 import { dropSample } from '../job/stages.js';
 import type { RowRange } from '../journal/entry-format.js';
-import { addRow } from '../journal/row-status/row-ranges.js';
+import { addRow, RowRanges } from '../journal/row-status/row-ranges.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import { formatRowId, planIdInstead, planIdOf, type RowId } from '../kinds/ids.js';
+import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
 import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
@@ -45,23 +46,37 @@ export interface RetryRequest {
   readonly job?: Job | undefined;
 }
 
-/** Writes the plan of some rows of a run. */
+/** Writes the plan of some rows of a run. `anew`: its id, where it was made before. */
 export async function makePlanOf(
-  { ranges, isChosen, anew }: Pick<RowsToRetry, 'ranges' | 'isChosen'> & { anew?: string },
+  ranges: readonly RowRange[],
   { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
   deps: Ports & { readonly plan: PlanDeps },
+  anew?: string,
 ): Promise<MadePlan> {
   const of = rowsOf(choice.only);
-  const sources = { files: deps.files, registry, history, received };
-  const twins = new Twins(sources, { id: anew, job, occurrence: plan.occurrence });
+  const idOf = (step: number, index: number) => ({ run: plan.id, step, ...of, index });
+  const twins = new Twins(
+    { files: deps.files, registry, history, received },
+    { id: anew, job, occurrence: plan.occurrence },
+  );
+  const chosen = new Map<number, RowRanges<true>>();
   for (const [step, first, count] of ranges) {
+    remember(chosen, step, () => new RowRanges<true>()).add([first, count], true);
     for (let index = first; index < first + count; index++) {
-      const gone = await twins.load(formatRowId({ run: plan.id, step, ...of, index }));
+      const gone = await twins.load(formatRowId(idOf(step, index)));
       // Rows that were left out were compared with none.
       if (gone !== undefined && of.isLeftOut) throw refuseGone(plan.id, gone);
     }
   }
-  const wasSent = (step: number, index: number) => received.has({ run: plan.id, step, ...of, index });
+  const read = of.isLeftOut ? readLeftOutRows : readPlannedRows;
+  const readChosen = async function* (planned: PlannedStep): AsyncGenerator<RowLine> {
+    for await (const { index, row } of read(deps.files, directory, planned)) {
+      if (chosen.get(planned.number)?.find(index) === undefined) continue;
+      const id = idOf(planned.number, index);
+      // A receipt may come after the plan had claimed it.
+      if (!(await received.has(id))) yield { ...row, from: formatRowId(id) };
+    }
+  };
   const identity = JSON.stringify({
     format: RETRY_ID_FORMAT,
     run: plan.id,
@@ -76,15 +91,7 @@ export async function makePlanOf(
   return makeRetryPlan(
     {
       steps: plan.steps,
-      rowsOf: ({ number }) =>
-        readChosen(plan.steps[number - 1] as PlannedStep, {
-          files: deps.files,
-          directory,
-          run: plan.id,
-          of,
-          isChosen,
-          wasSent,
-        }),
+      rowsOf: ({ number }) => readChosen(plan.steps[number - 1] as PlannedStep),
       refuseTwin: (step, id, key) => twins.refuse(step, id, key),
     },
     head,
@@ -111,8 +118,7 @@ export async function makeAnew(request: RetryRequest, deps: Ports & { readonly p
     const ranges = own.flatMap(({ step, claim }) => {
       return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
     });
-    const isChosen = (step: number, row: number) => own.some((each) => each.step === step && each.claim.has(row));
-    made.push(await makePlanOf({ ranges, isChosen, anew: id }, request, deps));
+    made.push(await makePlanOf(ranges, request, deps, id));
   }
   return made;
 }
@@ -124,26 +130,6 @@ function isSameChoice({ of: { retryOf } }: Claim, { only, codes }: RetryChoice):
 /** One whose directory is gone may have been sent. One without plan.json is being replaced by a command that died. */
 async function isUnbegun(directory: string, files: Ports['files']): Promise<boolean> {
   return (await files.stat(directory)) !== undefined && (await files.stat(join(directory, JOURNAL_FILE))) === undefined;
-}
-
-async function* readChosen(
-  planned: PlannedStep,
-  source: {
-    files: Ports['files'];
-    directory: string;
-    run: string;
-    of: Pick<RowId, 'isPlanned' | 'isLeftOut'>;
-    isChosen: (step: number, row: number) => boolean;
-    /** A receipt may come after the plan had claimed them. */
-    wasSent: (step: number, row: number) => Promise<boolean>;
-  },
-): AsyncGenerator<RowLine> {
-  const read = source.of.isLeftOut ? readLeftOutRows : readPlannedRows;
-  for await (const { index, row } of read(source.files, source.directory, planned)) {
-    const { number: step } = planned;
-    if (!source.isChosen(step, index) || (await source.wasSent(step, index))) continue;
-    yield { ...row, from: formatRowId({ run: source.run, step, ...source.of, index }) };
-  }
 }
 
 function refuseGone(run: string, gone: string): UserError {
@@ -185,7 +171,6 @@ export function createChooser(
 /** The rows of a run that a retry takes, and how many others it does not, by why. */
 export interface RowsToRetry {
   readonly ranges: readonly RowRange[];
-  readonly isChosen: (step: number, row: number) => boolean;
   /** A delivery receipt tells that they were sent, whatever the run holds of them. */
   readonly received: number;
   readonly retriedBefore: number;
@@ -195,42 +180,26 @@ export interface RowsToRetry {
 
 /** Of the rows that the plan of a run left out: of filtered ones those that match the `where` of now. */
 export async function chooseLeftOut(
-  request: RetryRequest,
-  deps: { readonly files: Files; readonly plan: PlanDeps },
-): Promise<RowsToRetry> {
-  const counts = { filtered: 0, received: 0, retriedBefore: 0 };
-  const chosen = new Map<number, Set<number>>();
-  const ranges: RowRange[] = [];
-  for (const planned of request.plan.steps) {
-    const rows = await chooseRows(planned, request, { counts, deps });
-    chosen.set(planned.number, rows);
-    for (const row of rows) addRow(ranges, planned.number, row);
-  }
-  return { ranges, isChosen: (step, row) => chosen.get(step)?.has(row) === true, ...counts };
-}
-
-async function chooseRows(
-  planned: PlannedStep,
   { directory, plan, registry, received, choice: { only }, job = plan.job }: RetryRequest,
-  {
-    counts,
-    deps,
-  }: { counts: Record<'filtered' | 'received' | 'retriedBefore', number>; deps: { files: Files; plan: PlanDeps } },
-): Promise<Set<number>> {
-  const chosen = new Set<number>();
-  const { number: step } = planned;
-  const own = listClaimsOn({ plan }, registry.claims, only).filter((each) => each.step === step);
-  const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns));
-  for await (const { index, row } of readLeftOutRows(deps.files, directory, planned)) {
-    if (row.skip.code !== only) continue;
-    const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
-    const of = { run: plan.id, step, isLeftOut: true, index } as const;
-    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
-    else if (refusal?.kind === 'skipped') counts.filtered += 1;
-    else if (await received.has(of)) counts.received += 1;
-    else chosen.add(index);
+  { files }: { readonly files: Files },
+): Promise<RowsToRetry> {
+  const ranges: RowRange[] = [];
+  const counts = { filtered: 0, received: 0, retriedBefore: 0 };
+  const claims = listClaimsOn({ plan }, registry.claims, only);
+  for (const planned of plan.steps) {
+    const { number: step } = planned;
+    const own = claims.filter((each) => each.step === step);
+    const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns));
+    for await (const { index, row } of readLeftOutRows(files, directory, planned)) {
+      if (row.skip.code !== only) continue;
+      const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
+      if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
+      else if (refusal?.kind === 'skipped') counts.filtered += 1;
+      else if (await received.has({ run: plan.id, step, isLeftOut: true, index })) counts.received += 1;
+      else addRow(ranges, step, index);
+    }
   }
-  return chosen;
+  return { ranges, ...counts };
 }
 
 /** Undefined where every row takes part; also where a column is missing: the plan refuses it, with its place in the job. */

@@ -2,7 +2,8 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
-import { type JournalEntry, PERSON } from '../journal/entry-format.js';
+import { type JournalEntry, PERSON, type RowRange } from '../journal/entry-format.js';
+import { addRow } from '../journal/row-status/row-ranges.js';
 import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
@@ -104,9 +105,7 @@ async function retryRows(
   };
   const request = { directory, plan, lock, directories, registry: registry.state, history, choice, received, job };
   const isLeftOut = isLeftOutCode(choice.only);
-  const { ranges, isChosen, ...counts } = isLeftOut
-    ? await chooseLeftOut(request, deps)
-    : await choosePlanned(rows, request);
+  const { ranges, ...counts } = isLeftOut ? await chooseLeftOut(request, deps) : await choosePlanned(rows, request);
   const told = { left: { ...left, ...counts }, codes: isLeftOut ? {} : Object.fromEntries(rows.countRejected()) };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
@@ -114,7 +113,7 @@ async function retryRows(
     if (isGivingUp && counts.received > 0) await giveUpAll(run, lock, deps);
     return { made: undefined, anew: await makeAnew(request, deps), ...told };
   }
-  const made = await makePlanOf({ ranges, isChosen }, request, deps);
+  const made = await makePlanOf(ranges, request, deps);
   const given = isGivingUp ? await giveUpAll(run, lock, deps) : run;
   await registry.claimRetried(made.plan, { source: plan, ranges, by: `${PERSON} ${person}` });
   await noteClaims(given, claims, lock, deps);
@@ -127,25 +126,18 @@ async function retryRows(
  */
 async function choosePlanned(rows: RowStatusView, { plan, choice, received }: RetryRequest): Promise<RowsToRetry> {
   const isWanted = createChooser(rows, choice);
-  const sent = new Map<number, Uint8Array>();
-  let leftOut = 0;
-  for (const { number: step, counts } of (await received.mayHave(plan.id)) ? plan.steps : []) {
-    const marks = new Uint8Array(counts.planned);
-    sent.set(step, marks);
+  const mayBeSent = await received.mayHave(plan.id);
+  const ranges: RowRange[] = [];
+  let sent = 0;
+  for (const { number: step, counts } of plan.steps) {
     for (let index = 0; index < counts.planned; index++) {
-      if (!isWanted(step, index) || !(await received.has({ run: plan.id, step, index }))) continue;
-      marks[index] = 1;
-      leftOut += 1;
+      if (!isWanted(step, index)) continue;
+      if (mayBeSent && (await received.has({ run: plan.id, step, index }))) sent += 1;
+      else addRow(ranges, step, index);
     }
   }
-  const isChosen = (step: number, row: number) => isWanted(step, row) && sent.get(step)?.[row] !== 1;
-  return {
-    ranges: rows.listRanges(isChosen),
-    isChosen,
-    received: leftOut,
-    retriedBefore: plan.steps.reduce((sum, { number }) => sum + countRetried(rows.state.step(number)), 0),
-    filtered: 0,
-  };
+  const retriedBefore = plan.steps.reduce((sum, { number }) => sum + countRetried(rows.state.step(number)), 0);
+  return { ranges, received: sent, retriedBefore, filtered: 0 };
 }
 
 /** Rows of requests without an outcome: only when the run goes on, it is known whether they were processed. */

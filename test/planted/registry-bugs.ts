@@ -184,8 +184,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a filtered row is given to every plan that asks',
     file: 'src/retry/retry-plan.ts',
-    find: '    if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n    else if',
-    replace: '    if',
+    find: '      if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n      else if',
+    replace: '      if',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title:
       'retry --only filtered takes rows that its plan refuses with them, so that their fixed rejections are sent once',

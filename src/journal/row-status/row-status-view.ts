@@ -1,8 +1,8 @@
 import { remember } from '../../domain/is-object.js';
 import type { RowVerdict, Verdict } from '../../domain/row.js';
-import type { JournalEntry, OutcomeEntry, RowRange, SettleEntry } from '../entry-format.js';
+import type { JournalEntry, OutcomeEntry, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
-import { addRow, RowRanges } from './row-ranges.js';
+import { RowRanges } from './row-ranges.js';
 import { SendRate, type SendRateSeries } from './send-rate.js';
 
 /**
@@ -131,15 +131,6 @@ export class RowStatusView {
       codes.set(code, (codes.get(code) ?? 0) + 1);
     }
     return codes;
-  }
-
-  /** The rows for which it holds, in as few ranges as possible, step by step. */
-  listRanges(isWanted: (step: number, row: number) => boolean): RowRange[] {
-    const ranges: RowRange[] = [];
-    for (const [step, { ends }] of this.#steps) {
-      for (let row = 0; row < ends.length; row++) if (isWanted(step, row)) addRow(ranges, step, row);
-    }
-    return ranges;
   }
 
   *#list(isWanted: (end: RowEnd) => boolean): Generator<{ step: number; row: number }> {
