@@ -116,7 +116,7 @@ async function writeCampaign(
   await writeFromGrowing(files, join(directory, JOURNAL_FILE), (each) =>
     each.writeWhole(
       page,
-      formatReportPage({ summary, plan: runs[0]?.plan ?? plan, runs, missing, rateOf: () => undefined }),
+      formatReportPage({ summary, plan: runs[0]?.plan ?? plan, runs, missing, sentOf: () => undefined }),
     ),
   );
   return { summary, runs, missing, page };

@@ -122,7 +122,7 @@ async function writeOutputs(
       billed: sumBilled([...(delivered?.billed.values() ?? [])]),
     },
   );
-  const page = formatReportPage({ summary, plan, tests, rateOf: (step) => rows.rateOf(step) });
+  const page = formatReportPage({ summary, plan, tests, sentOf: (step) => rows.sentOf(step) });
   await files.writeWhole(join(directory, PAGE_FILE), page);
   await files.writeWhole(join(directory, SUMMARY_FILE), `${JSON.stringify(summary, undefined, 2)}\n`);
   return summary;

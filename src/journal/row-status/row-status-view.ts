@@ -1,9 +1,8 @@
 import { remember } from '../../domain/is-object.js';
 import type { RowVerdict, Verdict } from '../../domain/row.js';
-import type { JournalEntry, OutcomeEntry, SettleEntry } from '../entry-format.js';
+import type { IntentEntry, JournalEntry, OutcomeEntry, SettleEntry } from '../entry-format.js';
 import { keyOf, type OpenRequest, RunState } from '../replay.js';
 import { RowRanges } from './row-ranges.js';
-import { SendRate, type SendRateSeries } from './send-rate.js';
 
 /**
  * What became of a planned row: `open`, its run has yet to send it; `under-way`, its request has an intent and no
@@ -33,14 +32,14 @@ export class RowStatusView {
     for (const { number, counts } of steps) {
       const [offsets, firsts] = [new Float64Array(counts.requests + 1), new Uint32Array(counts.requests + 1)];
       const ends = new Uint32Array(counts.planned);
-      this.#steps.set(number, { ends, ids: new Map(), offsets, firsts, parts: new Map(), rate: new SendRate() });
+      this.#steps.set(number, { ends, ids: new Map(), offsets, firsts, parts: new Map(), sent: { rows: 0, ms: 0 } });
     }
   }
 
   /** `offset`: of the entry's line in the journal, in bytes. */
   apply({ entry, offset }: { readonly entry: JournalEntry; readonly offset: number }): void {
     this.#underWay = undefined;
-    if (entry.type === 'intent') this.#steps.get(entry.step)?.rate.add(entry.at, entry.rows[1]);
+    if (entry.type === 'intent') this.#noteSent(entry);
     if (entry.type === 'outcome') {
       const open = this.state.step(entry.step).open.get(keyOf(entry));
       if (open !== undefined) this.#end(entry, open, offset);
@@ -92,9 +91,10 @@ export class RowStatusView {
     return this.#underWay.get(step)?.find(row);
   }
 
-  /** How fast its rows were sent; undefined where none were. */
-  rateOf(step: number): SendRateSeries | undefined {
-    return this.#steps.get(step)?.rate.series;
+  /** How many of its rows were sent, and in which time without pauses; undefined where none were. */
+  sentOf(step: number): Readonly<SentRows> | undefined {
+    const sent = this.#steps.get(step)?.sent;
+    return sent?.lastMs === undefined ? undefined : sent;
   }
 
   /** Ids by which a row was settled; undefined where it was not, or without any. */
@@ -119,13 +119,13 @@ export class RowStatusView {
 
   /** Step and planned row of each in doubt, in their order. */
   listInDoubt(): Generator<{ step: number; row: number }> {
-    return this.#list(({ status }) => status === 'in-doubt');
+    return this.#list('in-doubt');
   }
 
   /** Rejected rows that no other plan has claimed, by code. */
   countRejected(): Map<string, number> {
     const codes = new Map<string, number>();
-    for (const { step, row } of this.#list(({ status }) => status === 'rejected')) {
+    for (const { step, row } of this.#list('rejected')) {
       if (this.movedTo(step, row) !== undefined) continue;
       const code = this.codeOf(step, row);
       codes.set(code, (codes.get(code) ?? 0) + 1);
@@ -133,12 +133,20 @@ export class RowStatusView {
     return codes;
   }
 
-  *#list(isWanted: (end: RowEnd) => boolean): Generator<{ step: number; row: number }> {
-    const wanted = this.#table.select(isWanted);
-    if (!wanted.includes(true)) return;
+  *#list(status: RowEnd['status']): Generator<{ step: number; row: number }> {
     for (const [step, { ends }] of this.#steps) {
-      for (let row = 0; row < ends.length; row++) if (wanted[ends[row] ?? 0]) yield { step, row };
+      for (let row = 0; row < ends.length; row++) if (this.endOf(step, row)?.status === status) yield { step, row };
     }
+  }
+
+  #noteSent({ step: number, at, rows }: IntentEntry): void {
+    const { sent } = this.#steps.get(number) ?? {};
+    if (sent === undefined) return;
+    const { lastMs = at } = sent;
+    sent.rows += rows[1];
+    // A clock may be set back.
+    sent.ms += Math.min(Math.max(0, at - lastMs), LONGEST_PAUSE_MS);
+    sent.lastMs = Math.max(lastMs, at);
   }
 
   #end(
@@ -196,8 +204,16 @@ interface StepRows {
   readonly firsts: Uint32Array;
   /** By the number of the request, where it was split. */
   readonly parts: Map<number, OutcomePlace[]>;
-  readonly rate: SendRate;
+  readonly sent: SentRows & { lastMs?: number };
 }
+
+/** Rows whose request was begun, one that was sent again once more; of a pause in `ms` a minute counts. */
+export interface SentRows {
+  rows: number;
+  ms: number;
+}
+
+const LONGEST_PAUSE_MS = 60_000;
 
 /** Where the outcome of a request stands in the journal, or that of a part of it, and the first planned row that it is for. */
 export interface OutcomePlace {
@@ -245,10 +261,5 @@ export class RowEndTable {
   /** Undefined for 0: a row without an end. */
   endOf(number: number): RowEnd | undefined {
     return this.#ends[number];
-  }
-
-  /** By number: whether the end is wanted. Covers the ends known so far. */
-  select(isWanted: (end: RowEnd) => boolean): readonly boolean[] {
-    return this.#ends.map((end) => end !== undefined && isWanted(end));
   }
 }

@@ -1,7 +1,6 @@
-import { countOf, format } from '../../domain/count-of.js';
+import { format } from '../../domain/count-of.js';
 import type { Balance } from '../../domain/row.js';
-import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
-import { formatClock, formatDuration, type Html, html, NOTHING } from './html.js';
+import { type Html, html, NOTHING } from './html.js';
 
 export const OUTCOMES = [
   ['accepted', 'accepted'],
@@ -64,39 +63,4 @@ export function formatShare(part: number, whole: number): string {
   if (share < 0.1) return '< 0.1 %';
   if (share > 99.9) return '> 99.9 %';
   return `${share.toFixed(1)} %`;
-}
-
-const CHART_WIDTH = 960;
-const CHART_HEIGHT = 100;
-/** Room above the limit. */
-const HEADROOM = 1.1;
-
-/** Rows sent a second over time, under the line of the limit; `limit` in the same unit. One figure alone is no curve, and stands in words. */
-export function renderRateChart(
-  series: SendRateSeries,
-  { title, unit, limit }: { readonly title: string; readonly unit: string; readonly limit: number | undefined },
-): Html {
-  const rates = series.rows.map((rows) => (rows * 1000) / series.spanMs);
-  const peak = Math.max(...rates);
-  const top = Math.max(peak, limit ?? 0) * HEADROOM;
-  const step = CHART_WIDTH / rates.length;
-  const y = (rate: number) => Math.round(CHART_HEIGHT - (rate / top) * CHART_HEIGHT);
-  const outline = rates.map((rate, at) => `V${y(rate)}H${Math.round((at + 1) * step)}`).join('');
-  const durationMs = series.rows.length * series.spanMs;
-  const total = series.rows.reduce((sum, rows) => sum + rows, 0);
-  const mean = series.spanMs === 1000 ? '' : ` over ${formatDuration(series.spanMs)}`;
-  const said = `peak ${format(Math.round(peak))} a second${mean}${limit === undefined ? '' : `, limit ${format(limit)}`}`;
-  const line =
-    limit === undefined
-      ? NOTHING
-      : html`<line class="limit" x1="0" x2="${CHART_WIDTH}" y1="${y(limit)}" y2="${y(limit)}"><title>limit: ${format(limit)} a second</title></line>`;
-  const pause = series.pausedMs === 0 ? '' : ` Pauses of ${formatDuration(series.pausedMs)} in all are left out.`;
-  const caption = html`<figcaption>${title}: ${countOf(total, unit)} in ${formatDuration(durationMs)}; ${said}.${pause}</figcaption>`;
-  if (rates.length < 2) return html`<figure>${caption}</figure>\n`;
-  return html`<figure>
-${caption}
-<svg class="chart" viewBox="0 0 ${CHART_WIDTH} ${CHART_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}: ${said}"><path class="rate" d="M0 ${CHART_HEIGHT}${outline}V${CHART_HEIGHT}Z"/>${line}</svg>
-<p class="axis"><span>${formatClock(series.startMs)}</span><span>${formatClock(series.startMs + durationMs + series.pausedMs)} UTC</span></p>
-</figure>
-`;
 }

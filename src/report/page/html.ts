@@ -29,11 +29,6 @@ function render(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** `00:07:18`, in UTC. */
-export function formatClock(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 19);
-}
-
 /** `48 s`, `12 min`, `1 h 5 min`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1000));

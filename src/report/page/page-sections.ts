@@ -1,5 +1,5 @@
 import { countOf, format } from '../../domain/count-of.js';
-import type { SendRateSeries } from '../../journal/row-status/send-rate.js';
+import type { SentRows } from '../../journal/row-status/row-status-view.js';
 import { maskNumbers } from '../../normalize/mask.js';
 import type { Plan } from '../../plan/format/plan-file.js';
 import { formatBilled } from '../../prices/billed-tally.js';
@@ -7,11 +7,12 @@ import { formatAmount } from '../../prices/decimal.js';
 import { describeList, describeSkips, explainRows, listRemarks, warnOfList } from '../account.js';
 import { describeSpecialCharacters } from '../special-characters.js';
 import type { Summary } from '../summary.js';
-import { formatShare, OUTCOMES, renderRateChart } from './charts.js';
+import { formatShare, OUTCOMES } from './charts.js';
 import {
   addUp,
   cutName,
   cutSentence,
+  formatDuration,
   type Html,
   html,
   MOST_ROWS,
@@ -34,7 +35,7 @@ export interface PageSource {
   /** Runs of the campaign that are not counted. */
   readonly missing?: readonly string[];
   /** By the number of the step; undefined where nothing of it was sent. */
-  readonly rateOf: (step: number) => SendRateSeries | undefined;
+  readonly sentOf: (step: number) => Readonly<SentRows> | undefined;
 }
 
 function renderSteps({ steps, balance }: Summary): Html {
@@ -77,16 +78,19 @@ ${parts}</details>
 }
 
 /** How fast each step was sent, against what its limits allow. */
-function renderRates({ plan, rateOf }: PageSource): Html {
-  const charts = plan.steps.slice(0, MOST_STEPS).flatMap((planned) => {
-    const series = rateOf(planned.number);
+function renderRates({ plan, sentOf }: PageSource): Html {
+  const rates = plan.steps.slice(0, MOST_STEPS).flatMap((planned) => {
+    const { rows, ms } = sentOf(planned.number) ?? { rows: 0, ms: 0 };
     const step = plan.job.steps[planned.number - 1];
-    if (series === undefined || step === undefined || !('limits' in step)) return [];
+    if (rows === 0 || step === undefined || !('limits' in step)) return [];
     const isSms = step.kind === 'sms';
     const limit = isSms ? step.limits.messagesPerSecond : step.limits.requestsPerSecond;
-    return [renderRateChart(series, { title: nameStep(planned), unit: isSms ? 'message' : 'request', limit })];
+    const seconds = Math.max(1, ms / 1000);
+    const most = limit === undefined ? '' : `, limit ${format(limit)}`;
+    const what = `${countOf(rows, isSms ? 'message' : 'request')} in ${formatDuration(ms)}`;
+    return [html`<p>${nameStep(planned)}: ${what}; ${format(Math.round(rows / seconds))} a second${most}.</p>\n`];
   });
-  return renderSection('Rate', charts);
+  return renderSection('Rate', rates);
 }
 
 /** The words and the code. */

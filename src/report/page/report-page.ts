@@ -63,8 +63,8 @@ ${body}
 
 /** Colours hold WCAG AA against their ground, in both schemes. */
 export const PAGE_STYLE = new Html(`
-:root{color-scheme:light dark;--ground:#fff;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--accepted:#1a7f5a;--rejected:#c2412d;--skipped:#6e7781;--inDoubt:#8250df;--unprocessed:#9a6700;--rate:#2f6fba;--limit:#c2412d}
-@media (prefers-color-scheme:dark){:root{--ground:#0d1117;--ink:#e6edf3;--dim:#9aa4af;--line:#30363d;--soft:#161b22;--accepted:#3fb68b;--rejected:#f47560;--skipped:#8b949e;--inDoubt:#b48cf5;--unprocessed:#d2a02c;--rate:#6ba6f0;--limit:#f47560}}
+:root{color-scheme:light dark;--ground:#fff;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--accepted:#1a7f5a;--rejected:#c2412d;--skipped:#6e7781;--inDoubt:#8250df;--unprocessed:#9a6700;--rate:#2f6fba}
+@media (prefers-color-scheme:dark){:root{--ground:#0d1117;--ink:#e6edf3;--dim:#9aa4af;--line:#30363d;--soft:#161b22;--accepted:#3fb68b;--rejected:#f47560;--skipped:#8b949e;--inDoubt:#b48cf5;--unprocessed:#d2a02c;--rate:#6ba6f0}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 3rem}
@@ -73,19 +73,16 @@ h2{font-size:1.15rem;margin:2.25rem 0 .5rem;padding-top:.75rem;border-top:1px so
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.4rem 0}
 .lead{font-size:1.15rem}
-.dim,.share,figcaption,.axis,caption{color:var(--dim)}
+.dim,.share,figcaption,caption{color:var(--dim)}
 .bar{display:block;width:100%;height:28px;border-radius:4px}
 .part{display:block;width:9rem;max-width:22vw;height:14px}
-.chart{display:block;width:100%;height:100px;border-bottom:1px solid var(--line)}
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:.6rem 0 0;padding:0}
 .swatch{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin-right:.4em}
 svg .accepted{fill:var(--accepted)}svg .rejected{fill:var(--rejected)}svg .skipped{fill:var(--skipped)}svg .inDoubt{fill:var(--inDoubt)}svg .unprocessed{fill:var(--unprocessed)}
 .swatch.accepted{background:var(--accepted)}.swatch.rejected{background:var(--rejected)}.swatch.skipped{background:var(--skipped)}.swatch.inDoubt{background:var(--inDoubt)}.swatch.unprocessed{background:var(--unprocessed)}
 .rate{fill:var(--rate)}
-.limit{stroke:var(--limit);stroke-width:2;stroke-dasharray:8 6;vector-effect:non-scaling-stroke}
 figure{margin:1rem 0}
 figcaption{font-size:.9rem;margin-bottom:.4rem}
-.axis{display:flex;justify-content:space-between;font-size:.85rem;margin:.2rem 0}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;min-width:50%;font-size:.95rem;font-variant-numeric:tabular-nums}
 th,td{padding:.35rem .75rem .35rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
@@ -103,5 +100,5 @@ details{margin-top:2.25rem}summary{cursor:pointer;color:var(--dim)}
 footer{margin-top:2.5rem;padding-top:.75rem;border-top:1px solid var(--line);font-size:.85rem;color:var(--dim)}
 @page{margin:14mm}
 @media print{html{font-size:12px}body{font-size:9.5pt;line-height:1.35}blockquote+blockquote{display:none}main{max-width:none;padding:0}h1{font-size:1.4rem}h2{margin:.9rem 0 .3rem;padding-top:.4rem}h3{margin:.5rem 0 .1rem}.wide+.wide{margin-top:.4rem}th,td{padding-top:.15rem;padding-bottom:.15rem}footer{margin-top:1rem}details:not([open]){display:none}figure,tr,blockquote,.bar{break-inside:avoid}h2{break-after:avoid}svg,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}.wide{overflow:visible}}
-@media print and (prefers-color-scheme:dark){:root{--ground:#fff;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--accepted:#1a7f5a;--rejected:#c2412d;--skipped:#6e7781;--inDoubt:#8250df;--unprocessed:#9a6700;--rate:#2f6fba;--limit:#c2412d}}
+@media print and (prefers-color-scheme:dark){:root{--ground:#fff;--ink:#1b1f24;--dim:#57606a;--line:#d0d7de;--soft:#f6f8fa;--accepted:#1a7f5a;--rejected:#c2412d;--skipped:#6e7781;--inDoubt:#8250df;--unprocessed:#9a6700;--rate:#2f6fba}}
 `);

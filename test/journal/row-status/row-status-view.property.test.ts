@@ -4,7 +4,7 @@ import { encodeLine } from '../../../src/journal/entry-format.js';
 import { JournalWindow, readJournal } from '../../../src/journal/reader.js';
 import { RowStatusView } from '../../../src/journal/row-status/row-status-view.js';
 import { runsOf } from '../../one-in.js';
-import { JOURNAL_PATH, memoryFiles } from '../builders.js';
+import { anIntent, JOURNAL_PATH, memoryFiles } from '../builders.js';
 import { anyJournal, SIZES } from './a-journal.js';
 
 test('the view of a run agrees with a plain model about every row, whatever the journal', async () => {
@@ -76,3 +76,10 @@ function filesOf(entries: Parameters<typeof encodeLine>[0]['entry'][]) {
   const lines = entries.map((entry, at) => encodeLine({ epoch: 1, seq: at + 1, durable: at, entry }));
   return memoryFiles({ [JOURNAL_PATH]: Buffer.concat(lines) });
 }
+
+test('how long rows were sent leaves out what of a pause is more than a minute, and a clock that was set back', () => {
+  const rows = new RowStatusView(SIZES);
+  expect(rows.sentOf(1)).toBeUndefined();
+  for (const at of [1000, 3000, 2000, 4000, 4_000_000]) rows.apply({ entry: anIntent({ request: 1, at }), offset: 0 });
+  expect(rows.sentOf(1)).toMatchObject({ rows: 5 * anIntent({}).rows[1], ms: 63_000 });
+});
