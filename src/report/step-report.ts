@@ -4,7 +4,7 @@ import type { RowOutcomes, RowVerdict } from '../domain/row.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep, type RowStep } from '../job/job.js';
 import { JournalWindow } from '../journal/reader.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
@@ -51,21 +51,37 @@ export async function writeStepReport(
 export async function* readReported(files: Files, source: ReportedStep): AsyncGenerator<ReportedRow[]> {
   const { plan, planned, directory } = source;
   const journal = new JournalWindow(files, join(directory, JOURNAL_FILE));
-  const rows = describeRows(source, rowStepOf(plan, planned), journal);
+  const describe = createDescription(source, rowStepOf(plan, planned));
+  let request = 0;
+  let outcomes: readonly PlacedOutcomes[] = [];
   try {
     for await (const batch of readRowBatches(files, directory, planned)) {
       const reported: ReportedRow[] = [];
       for (const row of batch) {
-        // To await each of a million rows takes longer than what is awaited.
-        const reading = rows.moveTo(row);
-        if (reading !== undefined) await reading;
-        reported.push({ row, ...rows.describe(row) });
+        // The rows of a request stand together: to await each of a million takes longer than what is awaited.
+        if (row.state === 'planned' && row.request !== request) {
+          request = row.request;
+          outcomes = await readOutcomes(journal, source.rows.outcomesOf(planned.number, request));
+        }
+        reported.push({ row, ...describe(row, outcomes) });
       }
       yield reported;
     }
   } finally {
     await journal.close();
   }
+}
+
+/** What a request, or a part of one, came to; and its first planned row. */
+interface PlacedOutcomes {
+  readonly first: number;
+  readonly outcomes: RowOutcomes;
+}
+
+async function readOutcomes(journal: JournalWindow, places: readonly OutcomePlace[]): Promise<PlacedOutcomes[]> {
+  const read: PlacedOutcomes[] = [];
+  for (const { first, offset } of places) read.push({ first, outcomes: await journal.readOutcomes(offset) });
+  return read;
 }
 
 function rowStepOf({ job }: Plan, { number }: PlannedStep): RowStep {
@@ -87,19 +103,37 @@ interface ReportedStep {
   readonly rows: RowStatusView;
 }
 
-/** For each row of a step, in their order: first `moveTo`, which gives what is to be awaited, then `describe`. */
-function describeRows({ plan, planned, rows }: ReportedStep, step: RowStep, journal: JournalWindow) {
+/** What the outputs say of each row of a step, to be called for all of them in their order, with what its request came to. */
+function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep) {
   const { number } = planned;
   const kind = kindOf(step);
   const isRepeatable = kind.isRepeatable(step);
   const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
   const escapeWords = createWordsEscape();
-  const cursor = new OutcomeCursor(rows, number, journal);
   const next = { planned: 0, rejected: 0 };
   const idOf = (row: { isPlanned: boolean; index: number }) => formatRowId({ run: plan.id, step: number, ...row });
 
-  const describePlanned = (facts: readonly string[], index: number) => {
-    const { verdict, outcome } = cursor.endOf(index, isRepeatable);
+  /** Undefined: nothing was answered. `decided`: its verdict, where no answer says it. */
+  const findOutcome = (
+    row: number,
+    placed: readonly PlacedOutcomes[],
+    decided?: RowVerdict,
+  ): RowOutcome | undefined => {
+    if (decided?.status === 'not-sent') return undefined;
+    for (const { first, outcomes } of placed) {
+      const given = outcomes.rows[row - first];
+      if (given === undefined) continue;
+      const [index, ...ids] = given;
+      const verdict = decided ?? outcomes.verdicts[index];
+      if (verdict !== undefined) return { verdict, ids: rows.settledIds(number, row) ?? ids, shared: outcomes.shared };
+    }
+    return undefined;
+  };
+
+  const describePlanned = (facts: readonly string[], index: number, placed: readonly PlacedOutcomes[]) => {
+    const decided = rows.endOf(number, index)?.decided;
+    const outcome = findOutcome(index, placed, decided);
+    const verdict = outcome?.verdict ?? decided ?? rows.openVerdictOf(number, index, isRepeatable);
     const retriedBy = rows.movedTo(number, index);
     if (retriedBy !== undefined)
       return describeSkip({ code: 'retried', reason: `Claimed by plan ${retriedBy}, which reports what became of it` });
@@ -110,16 +144,13 @@ function describeRows({ plan, planned, rows }: ReportedStep, step: RowStep, jour
     return describeVerdict(verdict, { resultCells, id: idOf({ isPlanned: true, index }) });
   };
 
-  return {
-    moveTo: (row: RowLine) => (row.state === 'planned' ? cursor.moveTo(row.request) : undefined),
-    describe: (row: RowLine) => {
-      if (row.state === 'planned') return describePlanned(row.facts, next.planned++);
-      if (row.state === 'skipped') return describeSkip(row.skip);
-      const index = next.rejected++;
-      // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
-      const from = isLeftOutCode(plan.retryOf?.only) ? undefined : row.from;
-      return describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index }));
-    },
+  return (row: RowLine, placed: readonly PlacedOutcomes[]) => {
+    if (row.state === 'planned') return describePlanned(row.facts, next.planned++, placed);
+    if (row.state === 'skipped') return describeSkip(row.skip);
+    const index = next.rejected++;
+    // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
+    const from = isLeftOutCode(plan.retryOf?.only) ? undefined : row.from;
+    return describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index }));
   };
 }
 
@@ -132,47 +163,4 @@ function createWordsEscape(): (words: string) => string {
     last = words;
     return escaped;
   };
-}
-
-/** Walks the outcomes beside the rows, all of them: the rows of a request stand together, in its order. */
-class OutcomeCursor {
-  readonly #rows: RowStatusView;
-  readonly #step: number;
-  readonly #journal: JournalWindow;
-  #request = 0;
-  #outcomes: { readonly first: number; readonly outcomes: RowOutcomes }[] = [];
-
-  constructor(rows: RowStatusView, step: number, journal: JournalWindow) {
-    this.#rows = rows;
-    this.#step = step;
-    this.#journal = journal;
-  }
-
-  /** Undefined where the outcomes of the request are read; else the reading of them. */
-  moveTo(request: number): Promise<void> | undefined {
-    return request === this.#request ? undefined : this.#read(request);
-  }
-
-  async #read(request: number): Promise<void> {
-    this.#request = request;
-    this.#outcomes = [];
-    for (const { first, offset } of this.#rows.outcomesOf(this.#step, request))
-      this.#outcomes.push({ first, outcomes: await this.#journal.readOutcomes(offset) });
-  }
-
-  /** Of a row of the request that it was moved to. No verdict: unprocessed; no outcome: nothing was answered. */
-  endOf(row: number, isRepeatable: boolean): { verdict: RowVerdict | undefined; outcome: RowOutcome | undefined } {
-    const decided = this.#rows.endOf(this.#step, row)?.decided;
-    if (decided?.status === 'not-sent') return { verdict: decided, outcome: undefined };
-    for (const { first, outcomes } of this.#outcomes) {
-      const given = outcomes.rows[row - first];
-      if (given === undefined) continue;
-      const [index, ...ids] = given;
-      const verdict = decided ?? outcomes.verdicts[index];
-      if (verdict === undefined) continue;
-      const settled = this.#rows.settledIds(this.#step, row);
-      return { verdict, outcome: { verdict, ids: settled ?? ids, shared: outcomes.shared } };
-    }
-    return { verdict: this.#rows.openVerdictOf(this.#step, row, isRepeatable), outcome: undefined };
-  }
 }
