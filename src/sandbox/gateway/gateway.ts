@@ -177,6 +177,12 @@ export function createGatewayArea(newId: () => string): SandboxArea {
           return accept(call, made, { kind: 'conversation', event, ...hal(202, { conversationId, createdAt }) });
         },
       }),
+      about({
+        method: 'GET',
+        path: CONVERSATION,
+        who: 'gatewayKey',
+        handle: (conversation) => hal(200, toResult(conversation)),
+      }),
       update('PUT'),
       update('PATCH'),
       about({
