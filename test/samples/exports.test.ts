@@ -94,8 +94,10 @@ steps:
 
     const guess = await volley('init', `${name}.csv`);
 
-    expect(guess).toMatchObject({ kind: 'sms', destination, greeting: byHand.name ?? null, error: null });
-    expect(/# where: \{ (.+) \}/.exec(readFileSync(join(directory, `${name}.yaml`), 'utf8'))?.[1]).toBe(where);
+    expect(guess).toMatchObject({ kind: 'sms', destination, error: null });
+    const written = readFileSync(join(directory, `${name}.yaml`), 'utf8');
+    expect(/# "(.+)" is not blank in/.exec(written)?.[1]).toBe(byHand.name);
+    expect(/# where: \{ (.+) \}/.exec(written)?.[1]).toBe(where);
     const [rejected, byHandRejected] = [await planRejected(`${name}.yaml`), await planRejected(`${name}-by-hand.yaml`)];
     expect(rejected).toBeLessThanOrEqual(byHandRejected + MOST_POINTS);
   },
