@@ -29,8 +29,9 @@ export interface StepKind<S extends RowStep = RowStep> {
   numberColumn(step: S): string | undefined;
   /** Binds to the columns of a file; one that is not there is among their problems, and blank in each row. */
   bind(step: S, columns: Columns): DraftRow;
-  createPlanner(step: S, context: PlannerContext): RowPlanner;
-  /** Of rows with the same first fact, the planner takes one: what that fact is. Undefined, or absent, if rows are not compared. */
+  /** The ids of its requests are made of the id of the plan and the number of the step. */
+  createPlanner(step: S, planId: string, number: number): RowPlanner;
+  /** Of rows with the same first fact, the judge of rows takes one: what that fact is. Undefined, or absent, if rows are not compared. */
   comparesBy?(step: S): 'number' | 'session' | undefined;
   /** What the messages of a request say, in their order; absent where none is a text that a person gets. */
   listTexts?(body: Buffer): SeenText[];
@@ -138,12 +139,6 @@ export interface PlannedRowFacts {
   readonly index: number;
   /** As the kind's planner returned them. */
   readonly facts: readonly string[];
-}
-
-/** What the ids of a step's requests are made of. */
-export interface PlannerContext {
-  readonly planId: string;
-  readonly step: number;
 }
 
 /**

@@ -71,7 +71,7 @@ export async function planStep(selection: StepSelection, context: PlanStepContex
   const rows = new RowOrdinals();
   const describeRow = (row: number) => rows.describe(row);
   const ofKind = kindOf(step);
-  const planner = ofKind.createPlanner(step, { planId, step: number });
+  const planner = ofKind.createPlanner(step, planId, number);
   const findSuppressed = (e164: number) => suppression?.find(e164);
   const judge = new RowJudge(step, planner, { findSuppressed, had: context.had, describeRow });
   const { kind, limits } = step;

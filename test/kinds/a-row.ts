@@ -29,7 +29,7 @@ export function planRows(
   if (columns.problems.length > 0) throw new Error(columns.problems.map(({ message }) => message).join('; '));
   const writer = new RowWriter(names.length);
   for (const [at, cells] of rows.entries()) writer.add({ cells, line: at + 2, row: at + 1, fault: undefined });
-  const planner = kindOf(step).createPlanner(step, { planId: 'planplanplan', step: 1 });
+  const planner = kindOf(step).createPlanner(step, 'planplanplan', 1);
   const context = { findSuppressed: () => undefined, describeRow: (ordinal: number) => `row ${ordinal + 1}` };
   const judge = new RowJudge(step, planner, context);
   const row = new DraftedRows({ rows: writer.take() }, draftRow);

@@ -1,11 +1,11 @@
 import type { SmsStep } from '../../job/job.js';
 import { clientBatchIdOf, messageIdPrefix } from '../ids.js';
-import type { DraftedRow, PlannerContext, RowPlanner } from '../step-kind.js';
+import type { DraftedRow, RowPlanner } from '../step-kind.js';
 import { findSharedText } from './sms-drafter.js';
 import { createTextDigest } from './sms-texts.js';
 
 /** Drafts → messages. */
-export function createSmsPlanner(step: SmsStep, { planId, step: number }: PlannerContext): RowPlanner {
+export function createSmsPlanner(step: SmsStep, planId: string, number: number): RowPlanner {
   const sharedText = findSharedText(step);
   const bounds = boundBatch(step);
   const digest = createTextDigest(step.template.source);

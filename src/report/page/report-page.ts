@@ -73,7 +73,7 @@ h2{font-size:1.15rem;margin:2.25rem 0 .5rem;padding-top:.75rem;border-top:1px so
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.4rem 0}
 .lead{font-size:1.15rem}
-.dim,.share,figcaption,caption{color:var(--dim)}
+.dim,.share,caption{color:var(--dim)}
 .bar{display:block;width:100%;height:28px;border-radius:4px}
 .part{display:block;width:9rem;max-width:22vw;height:14px}
 .legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;margin:.6rem 0 0;padding:0}
@@ -81,7 +81,6 @@ p{margin:.4rem 0}
 svg .accepted{fill:var(--accepted)}svg .rejected{fill:var(--rejected)}svg .skipped{fill:var(--skipped)}svg .inDoubt{fill:var(--inDoubt)}svg .unprocessed{fill:var(--unprocessed)}
 .swatch.accepted{background:var(--accepted)}.swatch.rejected{background:var(--rejected)}.swatch.skipped{background:var(--skipped)}.swatch.inDoubt{background:var(--inDoubt)}.swatch.unprocessed{background:var(--unprocessed)}
 .rate{fill:var(--rate)}
-figure{margin:1rem 0}
 figcaption{font-size:.9rem;margin-bottom:.4rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;min-width:50%;font-size:.95rem;font-variant-numeric:tabular-nums}
