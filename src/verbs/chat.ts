@@ -34,7 +34,7 @@ const read = defineBelow('read', 'Show the latest messages, oldest first', {
 });
 
 function describe({ at, author, text }: ChatMessage): string {
-  const name = [author.name, author.email, author.id].find((known) => known !== '') ?? 'somebody';
+  const name = [author.name, author.email, author.id].find((known) => known !== '') ?? 'unknown';
   return `${at ?? 'at an unknown time'}  ${name}: ${text}`;
 }
 

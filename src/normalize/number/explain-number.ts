@@ -241,11 +241,11 @@ function explainExtension(value: string, country: string | undefined): RefusedNu
 
 function explainLetters(value: string, country: string | undefined): RefusedNumber | undefined {
   if (!LETTERS_LIKE_DIGITS.test(value) || readDigits(value).length < 3) return undefined;
-  const mended = value.replace(/[oO\u041E\u043E]/g, '0').replace(/[lI]/g, '1');
-  if (!isNumberLike(mended)) return undefined;
+  const digits = value.replace(/[oO\u041E\u043E]/g, '0').replace(/[lI]/g, '1');
+  if (!isNumberLike(digits)) return undefined;
   return refuse(
     'letters',
-    `There are letters in place of digits (O for 0, l or I for 1)${probably(guess(mended, country))}`,
+    `There are letters in place of digits (O for 0, l or I for 1)${probably(guess(digits, country))}`,
   );
 }
 
