@@ -88,9 +88,7 @@ class StepLeader {
   readonly #withheld: WithheldParts;
   readonly #judge: ServiceJudge;
   /** In the journal; the store does not know yet. */
-  #taken: readonly EndedAttempt[] = [];
-  /** Then the step stays closed, whatever happens to the server. */
-  #isRecalling = false;
+  #taken: readonly number[] = [];
 
   constructor(
     context: StepContext,
@@ -117,42 +115,26 @@ class StepLeader {
     this.#waiting = open.filter((part) => !isHanded(part));
   }
 
-  /**
-   * Closes the step; what the store has and no worker has begun waits again, to be looked at before it is handed over anew. A leader
-   * may have died long ago, and lists may have grown since. The step is to be opened then.
-   */
+  /** What may not be sent any more, and no worker has begun, waits again: a leader may have died long ago, and lists grow. */
   async recall(): Promise<void> {
-    const { deps, lock, stop } = this.#context;
-    if (!this.#withheld.mayBeSome) return;
-    this.#isRecalling = true;
-    await lock.assertHeld();
-    const taken = new Set<string>();
-    // Of a request that its worker has split, the halves are known once that is taken.
-    while (!(await this.#takeBack('it is looked at again before it is sent', taken)) && !stop.nothingMore.aborted) {
-      await this.#takeNews();
-      await deps.clock.sleep(SOON_MS, stop.nothingMore);
-    }
-    await this.handOverInFlight();
-    this.#isRecalling = false;
+    const found = await this.#withheld.findAmong(this.#handed.values());
+    if (found.length > 0) await this.#takeBack(found, 'it is looked at again before it is sent');
   }
 
-  /** Closes the step. What an earlier process may have sent stays in flight in the journal. False: some are not known yet. */
-  async #takeBack(why: string, taken = new Set<string>()): Promise<boolean> {
-    const { deps, journal, planned } = this.#context;
-    let isAll = true;
-    for (const part of await this.#store.withdraw(this.#key)) {
-      const open = this.#find(part);
-      if (open === undefined) isAll &&= part.step !== planned.number || taken.has(keyOf(part));
-      else {
-        taken.add(keyOf(part));
-        this.#handed.delete(keyOf(part));
-        this.#waiting.push({ ...open, isInFlight: part.isInFlight });
-        const result = { kind: 'again', why } as const;
-        if (!part.isInFlight)
-          await journal.append({ type: 'outcome', ...toRequestKey(part), at: deps.clock.now(), result });
-      }
+  /** What no worker has begun waits again. Returns what stays in flight: an earlier process may have sent it. */
+  async #takeBack(parts: readonly OpenRequest[], why: string): Promise<readonly RequestKey[]> {
+    const { deps, journal, lock } = this.#context;
+    await lock.assertHeld();
+    const back = await this.#store.takeBack(this.#key, parts.map(toRequestKey));
+    const result = { kind: 'again', why } as const;
+    const unsent = back.flatMap((part) => (part.isInFlight ? [] : (this.#find(part) ?? [])));
+    for (const part of unsent) {
+      this.#handed.delete(keyOf(part));
+      this.#waiting.push({ ...part, isInFlight: false });
     }
-    return isAll;
+    const at = deps.clock.now();
+    await Promise.all(unsent.map((part) => journal.append({ type: 'outcome', ...toRequestKey(part), at, result })));
+    return back.filter((part) => part.isInFlight);
   }
 
   /** Before the step is open: from then on what was in flight and is not in the store counts as never sent. */
@@ -179,10 +161,7 @@ class StepLeader {
       if (stop.isRequested) break;
       // A call of this process that was long on its way has closed it, or opened another.
       if (news.openStep !== this.#context.planned.number) await this.#open();
-      if (this.#life === news.life && (await this.#withheld.areAmong(this.#handed.values()))) {
-        await this.recall();
-        await this.#open();
-      }
+      if (this.#life === news.life) await this.recall();
       const handed = await this.#handOver();
       if (handed === 'all' && this.#handed.size === 0) return;
       if (news.ended.length < NEWS_AT_ONCE)
@@ -201,9 +180,12 @@ class StepLeader {
   /** Waits for what is under way, and takes back what is not; what is still open then stays with the store, for the next run. */
   async #end(): Promise<void> {
     const { stop, deps } = this.#context;
+    const { reason = 'interrupted', detail = '' } = stop.reason ?? {};
+    await this.#store.askToStop(this.#key.run, { epoch: this.#key.epoch, reason, detail });
     for (;;) {
-      // Again each time: an `openStep` may have been long on its way. Of one in flight the intent stays open: the next run asks the service.
-      await this.#takeBack('the run stopped before it was sent');
+      const inFlight = await this.#takeBack([...this.#handed.values()], 'the run stopped before it was sent');
+      // The next run asks the service.
+      for (const part of inFlight) this.#handed.delete(keyOf(part));
       if (stop.nothingMore.aborted) return;
       const news = await this.#takeNews();
       if (this.#handed.size === 0) return;
@@ -222,7 +204,7 @@ class StepLeader {
     const entries = news.ended.flatMap((ended) => this.#toEntries(ended));
     await Promise.all(entries.map((entry) => this.#context.journal.append(entry)));
     // Said with the next call, behind its look at the lock: of a process that lost it meanwhile they do not count.
-    this.#taken = news.ended;
+    this.#taken = news.ended.map(({ order }) => order);
     this.#rows.report();
     this.#rows.guard();
     for (const ended of news.ended) this.#judge.note(ended);
@@ -246,7 +228,7 @@ class StepLeader {
     const confirmed = await this.#store.confirmLife(this.#key, this.#sawSynchronous);
     if (confirmed === 'lost') throw refuseLost(this.#key.run);
     if (!isNewLife || confirmed === 'waiting') return;
-    if (!this.#context.stop.isRequested && !this.#isRecalling) await this.#open();
+    if (!this.#context.stop.isRequested) await this.#open();
     this.#life = news.life;
   }
 

@@ -98,8 +98,10 @@ export interface OpenStep {
   readonly onLost: OnLost;
 }
 
-/** What ended since the leader last took it, in an order in which a split comes before what its halves became. An `again` is there until the next attempt begins. */
-export interface EndedAttempt extends AttemptKey {
+/** What ended since the leader last took it. An `again` is there until the next attempt begins. */
+export interface EndedAttempt extends RequestKey {
+  /** Its place in the order of all ends, in which a split comes before what its halves became. */
+  readonly order: number;
   readonly rows: readonly [first: number, count: number];
   readonly result: PartResult;
   readonly at: number;
@@ -130,7 +132,7 @@ export interface LeaderStore {
   /**
    * Becomes the leader of a run, or takes over from one of a lower epoch.
    * `isNew`: the store did not know the run. `isNewLife`: the server has another life than the one last confirmed.
-   * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`; what the last leader withdrew is open.
+   * `born`: as in `WorkingRun`. Nothing is claimed until `openStep`.
    */
   lead(key: LeadKey, lead: NewLead): Promise<LedRun>;
   /** From now on parts of this step are claimed, in this life of the server, while the lease of the leader lasts. */
@@ -142,14 +144,17 @@ export interface LeaderStore {
    * so that a call that arrives late is no sign of life. With 0 it leaves.
    */
   renewLead(key: LeadKey, lease: { readonly leaseMs: number; readonly seenAtMs: number }): Promise<void>;
-  /** `taken`: what its journal has since the last call; bodies of requests whose parts are all done are deleted with it. */
-  readNews(key: LeadKey, ask: { readonly limit: number; readonly taken?: readonly AttemptKey[] }): Promise<RunNews>;
+  /** `taken`: places of what its journal has since the last call; bodies of requests whose parts are all done are deleted with it. */
+  readNews(key: LeadKey, ask: { readonly limit: number; readonly taken?: readonly number[] }): Promise<RunNews>;
   /**
-   * Closes the step: nothing more is claimed or begun, what is under way ends. In a life that is confirmed it takes back open and claimed
-   * parts, and returns all taken back since the step was open; in any other life a worker may have sent what this server takes for
-   * open. What came of one `isInFlight` is unknown; others were not sent since they were handed over, or ended `again`.
+   * Deletes those of these parts that no worker has begun, and returns them: they were not sent since they were handed over, or ended
+   * `again`. Of one `isInFlight` no one knows what came of it: it is returned, and stays. In a life that is not confirmed a worker may have
+   * sent what this server takes for open: nothing is taken back.
    */
-  withdraw(key: LeadKey): Promise<readonly (RequestKey & Pick<HandedPart, 'isInFlight'>)[]>;
+  takeBack(
+    key: LeadKey,
+    parts: readonly RequestKey[],
+  ): Promise<readonly (RequestKey & Pick<HandedPart, 'isInFlight'>)[]>;
   /**
    * Says whether the run may go on in this life of the server: `waiting` while a worker that may know of a lost call
    * has not checked in; `lost` when one knew of some, or when commits may be lost and a worker that was at work of

@@ -25,11 +25,6 @@ export class WithheldParts {
     this.#notices = new StepNotices(context.deps, context.planned);
   }
 
-  get mayBeSome(): boolean {
-    const { deps, kind } = this.#context;
-    return deps.withholding !== undefined && kind.recipients !== undefined;
-  }
-
   /** Withholds rows of a part in the journal, and gives what is left of it; undefined where all of it may be handed over. */
   async withhold(part: PartToSend): Promise<readonly OpenRequest[] | undefined> {
     const withheld = await withhold(part, this.#context).catch((error: unknown) => this.#fail(error));
@@ -41,18 +36,20 @@ export class WithheldParts {
     return withheld.left.map(({ open }) => open);
   }
 
-  /** Whether more is withheld than at the last call, and rows of these are. */
-  async areAmong(handed: Iterable<OpenRequest>): Promise<boolean> {
-    const { withholding } = this.#context.deps;
-    if (withholding === undefined || !this.mayBeSome) return false;
+  /** Those of these parts that have rows which are withheld, if more is withheld than at the last call. */
+  async findAmong(handed: Iterable<OpenRequest>): Promise<readonly OpenRequest[]> {
+    const { deps, kind } = this.#context;
+    const { withholding } = deps;
+    if (withholding === undefined || kind.recipients === undefined) return [];
     await withholding.refresh().catch((error: unknown) => this.#fail(error));
-    if (this.failure !== undefined || withholding.version === this.#version) return false;
+    if (this.failure !== undefined || withholding.version === this.#version) return [];
     this.#version = withholding.version;
+    const found: OpenRequest[] = [];
     for (const open of handed) {
       const part = await this.#reader.readAgain({ ...open, isInFlight: false });
-      if (judgeWithheld(part, this.#context) !== undefined) return true;
+      if (judgeWithheld(part, this.#context) !== undefined) found.push(open);
     }
-    return false;
+    return found;
   }
 
   /** What workers have is taken back before the step ends. */

@@ -79,9 +79,10 @@ export function readNews(store: Store, lead: LeadKey, limit = 10): Promise<RunNe
   return store.readNews(lead, { limit });
 }
 
-/** What a leader says once its journal has it. */
-export async function noteTaken(store: Store, lead: LeadKey, taken: readonly AttemptKey[]): Promise<void> {
-  await store.readNews(lead, { limit: 1, taken });
+/** What a leader says once its journal has what ended, or so much of it. */
+export async function noteTaken(store: Store, lead: LeadKey, count = 10): Promise<void> {
+  const { ended } = await readNews(store, lead, count);
+  await store.readNews(lead, { limit: 1, taken: ended.map(({ order }) => order) });
 }
 
 /** A worker with a connection of its own. */

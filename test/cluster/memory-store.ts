@@ -76,9 +76,7 @@ export class MemoryCluster extends MemoryTables {
       close: async () => {},
       lead: call('lead', (...asked) => this.#lead(...asked)),
       openStep: call('openStep', (key, step) => {
-        const run = this.#led(key);
-        for (const part of run.parts.values()) if (part.state === 'withdrawn') part.state = 'returned';
-        Object.assign(run, { step, isOpen: true });
+        Object.assign(this.#led(key), { step, isOpen: true });
       }),
       handOver: call('handOver', (...asked) => this.#handOver(...asked)),
       renewLead: call('renewLead', (key, { leaseMs, seenAtMs }) => {
@@ -86,7 +84,7 @@ export class MemoryCluster extends MemoryTables {
         Object.assign(this.#led(key), { leaseMs, leaseUntil });
       }),
       readNews: call('readNews', (...asked) => this.#readNews(...asked)),
-      withdraw: call('withdraw', (key) => this.#withdraw(key)),
+      takeBack: call('takeBack', (...asked) => this.#takeBack(...asked)),
       confirmLife: call('confirmLife', (key) => this.#confirmLife(key)),
       drop: call('drop', async (key) => {
         while (this.runs.has(key.run) && this.#led(key) && !this.#drop(key.run)) await this.clock.sleep(200);
@@ -124,45 +122,33 @@ export class MemoryCluster extends MemoryTables {
       ...{ born: `birth ${++this.counted}`, promotedAt, epoch, leader, job, digest, step: undefined, isOpen: false },
       ...{ leaseMs: 0, leaseUntil: Number.NEGATIVE_INFINITY, life, hasLost: false, stop: undefined, parts: new Map() },
     };
-    if (run.epoch < epoch) {
-      for (const part of run.parts.values()) if (part.state === 'withdrawn') part.state = 'open';
-    } else if (run.epoch > epoch || run.leader !== leader) throw new LeadLost(`another process leads run ${id}`);
+    if (run.epoch > epoch || (run.epoch === epoch && run.leader !== leader))
+      throw new LeadLost(`another process leads run ${id}`);
     Object.assign(run, { epoch, leader, job, digest, isOpen: false, stop: undefined });
     this.runs.set(id, run);
-    const parts = [...run.parts.values()].flatMap(({ step, request, part, state, ended }) =>
-      state === 'withdrawn' || state === 'returned'
-        ? []
-        : [{ step, request, part, state, isTaken: state === 'done' && ended === undefined }],
-    );
+    const parts = [...run.parts.values()].map(({ step, request, part, state, ended }) => {
+      return { step, request, part, state, isTaken: state === 'done' && ended === undefined };
+    });
     return { born: run.born, isNew: run.step === undefined, isNewLife: run.life !== life, parts };
   }
 
   #handOver(...[key, handed]: Parameters<Store['handOver']>): void {
     const { parts } = this.#led(key);
     for (const part of handed) {
-      const known = parts.get(nameOfPart(part));
-      if (known === undefined) parts.set(nameOfPart(part), newPart(part, 'open'));
-      else if (known.state === 'withdrawn' || known.state === 'returned')
-        Object.assign(known, { state: 'open', isInFlight: part.isInFlight });
-    }
-    for (const part of parts.values()) {
-      if (part.state !== 'open' || !part.isInFlight || (part.attempt > 0 && part.result === undefined)) continue;
-      const nonce = `handed over ${++this.counted}`;
-      Object.assign(part, { attempt: part.attempt + 1, nonce, result: undefined, ended: undefined });
+      if (parts.has(nameOfPart(part))) continue;
+      const begun = part.isInFlight ? { attempt: 1, nonce: `handed over ${++this.counted}` } : {};
+      parts.set(nameOfPart(part), { ...newPart(part, 'open'), ...begun });
     }
   }
 
   #readNews(...[key, { limit, taken = [] }]: Parameters<Store['readNews']>) {
     const run = this.#led(key);
-    for (const one of taken) {
-      const part = run.parts.get(nameOfPart(one));
-      if (part?.attempt === one.attempt) part.ended = undefined;
-    }
     const parts = [...run.parts.values()];
+    for (const part of parts) if (taken.includes(part.ended ?? 0)) part.ended = undefined;
     const untaken = parts.flatMap(({ ended, ...part }) => (ended === undefined ? [] : [{ ended, ...part }]));
     untaken.sort((one, other) => one.ended - other.ended);
-    const ended = untaken.slice(0, limit).map(({ step, request, part, attempt, rows, result, at }) => {
-      return { step, request, part, attempt, rows, result: result as PartResult, at };
+    const ended = untaken.slice(0, limit).map(({ step, request, part, ended: order, rows, result, at }) => {
+      return { step, request, part, order, rows, result: result as PartResult, at };
     });
     return {
       ...{ ended, stop: run.stop, life: this.life, isSynchronous: false },
@@ -173,17 +159,16 @@ export class MemoryCluster extends MemoryTables {
     };
   }
 
-  #withdraw(key: LeadKey) {
-    const run = this.#led(key);
-    run.isOpen = false;
-    if (run.hasLost || run.life !== this.life) return [];
-    const parts = [...run.parts.values()];
-    for (const part of parts)
-      if (part.state === 'open' || part.state === 'claimed')
-        Object.assign(part, { state: 'withdrawn', owner: undefined });
-    return parts.flatMap(({ step, request, part, isInFlight, state }) =>
-      state === 'withdrawn' ? [{ step, request, part, isInFlight }] : [],
-    );
+  #takeBack(...[key, asked]: Parameters<Store['takeBack']>) {
+    const { hasLost, life, parts } = this.#led(key);
+    if (hasLost || life !== this.life) return [];
+    return asked.flatMap(({ step, request, part }) => {
+      const name = nameOfPart({ step, request, part });
+      const { state, isInFlight = false } = parts.get(name) ?? {};
+      if (state === 'under-way' || state === 'done') return [];
+      if (!isInFlight) parts.delete(name);
+      return [{ step, request, part, isInFlight }];
+    });
   }
 
   #confirmLife(key: LeadKey): 'same' | 'waiting' | 'lost' {

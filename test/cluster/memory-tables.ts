@@ -14,7 +14,7 @@ import type { LaneRow } from './lane-rule.js';
 
 /** A part, and what is known of its last attempt, as a row of `volley.part`. */
 export interface Part extends HandedPart {
-  state: 'open' | 'claimed' | 'under-way' | 'done' | 'withdrawn' | 'returned';
+  state: 'open' | 'claimed' | 'under-way' | 'done';
   owner: string | undefined;
   attempt: number;
   isInFlight: boolean;

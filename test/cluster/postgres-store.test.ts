@@ -28,7 +28,7 @@ interface Side {
   epoch: number;
   life: string;
   born: string;
-  ended: readonly AttemptKey[];
+  taken: readonly number[];
   readonly workers: readonly [SideWorker, SideWorker];
 }
 
@@ -56,7 +56,7 @@ function aSide(direct: Store, time: Pick<Side, 'passTime' | 'restart'>): Side {
         return second;
       },
   });
-  const side: Side = { ...time, store: losing, epoch: 1, life: '', born: '', ended: [], workers, isReplyLost: false };
+  const side: Side = { ...time, store: losing, epoch: 1, life: '', born: '', taken: [], workers, isReplyLost: false };
   return side;
 }
 
@@ -142,12 +142,19 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
   readNews: async (side, [early, , , taken]) => {
     const news = await side.store.readNews(
       { run: 'run-a', epoch: side.epoch - of(early, 0, 0, 0, 1) },
-      { limit: 10, taken: taken < 3 ? side.ended : [] },
+      { limit: 10, taken: taken < 3 ? side.taken : [] },
     );
-    side.ended = news.ended;
+    side.taken = news.ended.map(({ order }) => order);
     return { ...news, ended: inOrder(news.ended) };
   },
-  withdraw: async ({ store, epoch }) => inOrder(await store.withdraw({ run: 'run-a', epoch })),
+  takeBack: ({ store, epoch }, [early, request, half, more]) => {
+    const parts = [of(request, 1, 2, 3), of(more, 1, 2, 3)].map((one) => ({
+      ...PART,
+      request: one,
+      part: of(half, '', '', '', '0', '1'),
+    }));
+    return store.takeBack({ run: 'run-a', epoch: epoch - of(early, 0, 0, 0, 1) }, parts.slice(early % 2));
+  },
   confirmLife: ({ store, epoch }) => store.confirmLife({ run: 'run-a', epoch }),
   drop: async ({ store, epoch, workers }) => {
     for (const { id } of workers) await store.leave(id);
@@ -218,7 +225,7 @@ function inOrder<T extends { request: number; part: string }>(parts: readonly T[
 }
 
 const RANDOM = /^(born|life|nonce)$/;
-const MOMENTS = /^(at|atMs)$/;
+const MOMENTS = /^(at|atMs|order)$/;
 
 /** What a call answers, or how it fails; random texts by the order in which they come. */
 async function answerOf(call: Promise<unknown>, seen: string[]): Promise<unknown> {

@@ -6,7 +6,7 @@ import { RunState } from '../../src/journal/replay.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aJob } from '../e2e/a-job.js';
 import { aWorkspace } from '../e2e/a-workspace.js';
-import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, PART, readNews, SETTLED } from './a-run.js';
+import { aPart, aRun, aWorker, NEW_LEAD, noteTaken, PART, SETTLED } from './a-run.js';
 import { MemoryCluster } from './memory-store.js';
 
 const AT = 1_800_000_000_000;
@@ -38,7 +38,7 @@ async function aLedRequest() {
   let { epoch } = lead;
   return {
     worker,
-    take: async () => noteTaken(store, { ...lead, epoch }, (await readNews(store, { ...lead, epoch })).ended),
+    take: async () => noteTaken(store, { ...lead, epoch }),
     resume: async (entries: readonly JournalEntry[]) => {
       const state = new RunState();
       epoch += 1;

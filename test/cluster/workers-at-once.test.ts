@@ -79,13 +79,13 @@ test('results come back as they were written, in order, at most as many as asked
   }
 
   const { ended } = await readNews(store, lead);
-  expect(ended.map(({ part, attempt, rows, result }) => [part, attempt, rows, result])).toEqual([
-    ['', 2, [2, 2], SPLIT],
-    ['1', 1, [3, 1], SETTLED],
-    ['0', 1, [2, 1], SETTLED],
+  expect(ended.map(({ part, rows, result }) => [part, rows, result])).toEqual([
+    ['', [2, 2], SPLIT],
+    ['1', [3, 1], SETTLED],
+    ['0', [2, 1], SETTLED],
   ]);
   expect((await readNews(store, lead, 2)).ended).toEqual(ended.slice(0, 2));
-  await noteTaken(store, lead, ended.slice(0, 2));
+  await noteTaken(store, lead, 2);
   expect((await readNews(store, lead)).ended).toEqual(ended.slice(2));
 });
 

@@ -13,7 +13,7 @@ export function createLeaderStore(database: Database): LeaderStore {
       const [led] = await call<Omit<LedRun, 'parts'>>('lead', key, leader, job, digest);
       const parts = await database.query(
         `select step, request, part, state, state = 'done' and ended is null as "isTaken"
-           from volley.part where run = $1 and state not in ('withdrawn', 'returned') order by step, request, part`,
+           from volley.part where run = $1 order by step, request, part`,
         [key.run],
       );
       return { ...(led as Omit<LedRun, 'parts'>), parts: parts as unknown as LedPart[] };
@@ -30,12 +30,11 @@ export function createLeaderStore(database: Database): LeaderStore {
       await call('renew_lead', key, leaseMs, seenAtMs);
     },
     readNews: async (key, { limit, taken = [] }) => {
-      const keys = taken.map(({ step, request, part, attempt }) => ({ step, request, part, attempt }));
-      const rows = await call<{ readNews: unknown }>('read_news', key, limit, JSON.stringify(keys));
+      const rows = await call<{ readNews: unknown }>('read_news', key, limit, taken);
       const [news, ...ended] = rows.map(({ readNews }) => readNews);
       return { ...(news as RunNews), ended: (ended as EndedRow[]).map(toEnded) };
     },
-    withdraw: (key) => call('withdraw', key),
+    takeBack: (key, parts) => call('take_back', key, JSON.stringify(parts)),
     confirmLife: async (key, sawSynchronous) => {
       const [row] = await call<{ confirmLife: 'same' | 'waiting' | 'lost' }>(
         'confirm_life',

@@ -34,10 +34,7 @@ begin
     select of_run, its_epoch, its_leader, its_job, its_digest, present, promotions from volley.meta
     on conflict do nothing;
   select * into led from volley.run where id = of_run;
-  if led.epoch < its_epoch then
-    -- The last leader may have died before it wrote down that it withdrew them.
-    update volley.part set state = 'open' where run = of_run and state = 'withdrawn';
-  else
+  if led.epoch >= its_epoch then
     perform volley.check_lead(of_run, case led.leader when its_leader then its_epoch end);
   end if;
   update volley.run set epoch = its_epoch, leader = its_leader, job = its_job, digest = its_digest, is_open = false, stop_reason = null, stop_detail = null
@@ -52,14 +49,12 @@ returns void language plpgsql ${SETTINGS} as $$
 begin
   perform volley.present_life(), pg_advisory_xact_lock(${gateOf('of_run')});
   perform volley.check_lead(of_run, its_epoch);
-  update volley.part set state = 'returned' where run = of_run and state = 'withdrawn';
   update volley.run
     set step = its_step, is_open = true, provisioned_ids = ids, on_lost = its_on_lost
     where id = of_run;
 end $$;
 
--- A part that comes back continues to count its attempts. One that was sent before, and no one knows what came of it, has an
--- attempt under way.
+-- A part that was sent before, and no one knows what came of it, has an attempt under way.
 create or replace function volley.hand_over(of_run text, its_epoch bigint, parts json, bodies bytea[])
 returns void language plpgsql ${SETTINGS} as $$
 begin
@@ -71,18 +66,16 @@ begin
       unnest(bodies)
     ) as h (step, request, part, rows, in_flight, head, body)
   ), placed as (
-    insert into volley.part as p (run, step, request, part, rows, state, in_flight)
-      select of_run, step, request, part, rows, 'open', in_flight from handed
-      on conflict (run, step, request, part) do update set state = 'open', in_flight = excluded.in_flight
-        where p.state in ('withdrawn', 'returned')
+    insert into volley.part (run, step, request, part, rows, state, in_flight, attempt, nonce)
+      select of_run, step, request, part, rows, 'open', in_flight, in_flight::integer, case when in_flight then gen_random_uuid()::text end
+        from handed
+      on conflict do nothing
       returning step, request, part
   )
   insert into volley.request (run, step, request, head, body)
     select distinct on (step, request) of_run, step, request, head, body
       from handed join placed using (step, request)
     on conflict do nothing;
-  update volley.part set attempt = attempt + 1, nonce = gen_random_uuid()::text, outcome = null, ended = null
-    where run = of_run and state = 'open' and in_flight and (attempt = 0 or outcome is not null);
 end $$;
 
 -- The lease counts from the last moment of this clock that the leader has seen: so nothing that arrives late makes it longer than its
@@ -98,7 +91,7 @@ begin
 end $$;
 
 -- A row for the run, and one for each end that is not taken. The figures first: what ends right after them is then still under way in them.
-create or replace function volley.read_news(of_run text, its_epoch bigint, at_most integer, taken json)
+create or replace function volley.read_news(of_run text, its_epoch bigint, at_most integer, taken bigint[])
 returns setof json language plpgsql ${SETTINGS} as $$
 declare
   present text := volley.present_life();
@@ -107,13 +100,11 @@ declare
 begin
   perform pg_advisory_xact_lock_shared(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
-  for t in select * from json_to_recordset(taken) as (step integer, request integer, part text, attempt integer) loop
-    update volley.part set ended = null, result = null
-      where run = of_run and step = t.step and request = t.request and part = t.part and attempt = t.attempt;
+  for t in update volley.part set ended = null, result = null where run = of_run and ended = any (taken) returning step, request loop
     delete from volley.request
       where run = of_run and step = t.step and request = t.request
         and not exists (select from volley.part p
-          where p.run = of_run and p.step = t.step and p.request = t.request and p.state not in ('done', 'returned'));
+          where p.run = of_run and p.step = t.step and p.request = t.request and p.state <> 'done');
   end loop;
   update volley.meta set is_synchronous = volley.is_synchronous() where is_synchronous <> volley.is_synchronous();
   return query
@@ -125,29 +116,35 @@ begin
         'underWay', (select count(*) from volley.part where run = of_run and state = 'under-way')));
   return query
     select json_build_object(
-        'step', step, 'request', request, 'part', part, 'attempt', attempt, 'rows', rows, 'outcome', outcome, 'result', result::json,
+        'step', step, 'request', request, 'part', part, 'order', ended, 'rows', rows, 'outcome', outcome, 'result', result::json,
         'at', round(extract(epoch from ended_at) * 1000))
       from volley.part where run = of_run and ended is not null order by ended limit at_most;
 end $$;
 
-create or replace function volley.withdraw(of_run text, its_epoch bigint)
+create or replace function volley.take_back(of_run text, its_epoch bigint, parts json)
 returns table (step integer, request integer, part text, is_in_flight boolean) language plpgsql ${SETTINGS} as $$
 declare
   led volley.run;
+  t record;
   present text := volley.present_life();
 begin
   perform pg_advisory_xact_lock(${gateOf('of_run')});
   led := volley.check_lead(of_run, its_epoch);
-  update volley.run set is_open = false where id = of_run and is_open;
   -- In a life that is not confirmed a worker may have sent what this server takes for open.
   if led.has_lost or led.life <> present then
     return;
   end if;
-  -- No worker can begin a claimed one: the step is closed.
-  update volley.part p set state = 'withdrawn', owner = null
-    where p.run = of_run and p.state in ('open', 'claimed');
-  return query select p.step, p.request, p.part, p.in_flight from volley.part p
-    where p.run = of_run and p.state = 'withdrawn' order by p.step, p.request, p.part;
+  for t in select * from json_to_recordset(parts) as (step integer, request integer, part text) loop
+    delete from volley.part p
+      where p.run = of_run and p.step = t.step and p.request = t.request and p.part = t.part
+        and p.state in ('open', 'claimed') and not p.in_flight;
+    -- Also one that a call whose reply was lost has deleted.
+    return query
+      select t.step, t.request, t.part, p.run is not null
+        from (select) as one left join volley.part p
+          on p.run = of_run and p.step = t.step and p.request = t.request and p.part = t.part
+        where p.run is null or (p.state in ('open', 'claimed') and p.in_flight);
+  end loop;
 end $$;
 
 -- Of a life in which a standby had every commit nothing is lost, as far as both the server and the leader that knew it say so.

@@ -90,8 +90,7 @@ create table volley.part (
   request integer not null,
   part text collate "C" not null,
   rows integer[] not null, -- of the step: the first, and how many
-  -- withdrawn: its leader may not have written that down; returned: it has
-  state text not null check (state in ('open', 'claimed', 'under-way', 'done', 'withdrawn', 'returned')),
+  state text not null check (state in ('open', 'claimed', 'under-way', 'done')),
   owner text,
   attempt integer not null default 0, -- how many there were
   in_flight boolean not null default false,
