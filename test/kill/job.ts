@@ -1,15 +1,9 @@
 import type { Random } from '../../src/sandbox/random.js';
-import type { Row as JudgedRow } from '../world/judge.js';
+import { COLUMNS, EXAMPLES, rowOf } from '../kinds/examples.js';
+import type { Row, StepWithRows } from '../world/judge.js';
 
-export type Kind = 'contacts' | 'sms' | 'verification.start' | 'conversations';
-
-export type Row = Pick<JudgedRow, 'name' | 'mobile' | 'fate'>;
-
-export interface KillStep {
-  readonly number: number;
-  readonly kind: Kind;
+export interface KillStep extends StepWithRows {
   readonly file: string;
-  readonly rows: readonly Row[];
 }
 
 export interface KillJob {
@@ -18,27 +12,32 @@ export interface KillJob {
   readonly steps: readonly KillStep[];
 }
 
-const MIXES: readonly (readonly Kind[])[] = [
+type Mix = readonly StepWithRows['kind'][];
+
+const MIXES: readonly Mix[] = [
   ['contacts', 'sms'],
   ['contacts', 'sms', 'verification.start'],
   ['sms', 'conversations'],
   ['contacts', 'sms', 'verification.start', 'conversations'],
 ];
 const REQUESTS_PER_SECOND = 40;
-const NOBODY_LISTENS = 'http://127.0.0.1:9/events';
 
 /** A job with so many seconds of sending in it; each step has a file and numbers of its own. */
 export function createKillJob(
   random: Random,
-  { origin, seconds, mixes = MIXES }: { origin: string; seconds: number; mixes?: readonly (readonly Kind[])[] },
+  { origin, seconds, mixes = MIXES }: { origin: string; seconds: number; mixes?: readonly Mix[] },
 ): KillJob {
   const mix = mixes[pick(random, mixes.length)] ?? [];
   const requests = Math.ceil((seconds * REQUESTS_PER_SECOND) / mix.length);
   const batchSize = 3 + pick(random, 12);
   const steps = mix.map((kind, index): KillStep => {
-    const count = kind === 'sms' ? requests * batchSize : requests;
-    const rows = createRows(kind, count, { random, firstNumber: 91_000_000 + index * 1_000_000 });
-    return { number: index + 1, kind, file: `${index + 1}.csv`, rows };
+    const count = EXAMPLES[kind].batchKey === undefined ? requests : requests * batchSize;
+    return {
+      number: index + 1,
+      kind,
+      file: `${index + 1}.csv`,
+      rows: createRows(kind, count, { random, first: index * 1_000_000 }),
+    };
   });
   const key = (env: string) => ({ apiKey: { env } });
   const job = {
@@ -48,12 +47,12 @@ export function createKillJob(
       credentials: { ...key('VOLLEY_API_KEY'), gateway: key('VOLLEY_GATEWAY_KEY') },
       bases: { sms: origin, contacts: origin, verification: origin, gateway: origin },
     },
-    steps: steps.map((step) => ({
-      kind: step.kind,
-      input: { files: step.file },
-      limits: { requestsPerSecond: REQUESTS_PER_SECOND, concurrency: 1 + pick(random, 6) },
-      ...settingsOf(step.kind, batchSize),
-    })),
+    steps: steps.map(({ kind, file }) => {
+      const { step, making, batchKey } = EXAMPLES[kind];
+      const limits = { requestsPerSecond: REQUESTS_PER_SECOND, concurrency: 1 + pick(random, 6) };
+      const batch = batchKey === undefined ? {} : { [batchKey]: batchSize };
+      return { kind, input: { files: file }, limits, ...step(COLUMNS), ...making, ...batch };
+    }),
     output: 'out',
   };
   return { text: JSON.stringify(job), steps };
@@ -67,41 +66,21 @@ export function pick(random: Random, count: number): number {
   return Math.floor(random() * count);
 }
 
-function settingsOf(kind: Kind, batchSize: number): object {
-  switch (kind) {
-    case 'contacts':
-      return { fields: { firstName: 'name', msisdn: 'mobile' } };
-    case 'sms':
-      return { destination: 'mobile', template: { source: 'ACME', text: 'Hi {{ name }}' }, batchSize };
-    case 'verification.start':
-      return { destination: 'mobile' };
-    case 'conversations':
-      return {
-        channel: { name: 'bot', queue: '100', webhook: { name: 'events', url: NOBODY_LISTENS } },
-        user: { name: 'name', phone: 'mobile' },
-      };
-  }
-}
-
 /** Numbers that are none, and such that stand twice, where the kind of step has a word for them. */
 function createRows(
-  kind: Kind,
+  kind: StepWithRows['kind'],
   count: number,
-  { random, firstNumber }: { random: Random; firstNumber: number },
+  { random, first }: { random: Random; first: number },
 ): Row[] {
   const rows: Row[] = [];
   for (let at = 0; at < count; at++) {
-    const name = `P${firstNumber + at}`;
+    const row = rowOf(first + at);
     const earlier = rows[pick(random, at)];
     const chance = random();
-    if (kind !== 'conversations' && chance < 0.03) rows.push({ name, mobile: 'n/a', fate: 'invalid' });
-    else if (isSkippingDuplicates(kind) && chance < 0.06 && earlier?.fate === 'planned') {
-      rows.push({ name, mobile: earlier.mobile, fate: 'duplicate' });
-    } else rows.push({ name, mobile: `+65${firstNumber + at}`, fate: 'planned' });
+    if (kind !== 'conversations' && chance < 0.03) rows.push({ ...row, mobile: 'n/a', fate: 'invalid' });
+    else if (EXAMPLES[kind].skipsDuplicates && chance < 0.06 && earlier?.fate === 'planned') {
+      rows.push({ ...row, mobile: earlier.mobile, fate: 'duplicate' });
+    } else rows.push({ ...row, fate: 'planned' });
   }
   return rows;
-}
-
-function isSkippingDuplicates(kind: Kind): boolean {
-  return kind === 'sms' || kind === 'verification.start';
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { COMMAND } from '../e2e/command.js';
-import { soakMany } from './soak-many.js';
+import { soakMany } from './soak.js';
 
 const SHORT = { command: COMMAND, kills: 4, killsAJob: 4, atOnce: 2 };
 /** What the command gives itself to end in; a pod's grace is longer. */
 const GRACE_MS = 30_000;
 
-test.concurrent('killed four times, at random and behind garbage: nothing is sent twice, nothing lost, in doubt is what was open', async () => {
+test.concurrent('killed four times, at random: nothing is sent twice, nothing lost, in doubt is what was open', async () => {
   const { failures, kills } = await soakMany({ ...SHORT, from: 1, signal: 'SIGKILL' });
 
   expect(failures).toEqual([]);

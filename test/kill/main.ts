@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { soakMany } from './soak-many.js';
+import { soakMany } from './soak.js';
 
 /** A job bears so many kills: with more of them it would take longer, and show no more. */
 const KILLS_A_JOB = 20;
@@ -27,10 +27,8 @@ for (const { seed, message } of done.failures) {
     `seed ${seed}: ${message}\n  the same job and moments: npm run test:kill -- --from ${seed} --kills ${KILLS_A_JOB} --at-once 1 --signal ${signal}\n`,
   );
 }
-const places = Object.entries(done.places).map(([place, count]) => `${count} ${place}`);
 process.stdout.write(
-  `${done.kills} times ${signal} (${places.join(', ')}), ${done.garbage} times garbage behind the journal\n` +
-    `${done.jobs} jobs of ${done.rows} rows, ${done.requests} requests: ${done.failures.length} failed; ` +
+  `${done.kills} times ${signal}; ${done.jobs} jobs of ${done.rows} rows, ${done.requests} requests: ${done.failures.length} failed; ` +
     `${done.inDoubt} rows in doubt, each of a request that was open; the slowest end took ${done.slowestEndMs.toFixed(0)} ms\n` +
     `${seconds.toFixed(1)} s, ${(done.kills / seconds).toFixed(2)} a second\n`,
 );

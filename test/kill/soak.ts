@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Summary } from '../../src/report/summary.js';
@@ -15,27 +6,21 @@ import { createRandom, type Random } from '../../src/sandbox/random.js';
 import { SandboxProcess, sandboxOf } from '../sandbox/sandbox-process.js';
 import { Violation } from '../world/violation.js';
 import { checkAccount, checkPrepared, findRun } from './account.js';
-import { createGarbage } from './garbage.js';
 import { createKillJob, type KillJob, pick, writeCsv } from './job.js';
+import { type JournalFacts, readJournalFacts } from './journal-facts.js';
 import { type Ended, Life, sleep, waitFor } from './life.js';
-import { type JournalFacts, readJournalFacts } from './open-rows.js';
 
 export interface SoakOptions {
   /** The built command: dist/cli.js. */
   readonly command: string;
-  /** Says the job, the moments and the garbage; what a process had done by then is the machine's affair. */
+  /** Says the job and the moments; what a process had done by then is the machine's affair. */
   readonly seed: number;
   readonly kills: number;
   readonly signal: 'SIGKILL' | 'SIGTERM';
 }
 
-/** Where in its work a signal found a process, judged by what it left on disk. */
-export type Place = 'before its lock' | 'planning' | 'sending' | 'reporting';
-
 export interface Soaked {
   readonly kills: number;
-  readonly places: Readonly<Record<Place, number>>;
-  readonly garbage: number;
   readonly requests: number;
   readonly rows: number;
   readonly inDoubt: number;
@@ -50,11 +35,55 @@ const DONE: readonly (number | null)[] = [0, 1, 3];
 const ANSWER_MS = 80;
 const NO_JOURNAL: JournalFacts = { openRows: [], isPreparing: false, saidUnknown: 0, isFinished: false };
 
+/** Soaks one job after the other, `atOnce` of them beside each other, until there were so many kills. */
+export async function soakMany(
+  options: Omit<SoakOptions, 'seed'> & {
+    /** The seed of the first job; each job has one. */
+    readonly from: number;
+    readonly killsAJob: number;
+    readonly atOnce: number;
+  },
+): Promise<Soaked & { jobs: number; failures: readonly { readonly seed: number; readonly message: string }[] }> {
+  const { kills, from, killsAJob, atOnce } = options;
+  const soaked: Soaked[] = [];
+  const failures: { seed: number; message: string }[] = [];
+  let left = kills;
+  let nextSeed = from;
+  const soakOneByOne = async () => {
+    while (left > 0) {
+      const share = Math.min(left, killsAJob);
+      const seed = nextSeed++;
+      left -= share;
+      try {
+        const done = await soak({ ...options, seed, kills: share });
+        soaked.push(done);
+        // A job that came to its end before its last kill leaves the others to the next one.
+        left += share - done.kills;
+      } catch (error) {
+        failures.push({ seed, message: error instanceof Error ? error.message : String(error) });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, soakOneByOne));
+  const sum = (key: keyof Soaked) => soaked.reduce((total, one) => total + one[key], 0);
+  return {
+    ...{
+      jobs: soaked.length,
+      kills: sum('kills'),
+      requests: sum('requests'),
+      rows: sum('rows'),
+      inDoubt: sum('inDoubt'),
+    },
+    slowestEndMs: Math.max(0, ...soaked.map((one) => one.slowestEndMs)),
+    failures,
+  };
+}
+
 /**
  * Runs one job, ends its process again and again, lets it finish, and holds its outputs against the ledger. Throws a Violation where
  * a promise does not hold.
  */
-export async function soak(options: SoakOptions): Promise<Soaked> {
+async function soak(options: SoakOptions): Promise<Soaked> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-kill-'));
   let sandbox: SandboxProcess | undefined;
   try {
@@ -74,9 +103,7 @@ class Soak {
   readonly #sandbox: SandboxProcess;
   readonly #job: KillJob;
   readonly #open = new Set<string>();
-  readonly #places: Record<Place, number> = { 'before its lock': 0, planning: 0, sending: 0, reporting: 0 };
   #kills = 0;
-  #garbage = 0;
   #slowestEndMs = 0;
 
   constructor(options: SoakOptions, directory: string, sandbox: SandboxProcess) {
@@ -108,16 +135,7 @@ class Soak {
     checkExitCode(summary);
     await this.#checkNothingMore(requests);
     const { read: rows, inDoubt } = summary.balance;
-    const { ...places } = this.#places;
-    return {
-      kills: this.#kills,
-      places,
-      garbage: this.#garbage,
-      requests,
-      rows,
-      inDoubt,
-      slowestEndMs: this.#slowestEndMs,
-    };
+    return { kills: this.#kills, requests, rows, inDoubt, slowestEndMs: this.#slowestEndMs };
   }
 
   #start(): Life {
@@ -137,14 +155,10 @@ class Soak {
     const ended = await life.ended;
     if (isSent) this.#slowestEndMs = Math.max(this.#slowestEndMs, performance.now() - sentMs);
     const isEnded = ended.signal === this.#options.signal || (isSent && this.#options.signal === 'SIGTERM');
-    if (isEnded) {
-      this.#kills += 1;
-      this.#places[this.#findPlace(life)] += 1;
-    }
+    if (isEnded) this.#kills += 1;
     this.#checkEnd(ended, isPreparing);
     const { openRows } = this.#readFacts();
     for (const row of openRows) this.#open.add(row);
-    if (random() < 1 / 3) this.#addGarbage(random);
     return ended.code;
   }
 
@@ -192,12 +206,6 @@ class Soak {
     return readJournalFacts(readFileSync(join(run, 'journal.ndjson')));
   }
 
-  #findPlace(life: Life): Place {
-    if (this.#readLock()?.pid !== life.pid) return 'before its lock';
-    if (this.#journalBytes() === 0) return 'planning';
-    return this.#readFacts().isFinished ? 'reporting' : 'sending';
-  }
-
   #readLock(): { pid: number; state: string } | undefined {
     const name = listNames(this.#jobDirectory)
       .filter((each) => /^lock-\d+\.json$/.test(each))
@@ -206,13 +214,6 @@ class Soak {
     const [owner = ''] = readFileSync(join(this.#jobDirectory, name), 'utf8').split('\n');
     // '' where its process was killed between making it and writing it.
     return owner === '' ? undefined : JSON.parse(owner);
-  }
-
-  #addGarbage(random: Random): void {
-    if (this.#journalBytes() === 0) return;
-    const path = join(findRun(this.#jobDirectory) ?? '', 'journal.ndjson');
-    appendFileSync(path, createGarbage(readFileSync(path), this.#readFacts(), random));
-    this.#garbage += 1;
   }
 
   /** A process ends by the signal, stopped by it, or done; or with a webhook or channel that may exist, which it must say. */
