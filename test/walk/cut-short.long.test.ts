@@ -3,10 +3,10 @@ import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import { oneIn, stepsOf } from '../one-in.js';
 import { memoriesAmong } from '../registry/memory-on-disk.js';
+import type { Mishap } from '../world/process.js';
 import { Walk, WHOLE_EXPORT } from './walk.js';
 import { JOB } from './walk-runs.js';
-import { HOUR } from './walk-service.js';
-import type { Death } from './walk-world.js';
+import { HOUR } from './walk-world.js';
 
 /** Of its own: where bugs are planted, every operation is tried, and tests may take less. */
 const EVERY_OPERATION_MS = 300_000;
@@ -16,14 +16,14 @@ const PACKED = ['1-sms.requests.ndjson.gz', '1-sms.rows.ndjson.gz'];
 /** A command that dies, and the commands behind it. What is lost or sent twice ends the walk with an error. */
 interface Script {
   readonly walk: Walk;
-  readonly die: (death: Death) => Promise<unknown>;
+  readonly die: (death: Mishap) => Promise<unknown>;
   /** Whether what the script is about had happened when it died. */
   readonly resume: () => Promise<boolean>;
 }
 
 function aWalk(seed = 1): Walk {
   const walk = new Walk(seed);
-  walk.world.service.isFlawless = true;
+  walk.world.endFaults();
   return walk;
 }
 
@@ -72,7 +72,7 @@ async function aRun(): Promise<Script> {
 async function aRunHoursLater(): Promise<Script> {
   const walk = aWalk(3);
   await walk.run();
-  walk.world.pass(2 * HOUR);
+  await walk.world.pass(2 * HOUR);
   await walk.feed(walk.runs.names[0] ?? '', 3);
   return {
     walk,
@@ -80,18 +80,18 @@ async function aRunHoursLater(): Promise<Script> {
     // Twice, as the second finds what the first left.
     resume: async () => {
       await walk.run();
-      walk.world.pass(HOUR);
+      await walk.world.pass(HOUR);
       await walk.run();
       return true;
     },
   };
 }
 
-/** Of a run whose process died while its second request was under way. Once the memory has it, the run sends nothing. */
+/** Of a run whose process died at its first answer. Once the memory has it, the run sends nothing. */
 async function anAbandon(): Promise<Script> {
   const walk = aWalk();
-  await walk.run({ kind: 'kill with a request', after: 2 });
-  walk.world.pass(HOUR);
+  await walk.run({ kind: 'kill with a request', after: 1 });
+  await walk.world.pass(HOUR);
   const [run = ''] = walk.runs.names;
   const isEntered = () => {
     const { volume } = walk.world.disk;
@@ -103,14 +103,14 @@ async function anAbandon(): Promise<Script> {
     walk,
     die: (death) => walk.abandon(run, death),
     resume: async () => {
-      const sent = walk.world.service.taken.length;
+      const sent = walk.world.taken.length;
       const wasEntered = isEntered();
       await walk.run();
       await walk.apply(run);
-      if (wasEntered) expect(walk.world.service.taken).toHaveLength(sent);
+      if (wasEntered) expect(walk.world.taken).toHaveLength(sent);
       await walk.abandon(run);
       await walk.finish();
-      expect(walk.world.service.taken.length).toBeGreaterThan(sent);
+      expect(walk.world.taken.length).toBeGreaterThan(sent);
       return wasEntered;
     },
   };
@@ -120,13 +120,13 @@ async function anAbandon(): Promise<Script> {
 async function aPrune(): Promise<Script> {
   const walk = aWalk();
   await walk.run();
-  walk.world.pass(2 * HOUR);
+  await walk.world.pass(2 * HOUR);
   await walk.feed(walk.runs.names[0] ?? '', 3);
   const { tables } = walk.world;
   const [path = '', table] = [...tables].at(-1) ?? [];
   tables.delete(path);
   const runs = walk.runs.names;
-  const sent = walk.world.service.taken.length;
+  const sent = walk.world.taken.length;
   return {
     walk,
     die: (death) => walk.prune(death),
@@ -137,7 +137,7 @@ async function aPrune(): Promise<Script> {
       for (const run of runs) expect(filesOf(walk, run)).toEqual(['run.json', 'summary.json']);
       tables.set(path, table!);
       await walk.run();
-      expect(walk.world.service.taken).toHaveLength(sent);
+      expect(walk.world.taken).toHaveLength(sent);
       return true;
     },
   };
@@ -147,7 +147,7 @@ async function aPrune(): Promise<Script> {
 async function aSettle(): Promise<Script> {
   const walk = aWalk();
   await walk.run({ kind: 'kill with a request', after: 2 });
-  walk.world.pass(HOUR);
+  await walk.world.pass(HOUR);
   await walk.run();
   const [run = ''] = walk.runs.names;
   const isInDoubt = () => walk.runs.namesWith('in doubt').length > 0;
@@ -164,6 +164,10 @@ async function aSettle(): Promise<Script> {
     },
   };
 }
+
+/** A disk fails with a code, unless it only takes a part of what is written. */
+const mishapOf = (kind: (typeof SCRIPTS)[number][1], after: number): Mishap =>
+  kind === 'kill' || kind === 'power' || kind === 'short write' ? { kind, after } : { kind: 'disk', code: kind, after };
 
 /** What no command may go on without; what is tidied up, packed or given back at its end may fail. */
 const NEVER_PASSED_OVER = /^(write|datasync) .*\/journal\.ndjson$/;
@@ -197,11 +201,11 @@ test.each(oneIn(7, SCRIPTS))(
     for (let after = first; ; after += step) {
       const { walk, die, resume } = await begin();
       const before = walk.counts.deaths;
-      await die({ kind, after });
+      await die(mishapOf(kind, after));
       if (walk.counts.deaths === before) break;
       deaths += 1;
       // A lock that was cut off in the middle lasts for a while.
-      walk.world.pass(HOUR);
+      await walk.world.pass(HOUR);
       const isIt = await resume().catch((error) => {
         throw new Error(`operation ${after}: ${error.message}`);
       });

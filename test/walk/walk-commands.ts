@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import type { Mishap } from '../world/process.js';
 import type { Walk } from './walk.js';
 import type { RunTrait } from './walk-runs.js';
-import { HOUR, MINUTE } from './walk-service.js';
-import type { Death } from './walk-world.js';
+import { HOUR, MINUTE } from './walk-world.js';
 
 export type WalkCommands = Iterable<fc.AsyncCommand<object, Walk>>;
 
@@ -28,7 +28,7 @@ class WalkCommand implements fc.AsyncCommand<object, Walk> {
   }
 }
 
-const death: fc.Arbitrary<Death | undefined> = fc.option(
+const death: fc.Arbitrary<Mishap | undefined> = fc.option(
   fc.oneof(
     fc.record({ kind: fc.constantFrom('kill', 'power', 'signal'), after: fc.integer({ min: 1, max: 90 }) }),
     fc.record({ kind: fc.constant('kill with a request' as const), after: fc.integer({ min: 1, max: 4 }) }),
@@ -40,7 +40,7 @@ const seed = fc.integer({ min: 1, max: 1_000_000 });
 interface Chance {
   readonly run: number;
   readonly seed: number;
-  readonly death: Death | undefined;
+  readonly death: Mishap | undefined;
 }
 
 /** Something done with a run: mostly with one for which there is something to do, else with any. */
@@ -56,7 +56,7 @@ function onRun(name: string, trait: RunTrait, act: (walk: Walk, run: string, cha
   });
 }
 
-function onJob(name: string, act: (walk: Walk, death: Death | undefined) => Promise<void>) {
+function onJob(name: string, act: (walk: Walk, death: Mishap | undefined) => Promise<void>) {
   return death.map((death) => new WalkCommand(`${name}${describe(death)}`, (walk) => act(walk, death)));
 }
 
@@ -106,11 +106,11 @@ export const walkCommands: fc.Arbitrary<WalkCommands> = fc.commands(
     fc.constant(new WalkCommand('deliver', async (walk) => walk.deliver())),
     fc
       .constantFrom(MINUTE, 40 * MINUTE, 2 * HOUR, 26 * HOUR)
-      .map((ms) => new WalkCommand(`pass ${ms / MINUTE} min`, async (walk) => walk.world.pass(ms))),
+      .map((ms) => new WalkCommand(`pass ${ms / MINUTE} min`, (walk) => walk.world.pass(ms))),
   ],
   { maxCommands: 60, size: 'max' },
 );
 
-function describe(death: Death | undefined): string {
+function describe(death: Mishap | undefined): string {
   return death === undefined ? '' : ` (${death.kind} at ${death.after})`;
 }

@@ -7,7 +7,7 @@ import type { WalkWorld } from './walk-world.js';
 export const OWN_NUMBER = '+6598000001';
 
 /** No one is sent to twice, under whatever number; what an export settled is as the ledger has it. */
-export function assertLaw({ service: { taken } }: WalkWorld, runs: WalkRuns): void {
+export function assertLaw({ taken }: WalkWorld, runs: WalkRuns): void {
   const seen = new Map<string, string>();
   for (const { destination, clientMessageId } of taken) {
     // A test may be sent again; its own messages are sent once.
@@ -31,11 +31,11 @@ export function assertLaw({ service: { taken } }: WalkWorld, runs: WalkRuns): vo
 }
 
 /** Once all is done, a person who was not sent to is rejected, in doubt, or was said to be sent. */
-export function assertNothingLost({ service }: WalkWorld, runs: WalkRuns): void {
-  const sentTo = new Set(service.taken.map(({ destination }) => destination));
+export function assertNothingLost(world: WalkWorld, runs: WalkRuns): void {
+  const sentTo = new Set(world.taken.map(({ destination }) => destination));
   // A row that a person wrongly said to be not sent stays there, or in a plan that retried it and was abandoned; a receipt tells of it.
   const isLost = ({ _clientMessageId: id = '', _destination: number = '' }) =>
-    !service.hasSeen(id) && !sentTo.has(number);
+    !world.hasSeen(id) && !sentTo.has(number);
   for (const run of runs.names.filter((each) => runs.isBegun(each) && !runs.isTest(each))) {
     // They stay listed where a run that they come from was deleted by hand: no command sends them then.
     const left = runs.isCutOff(run) ? 0 : runs.readOutput(run, 'unprocessed').filter(isLost).length;

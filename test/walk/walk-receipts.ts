@@ -1,6 +1,6 @@
 import type { Terminal } from '../../src/command/terminal.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
-import type { Taken } from './walk-service.js';
+import type { Taken } from './walk-world.js';
 
 /** Each an end of the receipts of one message; the last one contradicts itself. */
 export const STATES = [['sent'], ['delivered'], ['undelivered'], ['read'], ['queued'], ['delivered', 'rejected']];

@@ -1,6 +1,6 @@
 import type { Random } from '../../src/sandbox/random.js';
 import type { InputTable } from '../world/table-reader.js';
-import { pick } from './walk-service.js';
+import { pick } from './walk-world.js';
 
 /**
  * A rejections file as a person gives it back: as it was, or with numbers fixed, another column, and rows taken out; some rows

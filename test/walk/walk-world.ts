@@ -1,28 +1,28 @@
-// Loaded beforehand: what a command loads in its middle would take real time.
-import '../../src/input/spool.js';
-import '../../src/report/write-report.js';
-import '../../src/run/apply-plan.js';
-import type { Env } from '../../src/command/env.js';
 import type { Terminal } from '../../src/command/terminal.js';
-import type { RunLaneOptions } from '../../src/run/run-deps.js';
 import { createRandom, type Random } from '../../src/sandbox/random.js';
-import { LaneStopped } from '../../src/throttle/gate.js';
-import type { Lane } from '../../src/throttle/lane.js';
-import { CrashDisk } from '../world/crash-disk.js';
-import { createSimFiles, type Perform } from '../world/sim-files.js';
-import { createTableReader, type InputTable } from '../world/table-reader.js';
-import { MINUTE, WalkService } from './walk-service.js';
+import type { ExportCells } from '../settle/an-export.js';
+import type { FaultRates } from '../world/faulty-service.js';
+import type { Mishap } from '../world/process.js';
+import { NOON } from '../world/timeline.js';
+import { World } from '../world/world.js';
 
-/** Errors of a disk. */
-export const ERRNOS = ['EIO', 'ENOSPC', 'EMFILE'] as const;
-type Errno = (typeof ERRNOS)[number];
-const isErrno = (kind: string): kind is Errno => ERRNOS.includes(kind as Errno);
-const diskError = (code: Errno) => Object.assign(new Error(`${code}: the disk fails`), { code, syscall: 'any' });
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+/** No command takes as long. */
+const LONGEST_MS = 24 * HOUR;
 
-/** How a command is cut short: at its n-th operation on the disk, which may fail instead, or with its n-th request. */
-export interface Death {
-  readonly kind: 'kill' | 'power' | 'signal' | 'kill with a request' | 'short write' | Errno;
-  readonly after: number;
+/** What an SMS request comes to is drawn anew each time, so what is refused once may be taken the next time. */
+const FAULTS: FaultRates = {
+  ...{ rowsRefused: 0.12, refused: 0.06, busy: 0.05, unauthorized: 0.04, notSent: 0.04 },
+  ...{ lostBefore: 0.07, lostAfter: 0.06, proxy: 0.04, late: 0.04, badAnswer: 0.05 },
+};
+
+/** A message that the service took: the judge of every walk. */
+export interface Taken {
+  readonly clientMessageId: string;
+  readonly destination: string;
+  readonly umid: string;
+  readonly createdMs: number;
 }
 
 export interface Ended {
@@ -34,158 +34,94 @@ export interface Ended {
   readonly failed: string | undefined;
 }
 
-const START = Date.parse('2026-11-21T12:00:00Z');
-type Never = Promise<never>;
-const never = (): Never => new Promise(() => {});
-
 /** A disk, a clock and a service, on which one command after the other is given, each by a process of its own. */
-export class WalkWorld {
-  readonly disk = new CrashDisk();
-  readonly random: Random;
-  readonly service: WalkService;
-  /** Input files and exports, by path. */
-  readonly tables = new Map<string, InputTable>();
-  nowMs = START;
-  #nextPid = 100;
+export class WalkWorld extends World {
+  /** Messages of others in the same subaccount. */
+  readonly #others: Taken[] = [];
 
   constructor(seed: number) {
-    this.random = createRandom(seed, 1);
-    this.service = new WalkService(createRandom(seed, 2), () => this.nowMs);
+    super(seed);
+    this.service.faults = FAULTS;
   }
 
-  pass(ms: number): void {
+  get taken(): Taken[] {
+    return this.service.service.ledger.flatMap((entry) =>
+      entry.area === 'sms' && entry.clientMessageId !== null
+        ? [{ ...entry, clientMessageId: entry.clientMessageId, createdMs: Date.parse(entry.at) }]
+        : [],
+    );
+  }
+
+  /** From now on the service takes all, and answers at once. */
+  endFaults(): void {
+    this.service.faults = {};
+  }
+
+  /** Someone else sends something meanwhile. */
+  override async pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= 20 * MINUTE) {
-      this.nowMs += Math.min(left, 20 * MINUTE);
-      this.service.passTo(this.nowMs);
+      this.endMs = Number.POSITIVE_INFINITY;
+      await super.pass(Math.min(left, 20 * MINUTE));
+      const id = `other-${this.#others.length}`;
+      const destination = this.#others.length % 3 === 0 ? '+60123456789' : '+6598765432';
+      this.#others.push({ clientMessageId: id, destination, umid: id, createdMs: this.#nowMs });
     }
   }
 
   /** Gives a command to a new process, and waits for its end or its death. */
-  async give(task: (host: Terminal) => Promise<number>, death?: Death): Promise<Ended> {
-    let operations = 0;
-    let requests = 0;
-    let isDead = false;
-    let stdout = '';
-    let hear: (signal: string) => void = () => {};
-    const pid = this.#nextPid++;
-    let tellDeath = () => {};
-    const died = new Promise<undefined>((resolve) => {
-      tellDeath = () => resolve(undefined);
-    });
-    const die = () => {
-      isDead = true;
-      if (death?.kind === 'power') {
-        this.disk.cutPower(this.random);
-        // The machine starts again, and is another host to the lock: that of the dead process has to expire.
-        this.pass(2 * MINUTE);
-      }
-      tellDeath();
-    };
-    let failed: string | undefined;
-    const perform: Perform = async (name, act, tear) => {
-      if (isDead) return never();
-      operations += 1;
-      this.nowMs += 1;
-      if (operations !== death?.after || death.kind === 'kill with a request') return act();
-      if (death.kind === 'signal') {
-        hear('SIGTERM');
-        return act();
-      }
-      failed = name;
-      if (death.kind === 'short write') return (tear ?? act)() as ReturnType<typeof act>;
-      if (tear !== undefined && this.random() < 0.5) tear();
-      else if (!isErrno(death.kind) && this.random() < 0.3) act();
-      if (isErrno(death.kind)) throw diskError(death.kind);
-      die();
-      return never();
-    };
-    const files = createSimFiles(this.disk, perform, { pid, nowMs: () => this.nowMs });
-    const runtime: Env = {
-      files,
-      clock: {
-        now: () => this.nowMs,
-        monotonicMs: () => this.nowMs,
-        sleep: (_delayMs, signal) =>
-          new Promise((resolve) => {
-            if (signal?.aborted) resolve();
-            else signal?.addEventListener('abort', () => resolve(), { once: true });
-          }),
-      },
-      random: this.random,
-      // However small.
-      packFromBytes: 1,
-      owner: { host: `desk/${this.disk.powerCuts}`, pid, instance: `i${pid}` },
-      isProcessAlive: () => false,
-      spawn: () => {
-        throw new Error('No command here starts another');
-      },
-      loadReader: async () => createTableReader(this.tables),
-      loadLane: async () => createWalkLane,
-      loadStore: async () => {
-        throw new Error('no database in this world');
-      },
-      loadTransport: async () => () => ({
-        send: async (call) => {
-          if (isDead) return never();
-          requests += 1;
-          const answer = this.service.receive(call);
-          if (requests === death?.after && death.kind === 'kill with a request') {
-            die();
-            return never();
-          }
-          return answer;
-        },
-        close: async () => {},
-      }),
-    };
-    const host: Terminal = {
-      env: { KEY: 'k3y' },
-      stdin: { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: '' }) }) },
-      isStdoutTerminal: false,
-      isStderrTerminal: false,
-      writeStdout: async (text) => {
-        stdout += text;
-      },
-      writeStderr: () => {},
-      onSignal: (listener) => {
-        hear = listener;
-        return () => {};
-      },
-      leave: () => {
-        throw new Error('left');
-      },
-      createLog: () => ({ info: () => {}, warn: () => {}, error: () => {} }),
-      runtime,
-    };
-    const ended = task(host).then(
-      (exitCode) => ({ exitCode, error: undefined, stdout, failed }),
-      (error: unknown) => ({ exitCode: -1, error, stdout, failed }),
-    );
-    return (await Promise.race([ended, died])) ?? { exitCode: undefined, error: undefined, stdout, failed };
+  async give(command: (host: Terminal) => Promise<number>, mishap?: Mishap): Promise<Ended> {
+    this.endMs = this.timeline.nowMs + LONGEST_MS;
+    const process = this.start({ host: 'desk', mishap }, command);
+    await this.runUntil(() => process.isOver);
+    const { exitCode, error, stdout, failed } = process;
+    // The machine starts again, and is another host to the lock: that of the dead process has to expire.
+    if (mishap?.kind === 'power' && exitCode === undefined) await this.pass(2 * MINUTE);
+    return { exitCode, error, stdout, failed };
+  }
+
+  /** Whether the service has taken a message, or has it on its way. */
+  hasSeen(clientMessageId: string): boolean {
+    const isIt = (message: { readonly clientMessageId: string | null }) => message.clientMessageId === clientMessageId;
+    const coming = [...this.service.coming].map(({ body }) => body as { messages: readonly Taken[] });
+    return this.taken.some(isIt) || coming.some(({ messages }) => messages.some(isIt));
+  }
+
+  /** The message export, asked for in one of the ways in which it can be: its range of time, filters, a limit, a broken download. */
+  exportMessages(seed: number): ExportCells[] {
+    const random = createRandom(seed);
+    const { taken } = this;
+    const isWhole = random() < 0.5;
+    const now = this.#nowMs;
+    const fromMs = isWhole || random() < 0.5 ? 0 : now - random() * 30 * HOUR;
+    const toMs = isWhole || random() < 0.5 ? now : now - random() * 6 * HOUR;
+    const country = !isWhole && random() < 0.2 ? countryOf(pick(['+65', '+60'], random)) : undefined;
+    const number = !isWhole && random() < 0.15 ? pick(taken, random)?.destination : undefined;
+    const all = [...taken, ...this.#others]
+      .filter(({ createdMs }) => createdMs >= fromMs && createdMs <= toMs)
+      .filter(({ destination }) => country === undefined || countryOf(destination) === country)
+      .filter(({ destination }) => number === undefined || destination === number)
+      .sort((one, other) => one.createdMs - other.createdMs);
+    const count = !isWhole && random() < 0.3 ? Math.floor(random() * (all.length + 1)) : all.length;
+    const rows = random() < 0.5 ? all.slice(0, count) : all.slice(all.length - count);
+    const isMasked = random() < 0.5;
+    // One that is asked for in time may hold messages that are not sent yet.
+    const states = ['sent', 'delivered', 'undelivered', ...(isWhole ? [] : ['queued'])];
+    return rows.map(({ clientMessageId, destination, umid }) => ({
+      ...{ umid, clientmessageid: clientMessageId, subaccountid: 'acme_hq', direction: '1' },
+      status_value: pick(states, random),
+      msisdn: isMasked ? `${destination.slice(1, 5)}******` : destination,
+    }));
+  }
+
+  get #nowMs(): number {
+    return NOON + Math.round(this.timeline.nowMs);
   }
 }
 
-/** Everything at once, as far as the concurrency goes; a pause is none. */
-function createWalkLane({ limits, signal }: RunLaneOptions): Lane {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return {
-    run: async (_cost, task) => {
-      if (running >= limits.concurrency) await new Promise<void>((resolve) => waiting.push(resolve));
-      running += 1;
-      try {
-        if (signal.aborted) throw new LaneStopped();
-        return await task(async () => {
-          if (signal.aborted) throw new LaneStopped();
-        });
-      } finally {
-        running -= 1;
-        waiting.shift()?.();
-      }
-    },
-    pauseFor: () => {},
-    slowDown: () => {},
-    noteSuccess: () => {},
-    close: async () => {},
-  };
+function countryOf(number: string): string {
+  return number.startsWith('+60') ? 'MY' : 'SG';
+}
+
+export function pick<T>(items: readonly T[], random: Random): T {
+  return items[Math.floor(random() * items.length)]!;
 }

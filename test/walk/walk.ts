@@ -14,6 +14,7 @@ import { prune } from '../../src/verbs/prune.js';
 import { report } from '../../src/verbs/report.js';
 import { settle } from '../../src/verbs/settle.js';
 import { applyRun, retryRows, runLoadedJob, sendTest } from '../command/give-verb.js';
+import type { Mishap } from '../world/process.js';
 import { Violation } from '../world/violation.js';
 import { WalkInputs } from './walk-inputs.js';
 import { createJob } from './walk-job.js';
@@ -21,8 +22,7 @@ import { assertLaw, assertNothingLost, OWN_NUMBER } from './walk-law.js';
 import { appendReceipts, aReceiptOf, STATES } from './walk-receipts.js';
 import { fixRejections } from './walk-rejections.js';
 import { JOB, WalkRuns } from './walk-runs.js';
-import { HOUR, pick } from './walk-service.js';
-import { type Death, type Ended, WalkWorld } from './walk-world.js';
+import { type Ended, HOUR, pick, WalkWorld } from './walk-world.js';
 
 /** What a command may be refused with; anything else that it throws is a bug. */
 const REFUSALS = ['plan-mismatch', 'bad-flag', 'bad-plan', 'lock-held', 'interrupted', 'guard'];
@@ -62,15 +62,15 @@ export class Walk {
   readonly unreported = new Set<string>();
   #adopts = false;
 
-  async run(death?: Death): Promise<void> {
+  async run(death?: Mishap): Promise<void> {
     await this.#give('run', (host) => runLoadedJob(this.job, { adopt: this.#adopts, json: true }, host), death);
   }
 
-  async plan(death?: Death): Promise<void> {
+  async plan(death?: Mishap): Promise<void> {
     await this.#give('plan', (host) => this.#planInput(host), death);
   }
 
-  async apply(run: string, death?: Death): Promise<void> {
+  async apply(run: string, death?: Mishap): Promise<void> {
     const flags = {
       run: this.runs.directoryOf(run),
       confirm: undefined,
@@ -82,7 +82,7 @@ export class Walk {
   }
 
   /** A person looks at some of its messages on a phone. */
-  async test(run: string, count: number, death?: Death): Promise<void> {
+  async test(run: string, count: number, death?: Mishap): Promise<void> {
     const flags = {
       of: this.runs.directoryOf(run),
       to: OWN_NUMBER,
@@ -94,7 +94,7 @@ export class Walk {
     if (ended.stdout !== '') this.counts.tests += 1;
   }
 
-  async report(run: string, death?: Death): Promise<void> {
+  async report(run: string, death?: Mishap): Promise<void> {
     await this.#give(
       `report ${run}`,
       (host) => runVerb('report', report, { run: this.runs.directoryOf(run), campaign: undefined, json: true }, host),
@@ -102,7 +102,7 @@ export class Walk {
     );
   }
 
-  async retry(run: string, only: RetryOf['only'], code: string | undefined, death?: Death): Promise<void> {
+  async retry(run: string, only: RetryOf['only'], code: string | undefined, death?: Mishap): Promise<void> {
     const codes = code === undefined ? undefined : [code];
     const flags = { run: this.runs.directoryOf(run), only, code: codes, adopt: this.#adopts, json: true };
     const ended = await this.#give(
@@ -113,8 +113,8 @@ export class Walk {
     if (ended.exitCode === 0 && JSON.parse(ended.stdout).state === 'planned') this.counts.retried += 1;
   }
 
-  async settleByExport(run: string, seed: number, death?: Death): Promise<void> {
-    const rows = this.world.service.exportMessages(createRandom(seed));
+  async settleByExport(run: string, seed: number, death?: Mishap): Promise<void> {
+    const rows = this.world.exportMessages(seed);
     const names = ['umid', 'subaccountid', 'direction', 'status_value', 'msisdn', 'clientmessageid'] as const;
     const path = `/exports/${seed}.csv`;
     this.world.tables.set(path, { columns: names, rows: rows.map((row) => names.map((name) => row[name] ?? '')) });
@@ -122,19 +122,18 @@ export class Walk {
   }
 
   /** A person says the truth, or that all was sent, which may be wrong and sends nothing. */
-  async settleByDecision(run: string, isHonest: boolean, death?: Death): Promise<void> {
+  async settleByDecision(run: string, isHonest: boolean, death?: Mishap): Promise<void> {
     const ids = await this.#listInDoubt(run);
-    const { service } = this.world;
-    const sent = ids.filter((id) => service.hasSeen(id)).length;
+    const sent = ids.filter((id) => this.world.hasSeen(id)).length;
     const assume = !isHonest || sent === ids.length ? 'sent' : 'not-sent';
     if (assume === 'not-sent' && sent > 0) return;
     await this.#settle(run, { export: undefined, assume, confirm: ids.length }, death);
   }
 
   /** Delivery receipts of some of the run's messages come in. */
-  async listen(run: string, seed: number, death?: Death): Promise<void> {
+  async listen(run: string, seed: number, death?: Mishap): Promise<void> {
     const random = createRandom(seed);
-    const own = this.world.service.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
+    const own = this.world.taken.filter(({ clientMessageId }) => clientMessageId.startsWith(`${run}-`));
     const told = own.filter(() => random() < 0.5);
     const lines = told.flatMap((taken) => pick(STATES, random).map((state) => aReceiptOf(taken, state)));
     const join = async (host: Terminal) => {
@@ -167,7 +166,7 @@ export class Walk {
   }
 
   /** A person lets a plan or a run go. */
-  async abandon(run: string, death?: Death): Promise<Ended> {
+  async abandon(run: string, death?: Mishap): Promise<Ended> {
     this.#abandoned.add(run);
     const flags = { run: this.runs.directoryOf(run), adopt: this.#adopts, json: true };
     const ended = await this.#give(`abandon ${run}`, (host) => runVerb('abandon', abandon, flags, host), death);
@@ -176,7 +175,7 @@ export class Walk {
   }
 
   /** The rows of runs that ended an hour ago are deleted. */
-  async prune(death?: Death): Promise<Ended> {
+  async prune(death?: Mishap): Promise<Ended> {
     const flags = { job: JOB, olderThan: 3_600_000, keepLast: 0, dryRun: false, adopt: this.#adopts, json: true };
     const ended = await this.#give('prune', (host) => runVerb('prune', prune, flags, host), death);
     if (ended.exitCode === 0) this.counts.pruned += JSON.parse(ended.stdout).pruned.length;
@@ -202,9 +201,9 @@ export class Walk {
   }
 
   /** A person says that nothing was sent, and retries it; then the receipts come, and tell that all of it was. */
-  async settleWrongly(run: string, death?: Death): Promise<void> {
+  async settleWrongly(run: string, death?: Mishap): Promise<void> {
     const ids = await this.#listInDoubt(run);
-    const sent = this.world.service.taken.filter(({ clientMessageId }) => ids.includes(clientMessageId));
+    const sent = this.world.taken.filter(({ clientMessageId }) => ids.includes(clientMessageId));
     if (ids.length === 0 || sent.length < ids.length) return;
     await this.#settle(run, { exported: undefined, assume: 'not-sent', confirm: ids.length });
     await this.retry(run, 'not-sent', undefined, death);
@@ -229,13 +228,13 @@ export class Walk {
 
   /** All faults end; whatever can be sent is. What is in doubt is settled by a whole export, and what that lacks by a person. */
   async finish(): Promise<void> {
-    this.world.service.isFlawless = true;
+    this.world.endFaults();
     // Those that were cut short.
     for (const run of this.runs.names) if (this.#abandoned.has(run)) await this.abandon(run);
     for (let round = 0; round < 4; round++) {
       for (const run of this.runs.names) if (!this.runs.stateOf(run).isFinished) await this.apply(run);
       await this.run();
-      this.world.pass(3 * HOUR);
+      await this.world.pass(3 * HOUR);
       for (const run of this.runs.namesWith('in doubt')) await this.settleByExport(run, WHOLE_EXPORT);
       for (const run of this.runs.namesWith('in doubt')) await this.settleByDecision(run, true);
       for (const run of this.runs.namesWith('not-sent')) await this.retry(run, 'not-sent', undefined);
@@ -249,7 +248,7 @@ export class Walk {
     return planJob(createContext(host, this.#adopts), this.job, false).then(() => 0);
   }
 
-  async #settle(run: string, means: object, death?: Death): Promise<void> {
+  async #settle(run: string, means: object, death?: Mishap): Promise<void> {
     const flags = { ...{ export: undefined, assume: undefined, confirm: undefined }, ...means };
     const told = Object.values(means).filter((value) => value !== undefined);
     const decide = (host: Terminal) =>
@@ -260,21 +259,21 @@ export class Walk {
     this.counts.settled += accepted + rejected + notSent;
   }
 
-  async #give(name: string, task: (host: Terminal) => Promise<number>, death: Death | undefined): Promise<Ended> {
+  async #give(name: string, task: (host: Terminal) => Promise<number>, death: Mishap | undefined): Promise<Ended> {
     const ended = await this.world.give(task, death);
     const { exitCode, error, failed } = ended;
     this.counts.commands += 1;
     if (exitCode === undefined || failed !== undefined) this.counts.deaths += 1;
-    if (failed !== undefined && exitCode === 0 && death?.kind !== 'short write') this.unreported.add(failed);
+    if (failed !== undefined && exitCode === 0 && death?.code !== undefined) this.unreported.add(failed);
     const told = error instanceof Error ? error.message : `exit ${exitCode ?? `died: ${death?.kind} ${death?.after}`}`;
     this.trail.push(`${name}: ${told}`);
     const isRefusal = error instanceof UserError && REFUSALS.includes(error.code);
-    const isOfDisk = failed !== undefined && told.includes(`${death?.kind}`);
+    const isOfDisk = failed !== undefined && told.includes(death?.code ?? 'short write');
     if (error !== undefined && !isRefusal && !isOfDisk) {
       const said = error instanceof InternalError || error instanceof Error ? error.stack : String(error);
       throw new Violation(`${name} fails: ${said}`);
     }
-    this.counts.accepted = this.world.service.taken.length;
+    this.counts.accepted = this.world.taken.length;
     assertLaw(this.world, this.runs);
     return ended;
   }

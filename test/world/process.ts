@@ -21,10 +21,12 @@ import type { World } from './world.js';
 export interface Mishap {
   /**
    * `kill`: it dies. `power`: all processes die, and what was not synced may be lost. `signal`: SIGTERM. `stop`: SIGSTOP, for a time.
-   * `disk`: one operation fails. `kill with a request`: it dies when the answer is there.
+   * `disk`: one operation fails, as `code` says. `short write`: of one operation that writes a part is done, and it says so.
+   * `kill with a request`: it dies when the answer is there.
    */
-  readonly kind: 'kill' | 'power' | 'signal' | 'stop' | 'disk' | 'kill with a request';
+  readonly kind: 'kill' | 'power' | 'signal' | 'stop' | 'disk' | 'short write' | 'kill with a request';
   readonly after: number;
+  readonly code?: 'EIO' | 'ENOSPC' | 'EMFILE';
 }
 
 export interface Birth {
@@ -48,6 +50,8 @@ export class Process implements SimProcess {
   /** Undefined while it lives, and where it died. */
   exitCode: number | undefined;
   error: unknown;
+  /** The operation that the disk failed. */
+  failed: string | undefined;
   /** What it printed: the summary, as JSON. */
   stdout = '';
   readonly #world: World;
@@ -151,13 +155,15 @@ export class Process implements SimProcess {
           else this.die('kill -9');
           return;
         }
+        if (mishap === 'disk' || mishap === 'short write') this.failed = name;
         if (mishap === 'disk') {
           tear?.();
-          reject(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC', syscall: 'write' }));
+          const { code = 'ENOSPC' } = this.#birth.mishap ?? {};
+          reject(Object.assign(new Error(`${code}: the disk fails`), { code, syscall: 'write' }));
           return;
         }
         try {
-          resolve(act());
+          resolve(mishap === 'short write' && tear !== undefined ? tear() : act());
         } catch (error) {
           reject(error);
         }
@@ -247,7 +253,7 @@ export class Process implements SimProcess {
 }
 
 /** What is left of the operation in which a process dies: a part of it, all of it, or nothing. */
-function doPartly(act: () => unknown, tear: (() => void) | undefined, random: Random): void {
+function doPartly(act: () => unknown, tear: (() => unknown) | undefined, random: Random): void {
   try {
     if (tear !== undefined && random() < 0.5) tear();
     else if (random() < 0.3) act();

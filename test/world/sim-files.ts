@@ -6,7 +6,7 @@ import { type CrashDisk, namesIn } from './crash-disk.js';
 type Handle = Awaited<ReturnType<RawFiles['open']>>;
 
 /** Does one operation of a process: at once, later, or never. `tear` does a part of it, for a process that dies in the middle. */
-export type Perform = <T>(name: string, act: () => T, tear?: () => void) => Promise<T>;
+export type Perform = <T>(name: string, act: () => T, tear?: () => T) => Promise<T>;
 
 /** The files of one process on the simulated disk. */
 export function createSimFiles(
