@@ -4,16 +4,7 @@ import { VERBS } from '../../../src/verbs/verbs.js';
 import { ROOT } from '../dockerfile.js';
 import { checkFields } from './check-fields.js';
 import type { Workload } from './manifest.js';
-import {
-  isByHand,
-  isDesk,
-  isMatch,
-  type Labels,
-  listSpecs,
-  listWorkloads,
-  type Manifest,
-  readJobFile,
-} from './manifest.js';
+import { isDesk, isMatch, type Labels, listSpecs, listWorkloads, type Manifest, readJobFile } from './manifest.js';
 
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
 
@@ -40,8 +31,8 @@ const SAFE_CONTAINER = {
 };
 
 /**
- * What is wrong with manifests that are applied together; [] where nothing is: fields that the API does not know, and what it would take
- * and never do as it is meant. Names, quantities and schedules that cannot be read are left to the API server.
+ * What is wrong with manifests that are applied together; [] where nothing is: fields that the API does not know, names of what is not
+ * there, and pods that are not restricted. Names, quantities and schedules that cannot be read are left to the API server.
  */
 export function checkManifests(manifests: readonly Manifest[]): string[] {
   const workloads = listWorkloads(manifests);
@@ -52,16 +43,13 @@ export function checkManifests(manifests: readonly Manifest[]): string[] {
     ...workloads.flatMap((workload) =>
       [
         ...checkRights(workload),
-        ...checkVolumes(workload, manifests),
+        ...checkVolumes(workload, names),
         ...checkCommand(workload, manifests),
-        ...checkJob(workload),
         ...checkMetrics(workload),
-        ...checkNetwork(workload, manifests),
       ].map((problem) => `${workload.manifest.metadata.name}: ${problem}`),
     ),
     ...checkSelectors(manifests, workloads),
     ...checkAgreement(manifests, workloads),
-    ...checkScaling(manifests),
   ];
 }
 
@@ -81,56 +69,30 @@ function checkRights({ pod, container }: Workload): string[] {
   ];
 }
 
-function checkVolumes({ pod, container, deployment, job }: Workload, manifests: readonly Manifest[]): string[] {
+function checkVolumes({ pod, container }: Workload, names: readonly string[]): string[] {
   const volumes = pod.volumes ?? [];
-  const mounts = container.volumeMounts ?? [];
-  const isThere = (kind: string, name: string) =>
-    manifests.some((manifest) => manifest.kind === kind && manifest.metadata.name === name);
-  const claims = volumes.flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
-  const ofOneNode = listSpecs(manifests, 'PersistentVolumeClaim').filter(
-    ({ name, spec }) => claims.includes(name) && !spec.accessModes?.includes('ReadWriteMany'),
-  );
-  const maps = volumes.flatMap(({ configMap }) => configMap?.name ?? []);
-  const paths = new Set(mounts.map(({ mountPath }) => mountPath));
-  const isClaim = (name: string) => volumes.some((each) => each.name === name && each.persistentVolumeClaim);
+  const needed = volumes.flatMap(({ persistentVolumeClaim, configMap }) => [
+    ...(persistentVolumeClaim === undefined ? [] : [`PersistentVolumeClaim ${persistentVolumeClaim.claimName}`]),
+    ...(configMap === undefined ? [] : [`ConfigMap ${configMap.name}`]),
+  ]);
+  const sorted = (items: readonly { name: string }[] = []) =>
+    items
+      .map(({ name }) => name)
+      .toSorted()
+      .join();
   return [
+    ...needed.filter((name) => !names.includes(name)).map((name) => `no ${name}`),
     ...complain(
-      mounts
-        .map(({ name }) => name)
-        .toSorted()
-        .join() !==
-        volumes
-          .map(({ name }) => name)
-          .toSorted()
-          .join(),
+      sorted(container.volumeMounts) !== sorted(volumes),
       'not each of its volumes is mounted, and nothing else',
-    ),
-    ...complain(
-      volumes.some(({ hostPath }) => hostPath !== undefined),
-      'it has a directory of the node',
-    ),
-    ...complain(paths.size < mounts.length, 'two volumes have one path'),
-    ...claims.filter((name) => !isThere('PersistentVolumeClaim', name)).map((name) => `no claim ${name}`),
-    ...maps.filter((name) => !isThere('ConfigMap', name)).map((name) => `no config map ${name}`),
-    ...mounts
-      .filter(({ name, readOnly }) => Boolean(readOnly) === Boolean(isClaim(name)))
-      .map(({ name }) => `${name} is not to be written to, or has to be`),
-    ...complain(
-      ofOneNode.length > 0 && Math.max(deployment?.replicas ?? 1, job?.parallelism ?? 1) > 1,
-      'several pods share a claim that is for one',
-    ),
-    ...complain(
-      claims.length > 0 && deployment !== undefined && deployment.strategy?.type !== 'Recreate',
-      'its next pod waits for the claim of the last',
     ),
   ];
 }
 
 /** The command is one that there is, and has what its job file names. */
 function checkCommand(workload: Workload, manifests: readonly Manifest[]): string[] {
-  const { pod, container, deployment } = workload;
+  const { pod, container } = workload;
   const { args = [], env = [], command } = container;
-  const policy = pod.restartPolicy ?? 'Always';
   const text = readJobFile(workload, manifests);
   // A worker does not say how its run ended.
   const used = args[0] === 'work' ? text?.replace(/^(?:# )?notify:.*(?:\n +.*)*/m, '') : text;
@@ -141,14 +103,10 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
       secret === undefined ? [] : [[secret.secretName, SECRETS[secret.secretName ?? '']]],
     ),
   ];
-  const probes = [container.readinessProbe, container.livenessProbe].flatMap((probe) => probe?.httpGet ?? []);
-  const isWorker = args[0] === 'work';
-  const isServer = (container.ports ?? []).some(({ name }) => name !== 'metrics');
   return [
     ...complain(container.image !== `volley:${version}`, `its image is not volley:${version}`),
     ...complain(command !== undefined && command[0] !== 'sh', 'its process 1 is not the entry point of the image'),
     ...complain(command === undefined && !VERBS.includes(args[0] ?? ''), `there is no volley ${args[0]}`),
-    ...complain(policy !== (deployment === undefined ? 'Never' : 'Always'), `its restartPolicy is ${policy}`),
     ...complain(text === '', `${args.find((arg) => arg.endsWith('.yaml'))} is not there`),
     ...named.filter((name) => !env.some((each) => each.name === name)).map((name) => `it has no variable ${name}`),
     ...secrets
@@ -157,51 +115,6 @@ function checkCommand(workload: Workload, manifests: readonly Manifest[]): strin
     ...complain(
       (pod.terminationGracePeriodSeconds ?? 30) * 1000 < 2 * DRAIN_MS,
       'it has less time to end than Volley takes',
-    ),
-    ...complain(isServer !== probes.length > 1, 'a server has two probes, and nothing else has as many'),
-    ...complain(
-      isWorker !== (probes.length === 1 && container.livenessProbe !== undefined),
-      'a worker has one for its life, and no run has any',
-    ),
-    ...complain(
-      !probes.every(({ port, path }) => hasPort(workload, port) && path === '/healthz'),
-      'a probe asks what it has not',
-    ),
-  ];
-}
-
-/** What of the end of a pod is a failure, and how long it has. Which exit code does what: nightly.test.ts. */
-function checkJob(workload: Workload): string[] {
-  const { cron, job, pod } = workload;
-  if (job === undefined) return [];
-  const { activeDeadlineSeconds = 0, podFailurePolicy } = job;
-  const tries = job.backoffLimitPerIndex ?? job.backoffLimit;
-  // Then the pods of the next job wait for those of the last.
-  const standsBy = workload.container.args?.includes('--standby') === true;
-  const rules = podFailurePolicy?.rules ?? [];
-  return [
-    ...complain(
-      cron !== undefined && (cron.suspend === true) !== isByHand(workload),
-      'what people start alone waits for them',
-    ),
-    ...complain(
-      cron !== undefined && !isByHand(workload) && !standsBy && cron.concurrencyPolicy !== 'Forbid',
-      'two may run at once',
-    ),
-    ...complain(standsBy !== ((job.parallelism ?? 1) === 2), 'its pods do not stand by, or there is none that does'),
-    ...complain(standsBy && pod.topologySpreadConstraints === undefined, 'both pods may be on one node'),
-    ...complain(standsBy && job.successPolicy === undefined, 'a pod that died keeps it from its end'),
-    ...complain(activeDeadlineSeconds <= (pod.terminationGracePeriodSeconds ?? 30), 'it has no time to do anything'),
-    ...complain(cron !== undefined && activeDeadlineSeconds >= 86_400, 'it may still run when the next is due'),
-    ...complain(job.ttlSecondsAfterFinished === undefined, 'it stays indefinitely'),
-    ...complain((job.parallelism ?? 1) > (job.completions ?? 1), 'it starts more pods than it has work for'),
-    ...complain((job.maxFailedIndexes ?? 0) > (job.completions ?? 0), 'more indexes may fail than there are'),
-    ...complain((tries ?? 0) < 1, 'it is tried once only'),
-    ...complain(job.podReplacementPolicy !== 'Failed', 'its next pod starts while the last is draining'),
-    ...complain(rules.length === 0, 'it has no podFailurePolicy'),
-    ...complain(
-      rules.some(({ action, onExitCodes }) => action === 'Ignore' && onExitCodes !== undefined),
-      'a pod that ends so is tried again without end',
     ),
   ];
 }
@@ -220,38 +133,6 @@ function checkMetrics({ container: { args = [], ports = [] }, labels, annotation
     ...complain(port !== undefined && flag('metrics-host') !== '0.0.0.0', 'its metrics are for its own pod alone'),
     ...complain(annotations['prometheus.io/port'] !== port, 'Prometheus does not find its metrics'),
     ...complain(labels['volley-metrics'] !== (port && 'true'), 'the label volley-metrics is not as its metrics are'),
-  ];
-}
-
-/** Where a pod with these secrets has to connect to: names, the service, the database. */
-const CONNECTS: Readonly<Record<string, readonly number[]>> = {
-  VOLLEY_API_KEY: [53, 443],
-  VOLLEY_DATABASE_URL: [5432],
-  VOLLEY_OWNER_URL: [5432],
-};
-
-function checkNetwork({ container, labels }: Workload, manifests: readonly Manifest[]): string[] {
-  const policies = listSpecs(manifests, 'NetworkPolicy').flatMap(({ spec }) =>
-    isMatch(spec.podSelector.matchLabels as Labels | undefined, labels) ? [spec] : [],
-  );
-  const types = policies.flatMap(({ policyTypes }) => policyTypes ?? []);
-  const out = policies
-    .flatMap(({ egress }) => egress ?? [])
-    .flatMap(({ to, ports }) => (to === undefined ? (ports ?? []) : []));
-  const needed = (container.env ?? []).flatMap(({ name }) => CONNECTS[name] ?? []);
-  const scrapes = policies
-    .flatMap(({ ingress }) => ingress ?? [])
-    .filter(({ ports }) => ports?.[0]?.port === 'metrics');
-  const isNamed = ({ from = [] }: (typeof scrapes)[number]) =>
-    from.length > 0 &&
-    from.every(({ namespaceSelector }) => Object.keys(namespaceSelector?.matchLabels ?? {}).length > 0);
-  return [
-    ...(['Ingress', 'Egress'] as const)
-      .filter((type) => !types.includes(type))
-      .map((type) => `no NetworkPolicy has its ${type}`),
-    ...needed.filter((port) => !out.some((each) => each.port === port)).map((port) => `it may not connect to ${port}`),
-    ...complain(labels['volley-metrics'] === 'true' && scrapes.length === 0, 'no NetworkPolicy lets Prometheus in'),
-    ...complain(!scrapes.every(isNamed), 'its metrics are open to all'),
   ];
 }
 
@@ -318,22 +199,6 @@ function listLacking(one: Workload, other: Workload): string[] {
     }),
   ];
   return listSecrets(other).filter((secret) => !listSecrets(one).includes(secret));
-}
-
-/** What KEDA would refuse, or would do without effect. */
-function checkScaling(manifests: readonly Manifest[]): string[] {
-  const authentications = listSpecs(manifests, 'TriggerAuthentication');
-  return listSpecs(manifests, 'ScaledObject').flatMap(({ spec: { scaleTargetRef: ref, triggers } }) => {
-    const target = manifests.find(({ kind, metadata }) => kind === ref.kind && metadata.name === ref.name);
-    return [
-      ...complain(target === undefined, `there is no ${ref.kind} ${ref.name}`),
-      ...complain(target?.spec !== undefined && 'replicas' in target.spec, 'two say how many replicas there are'),
-      ...triggers.flatMap(({ metadata: { query = '' }, authenticationRef: { name } }) => [
-        ...complain(!/^SELECT [\w ,+()]+ FROM volley\.open_requests$/.test(query), 'its query is not one number'),
-        ...complain(!authentications.some((each) => each.name === name), `there is no TriggerAuthentication ${name}`),
-      ]),
-    ];
-  });
 }
 
 function hasPort({ container }: Workload, port: unknown): boolean {

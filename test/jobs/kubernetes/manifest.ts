@@ -28,15 +28,6 @@ interface Specs {
   NetworkPolicy: INetworkPolicySpec;
   PersistentVolumeClaim: IPersistentVolumeClaimSpec;
   Service: IServiceSpec;
-  ScaledObject: ScaledObjectSpec;
-  TriggerAuthentication: { secretTargetRef: { parameter: string; name: string; key: string }[] };
-}
-
-export interface ScaledObjectSpec {
-  scaleTargetRef: { apiVersion: string; kind: string; name: string };
-  minReplicaCount: number;
-  maxReplicaCount: number;
-  triggers: { type: string; metadata: Labels; authenticationRef: { name: string } }[];
 }
 
 /** A manifest whose pods are to be looked at. */

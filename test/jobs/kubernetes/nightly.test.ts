@@ -63,15 +63,6 @@ describe('failed pods', () => {
 });
 
 describe('the nightly job', () => {
-  test('runs at a stated hour, makes up for a missed start, and keeps the last jobs for a look', () => {
-    const { schedule, startingDeadlineSeconds, successfulJobsHistoryLimit } = nightly.cron!;
-
-    expect(schedule).toMatch(/^\d+ \d+ \* \* \*$/);
-    expect(startingDeadlineSeconds).toBeGreaterThanOrEqual(600);
-    expect(successfulJobsHistoryLimit).toBeGreaterThan(0);
-    expect(nightly.job?.ttlSecondsAfterFinished).toBeGreaterThan(86_400);
-  });
-
   test('keeps all that it has when workers share it', () => {
     const leader = listWorkloads(readOverlay('cluster/leader')).find(({ cron }) => cron?.suspend !== true);
     const { env = [], volumeMounts: mounts = [], args = [], ...container } = nightly.container;
