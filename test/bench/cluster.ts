@@ -1,13 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Client } from 'pg';
 import { startDatabaseProxy } from '../cluster/database-proxy.js';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
-import { Life, sleep, waitFor } from '../kill/life.js';
 import { withSandbox } from '../sandbox/sandbox-process.js';
-import { type BenchOptions, COMMAND } from './bench.js';
-import { runProgram } from './measure.js';
+import { type BenchOptions, COMMAND, runProgram } from './measure.js';
 import { format, printTable } from './table.js';
 import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';
 
@@ -18,7 +15,6 @@ const WORKERS = [1, 2, 4, 8, 16];
 const LONG_SECONDS = 12;
 /** So that start and end of the jobs, which are no matter of the lane, count for little. */
 const LANE_SECONDS = 30;
-const LEASE_SECONDS = 15;
 
 interface Story {
   readonly rows: number;
@@ -47,7 +43,6 @@ export async function benchCluster({ directory }: BenchOptions): Promise<void> {
     await benchWorkers(directory, server);
     await benchLanes(directory, server);
     await benchOverhead(directory, server);
-    await benchTakeover(directory, server);
   } finally {
     await server.close();
   }
@@ -157,44 +152,6 @@ async function benchOverhead(directory: string, server: PostgresServer): Promise
     `cluster: processor time of ${format(story.rows, 0)} requests at 25 a second, without that of the database`,
     ['', 'processor s', '/ plain'],
     [line('plain run', plain), line('leader that sends', led), line('leader and one worker', one)],
-  );
-}
-
-/** From the end of a worker to the moment at which others may have what it held. */
-async function benchTakeover(directory: string, server: PostgresServer): Promise<void> {
-  const url = server.url(await server.createVolleyDatabase());
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  const tookMs = await withSandbox(directory, [SERVER, '500'], async ({ origin, credentials }) => {
-    const limits = { requestsPerSecond: 1800, concurrency: IN_FLIGHT };
-    const story = {
-      rows: 400,
-      limits,
-      answerMs: 500,
-      workers: 0,
-      cluster: { sendHere: false, leaseSeconds: LEASE_SECONDS },
-    };
-    const work = writeStory(join(directory, 'takeover'), story, origin, 1);
-    const env = envOf(credentials.apiKey, url);
-    const leader = new Life(COMMAND, ['run', 'job-1.yaml'], { cwd: work, env });
-    const worker = new Life(COMMAND, ['work', 'job-1.yaml'], { cwd: work, env });
-    const held = async () =>
-      Number((await client.query('select count(*) from volley.part where owner is not null')).rows[0]?.count);
-    await waitFor(worker, () => worker.stderr.includes('"event":"work"'), { timeoutMs: 30_000 });
-    while ((await held()) === 0) await sleep(20);
-    worker.signal('SIGKILL');
-    const startMs = performance.now();
-    while ((await held()) > 0) await sleep(20);
-    const endMs = performance.now();
-    leader.signal('SIGKILL');
-    await leader.ended;
-    return endMs - startMs;
-  });
-  await client.end();
-  printTable(
-    'cluster: from SIGKILL of a worker until others may have what it held',
-    ['lease s', 's'],
-    [[String(LEASE_SECONDS), format(tookMs / 1000)]],
   );
 }
 

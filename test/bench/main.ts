@@ -3,15 +3,13 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import yargs from 'yargs';
 import { hideBin } from 'yargs/helpers';
-import { benchApply } from './apply.js';
-import type { BenchOptions } from './bench.js';
 import { benchCluster, benchDistance } from './cluster.js';
-import { benchContacts } from './contacts.js';
-import { benchMemory } from './memory.js';
+import type { BenchOptions } from './measure.js';
 import { benchPlan } from './plan.js';
 import { benchRate } from './rate.js';
 import { benchResume } from './resume.js';
 import { benchRun } from './run.js';
+import { benchApply, benchContacts } from './sending.js';
 import { benchStart } from './start.js';
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>> = {
@@ -22,7 +20,6 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<void>>
   rate: benchRate,
   resume: benchResume,
   start: benchStart,
-  memory: benchMemory,
   cluster: benchCluster,
   distance: benchDistance,
 };

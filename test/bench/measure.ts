@@ -1,8 +1,21 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sandboxOf } from '../sandbox/sandbox-process.js';
+
+export interface BenchOptions {
+  /** Empty, and removed afterwards. */
+  readonly directory: string;
+  readonly rows: number;
+  readonly runs: number;
+}
+
+/** The built command. */
+export const COMMAND = resolve('dist/cli.js');
+
+export const SANDBOX = sandboxOf(COMMAND);
 
 /** One program on one input: ours, or a rival. */
 export interface Subject {

@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BenchOptions, COMMAND } from './bench.js';
 import { writeRecipients } from './input.js';
-import { measureInTurns, runProgram, type Subject } from './measure.js';
+import { type BenchOptions, COMMAND, measureInTurns, runProgram, type Subject } from './measure.js';
 import { format, formatMb, printTable } from './table.js';
 
 const TEXT = 'Hi {{ first_name }}, {{ offer }} at ACME {{ city }} until Sunday. Your number: {{ customer_id }}.';
@@ -45,7 +44,7 @@ export async function benchPlan({ directory, rows, runs }: BenchOptions): Promis
   if (!hasPython) process.stdout.write('\n(c) Python was skipped: it has no package phonenumbers here.\n');
 }
 
-export function subjectVolley(directory: string, name = 'volley plan'): Subject {
+function subjectVolley(directory: string, name = 'volley plan'): Subject {
   const job = join(directory, 'bench.yaml');
   writePlanJob(job);
   return {
@@ -57,7 +56,7 @@ export function subjectVolley(directory: string, name = 'volley plan'): Subject 
   };
 }
 
-export function writePlanJob(path: string): void {
+function writePlanJob(path: string): void {
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(
     path,

@@ -19,9 +19,8 @@ import {
   requestsFile,
 } from '../../src/plan/format/plan-file.js';
 import { nodeFiles } from '../../src/storage/files.js';
-import { COMMAND } from './bench.js';
 import { writeRecipients } from './input.js';
-import { runProgram } from './measure.js';
+import { COMMAND, runProgram } from './measure.js';
 
 export type SentKind = 'sms' | 'contacts';
 

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type SandboxProcess, withSandbox } from '../sandbox/sandbox-process.js';
-import { type BenchOptions, COMMAND } from './bench.js';
-import { median, runProgram } from './measure.js';
+import { type BenchOptions, COMMAND, median, runProgram } from './measure.js';
 import { copyRun, type JobToPlan, type PlannedJob, planJob } from './planned-job.js';
 import { format, printTable } from './table.js';
 import { type Arrival, achievedPerSecond, worstSecond } from './worst-second.js';

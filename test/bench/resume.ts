@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { JOURNAL_FILE } from '../../src/plan/format/plan-file.js';
 import { Life, sleep, waitFor } from '../kill/life.js';
 import { withSandbox } from '../sandbox/sandbox-process.js';
-import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';
-import { measureInTurns, type Subject } from './measure.js';
+import { type BenchOptions, COMMAND, measureInTurns, SANDBOX, type Subject } from './measure.js';
 import { copyRun, JOB_FILE, type JobToPlan, keepRun, type PlannedJob, planJob, writeJob } from './planned-job.js';
 import { format, printTable } from './table.js';
 

@@ -2,9 +2,8 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Summary } from '../../src/report/summary.js';
 import { withSandbox } from '../sandbox/sandbox-process.js';
-import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';
 import { writeRecipients } from './input.js';
-import { type Measured, measureInTurns, runProgram } from './measure.js';
+import { type BenchOptions, COMMAND, type Measured, measureInTurns, runProgram, SANDBOX } from './measure.js';
 import { JOB_FILE, writeJob } from './planned-job.js';
 import { format, formatMb, printTable } from './table.js';
 

@@ -4,23 +4,41 @@ import { fileURLToPath } from 'node:url';
 import { isRowStep } from '../../src/job/job.js';
 import { kindOf } from '../../src/kinds/kinds.js';
 import { type SandboxProcess, withSandbox } from '../sandbox/sandbox-process.js';
-import { SANDBOX } from './bench.js';
-import { type Measured, measureInTurns, runProgram, type Subject } from './measure.js';
-import { copyRun, type PlannedJob } from './planned-job.js';
+import { type BenchOptions, type Measured, measureInTurns, runProgram, SANDBOX, type Subject } from './measure.js';
+import { copyRun, type PlannedJob, planJob } from './planned-job.js';
 import type { Sending } from './rivals/read-bodies.js';
 import { format, formatMb, printTable } from './table.js';
 
-/** How many are posted in a second, and what they are called. */
-export interface Unit {
-  readonly name: string;
-  readonly count: number;
+/** Enough for ten seconds and more of requests of one row; the rate does not change after that. */
+const MOST_CONTACTS = 50_000;
+
+/** SMS in batches of 1,000: journaled and synced against the bare posting of the same bytes. */
+export async function benchApply({ directory, rows, runs }: BenchOptions): Promise<void> {
+  // What a step of SMS gets that names none.
+  const limits = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 8 };
+  const job = await planJob(directory, { kind: 'sms', rows, limits });
+  const title = `apply: ${format(job.messages, 0)} messages in ${format(job.requests, 0)} requests, 8 at once`;
+  await compareSending(job, { title, unit: { name: 'messages', count: job.messages }, concurrency: 8, runs });
+}
+
+/** One request a row: an intent and an outcome are synced for each. */
+export async function benchContacts({ directory, rows, runs }: BenchOptions): Promise<void> {
+  const limits = { requestsPerSecond: 1800, concurrency: 64 };
+  const job = await planJob(directory, { kind: 'contacts', rows: Math.min(rows, MOST_CONTACTS), limits });
+  const title = `contacts: ${format(job.requests, 0)} requests of one row, 64 at once`;
+  await compareSending(job, { title, unit: { name: 'requests', count: job.requests }, concurrency: 64, runs });
+}
+
+interface Comparison {
+  readonly title: string;
+  /** How many are posted in a second, and what they are called. */
+  readonly unit: { readonly name: string; readonly count: number };
+  readonly concurrency: number;
+  readonly runs: number;
 }
 
 /** Sends a planned job without limits of rate, and the same bytes with rivals; each run meets a sandbox of its own. */
-export async function compareSending(
-  job: PlannedJob,
-  { title, unit, concurrency, runs }: { title: string; unit: Unit; concurrency: number; runs: number },
-): Promise<void> {
+async function compareSending(job: PlannedJob, { title, unit, concurrency, runs }: Comparison): Promise<void> {
   const subjects = [
     subjectApply(job),
     subjectRival('(a) undici Pool without a journal: the ceiling', 'apply-ceiling.js', { job, concurrency }),
@@ -43,7 +61,7 @@ export async function compareSending(
 }
 
 /** `seconds` is from the first request to the last answer, `wholeSeconds` the process with its start, outputs and summary. */
-export function subjectApply(job: PlannedJob): Subject {
+function subjectApply(job: PlannedJob): Subject {
   return {
     name: 'volley apply, limits lifted',
     measure: () =>

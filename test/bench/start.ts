@@ -1,9 +1,16 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { withSandbox } from '../sandbox/sandbox-process.js';
-import { type BenchOptions, COMMAND, SANDBOX } from './bench.js';
 import { writeRecipients } from './input.js';
-import { measureInTurns, type Program, runProgram, type Subject } from './measure.js';
+import {
+  type BenchOptions,
+  COMMAND,
+  measureInTurns,
+  type Program,
+  runProgram,
+  SANDBOX,
+  type Subject,
+} from './measure.js';
 import { JOB_FILE, writeJob } from './planned-job.js';
 import { format, printTable } from './table.js';
 
