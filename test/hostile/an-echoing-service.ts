@@ -2,22 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** How the service answers everything. */
-export type Manner =
-  | 'takes'
-  | 'rejects each row'
-  | 'refuses'
-  | 'refuses the key'
-  | 'forbids'
-  | 'redirects'
-  | 'turns away'
-  | 'is down'
-  | 'fails'
-  | 'answers with a page'
-  | 'answers with nothing that was sent'
-  | 'breaks off'
-  | 'sends a header that is too long';
-
-export const MANNERS: readonly Manner[] = [
+export const MANNERS = [
   'takes',
   'rejects each row',
   'refuses',
@@ -31,6 +16,12 @@ export const MANNERS: readonly Manner[] = [
   'answers with nothing that was sent',
   'breaks off',
   'sends a header that is too long',
+] as const;
+export type Manner = (typeof MANNERS)[number];
+
+/** One for each way in which a single call may end. */
+export const ENDS: readonly Manner[] = [
+  ...(['takes', 'refuses', 'refuses the key', 'redirects', 'turns away', 'answers with a page'] as const),
 ];
 
 const STATUS_OF: Partial<Record<Manner, number>> = {

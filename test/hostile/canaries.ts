@@ -1,9 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { describeFailure, formatError } from '../../src/command/failure.js';
+import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
 import { escapeJson } from '../../src/ports/log.js';
+import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
+import { planJob, runJob } from '../command/give-verb.js';
+import { aFastDirectory } from './a-fast-directory.js';
 
 /** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
 export const SECRETS = {
@@ -46,11 +51,7 @@ function inspectBytes(text: string): string {
 }
 
 export function holdsSecret(text: string): boolean {
-  return holdsOneOf(Object.values(SECRETS), text);
-}
-
-export function holdsOneOf(secrets: readonly string[], text: string): boolean {
-  return secrets.some((secret) => formsOf(secret).some((form) => text.includes(form)));
+  return Object.values(SECRETS).some((secret) => formsOf(secret).some((form) => text.includes(form)));
 }
 
 /** Its national part is enough. */
@@ -76,6 +77,31 @@ export function readAll(directory: string): [string, string][] {
       const path = join(entry.parentPath, entry.name);
       return [path.slice(directory.length + 1), readFileSync(path, 'utf8')];
     });
+}
+
+/** Of a job in a directory of its own, with these files: what `check`, `plan` and `run` of it hold that they must not. */
+export async function findLeaksOfJob(
+  text: string,
+  files: Readonly<Record<string, string>>,
+  options: Omit<Parameters<typeof findLeaks>[1], 'isTerminal'> = {},
+): Promise<string[]> {
+  const { directory, remove } = aFastDirectory();
+  onTestFinished(remove);
+  for (const [name, content] of Object.entries({ ...files, 'sale.yaml': text })) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), content);
+  }
+  const flags = { job: join(directory, 'sale.yaml'), json: undefined };
+  const commands = [
+    (terminal: Terminal) => runVerb('check', check, { ...flags, online: false }, terminal),
+    (terminal: Terminal) => planJob(flags, terminal),
+    (terminal: Terminal) => runJob(flags, terminal),
+  ];
+  const leaks: string[] = [];
+  for (const [at, command] of commands.entries())
+    leaks.push(...(await findLeaks(command, { ...options, isTerminal: at !== 1 })));
+  for (const [path, written] of readAll(join(directory, 'out'))) if (holdsSecret(written)) leaks.push(path);
+  return [...new Set(leaks)];
 }
 
 /** What the streams of a command hold that they must not; `isLeak` says what must not stand in a log or an error. */

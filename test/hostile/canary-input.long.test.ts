@@ -1,13 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { runVerb } from '../../src/command/runner.js';
-import type { Terminal } from '../../src/command/terminal.js';
-import { check } from '../../src/verbs/check.js';
-import { planJob, runJob } from '../command/give-verb.js';
+import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aFastDirectory } from './a-fast-directory.js';
-import { findLeaks, holdsNumber, NUMBER } from './canaries.js';
+import { findLeaksOfJob, holdsNumber, NUMBER } from './canaries.js';
 
 const DIGITS = NUMBER.slice(1);
 const NATIONAL = NUMBER.slice(3);
@@ -73,28 +66,9 @@ const PLACES: Readonly<Record<string, Planted>> = {
   'a sender that is too long': { files: {}, steps: [sms({ template: { source: `${NUMBER}${DIGITS}`, text: 'Hi' } })] },
 };
 
-const checkJob = (flags: { job: string; json: undefined }, terminal: Terminal) =>
-  runVerb('check', check, { ...flags, online: false }, terminal);
-
-async function findLeaksOf({ files, steps = [sms()] }: Planted, isLeak = holdsNumber): Promise<string[]> {
-  const { directory, remove } = aFastDirectory();
-  onTestFinished(remove);
-  const job = join(directory, 'sale.yaml');
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), text);
-  }
-  writeFileSync(
-    job,
-    JSON.stringify({ service: { sandbox: true }, steps: steps.length > 0 ? steps : [sms()], output: 'out' }),
-  );
-  const flags = { job, json: undefined };
-  const leaks = [
-    ...(await findLeaks((terminal) => checkJob(flags, terminal), { isTerminal: true, isLeak })),
-    ...(await findLeaks((terminal) => planJob(flags, terminal), { isTerminal: false, isLeak })),
-    ...(await findLeaks((terminal) => runJob(flags, terminal), { isTerminal: true, isLeak })),
-  ];
-  return [...new Set(leaks)];
+function findLeaksOf({ files, steps = [] }: Planted, isLeak = holdsNumber): Promise<string[]> {
+  const job = { service: { sandbox: true }, steps: steps.length > 0 ? steps : [sms()], output: 'out' };
+  return findLeaksOfJob(JSON.stringify(job), files, { isLeak });
 }
 
 describe('a number of a person', () => {

@@ -1,12 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { runVerb } from '../../src/command/runner.js';
-import type { Terminal } from '../../src/command/terminal.js';
-import { check } from '../../src/verbs/check.js';
-import { planJob, runJob } from '../command/give-verb.js';
-import { aFastDirectory } from './a-fast-directory.js';
-import { findLeaks, holdsSecret, readAll, SECRETS } from './canaries.js';
+import { describe, expect, test } from 'vitest';
+import { findLeaksOfJob, SECRETS } from './canaries.js';
 
 const SECRET = SECRETS.CONNECT_KEY;
 const QUOTED = JSON.stringify(SECRET);
@@ -53,24 +46,9 @@ const SOURCES: Readonly<Record<string, { env?: Readonly<Record<string, string>>;
   'a file that is far too long': { file: SECRET.repeat(1000) },
 };
 
-const checkJob = (flags: { job: string; json: undefined }, terminal: Terminal) =>
-  runVerb('check', check, { ...flags, online: false }, terminal);
-
-async function findLeaksOf(text: string, env: Readonly<Record<string, string>>, file?: string): Promise<string[]> {
-  const { directory, remove } = aFastDirectory();
-  onTestFinished(remove);
-  const job = join(directory, 'sale.yaml');
-  writeFileSync(job, text);
-  writeFileSync(join(directory, 'people.csv'), 'mobile\n+6591234567\n');
-  mkdirSync(join(directory, 'keys'));
-  if (file !== undefined) writeFileSync(join(directory, 'keys/sms'), file);
-  const leaks: string[] = [];
-  const flags = { job, json: undefined };
-  for (const [index, command] of [checkJob, planJob, runJob].entries()) {
-    leaks.push(...(await findLeaks((terminal) => command(flags, terminal), { isTerminal: index !== 1, env })));
-  }
-  for (const [path, written] of readAll(join(directory, 'out'))) if (holdsSecret(written)) leaks.push(path);
-  return leaks;
+function findLeaksOf(text: string, env: Readonly<Record<string, string>>, file?: string): Promise<string[]> {
+  const files = { 'people.csv': 'mobile\n+6591234567\n', ...(file !== undefined && { 'keys/sms': file }) };
+  return findLeaksOfJob(text, files, { env });
 }
 
 describe('a secret', () => {

@@ -8,7 +8,7 @@ import { apply, createService, type Log, plan, type Service, type WrittenJob } f
 import { someBases } from '../library/a-service.js';
 import { oneIn } from '../one-in.js';
 import { aFastDirectory } from './a-fast-directory.js';
-import { type Manner, startEchoingService } from './an-echoing-service.js';
+import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
 
 /** What a program got from the library: its log, its notices, and what was thrown, with all that `inspect` shows of it. */
@@ -78,11 +78,6 @@ test.each([
   ],
   ['a key that is a number', 'name,mobile\nAnn,1\n', smsStep({ [NUMBER]: 1 })],
   ['a file named for a number', 'name,mobile\nAnn,1\n', smsStep({ input: { files: `${NUMBER}.csv` } })],
-  [
-    'several problems',
-    'name,mobile\nAnn,1\n',
-    smsStep({ destination: NUMBER, input: { files: [`${NUMBER}.csv`, `${NUMBER}.gz`] } }),
-  ],
 ])('plan rejects for %s without a number in what it throws or logs', async (_, people, step) => {
   const program = aProgram();
   const directory = aFolder(people);
@@ -93,17 +88,7 @@ test.each([
   expect(program.leaks()).toEqual([]);
 });
 
-/** One for each way in which a call may end. */
-const MANNERS: readonly Manner[] = [
-  'takes',
-  'refuses',
-  'refuses the key',
-  'redirects',
-  'turns away',
-  'answers with a page',
-];
-
-describe.each(oneIn(2, MANNERS))('before a service that repeats the key and a number, and %s', (manner) => {
+describe.each(oneIn(2, ENDS))('before a service that repeats the key and a number, and %s', (manner) => {
   test('plan and apply throw and log no secret and no number', async () => {
     const program = aProgram();
     const directory = aFolder(`name,mobile\nAnn,${NUMBER}\n`);

@@ -49,11 +49,7 @@ describe('keys of an NDJSON file', () => {
 describe('headers that JavaScript knows', () => {
   const runWhole = useWholeJobs();
 
-  test('__proto__, constructor and prototype refuse the file; toString and its like are names as others', async () => {
-    const [proto, ...others] = await readRefused(aFile(directory, '__proto__,constructor,prototype,a\n1,2,3,4\n'));
-    expect(proto).toBe('people.csv:1: column 1 is named __proto__, expected another name');
-    expect(others).toHaveLength(2);
-
+  test('toString and its like are names as others', async () => {
     const names = ['toString', 'hasOwnProperty', 'valueOf', 'length', '__defineGetter__', 'then'];
     const { summary, taken } = await runWhole({
       files: { 'people.csv': `mobile,${names.join(',')}\n+6591234567,1,2,3,4,5,6\n+6591234568,,,,,,\n` },
