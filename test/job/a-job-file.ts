@@ -84,8 +84,3 @@ export function refusalOf(text: string, file = 'sale.yaml', options?: Parameters
   }
   throw new Error('The job was accepted, expected a refusal');
 }
-
-/** `3:5 message`, for tests of the place. */
-export function placesOf(text: string): string[] {
-  return refusalOf(text).problems.map(({ where, message }) => `${where.replace('sale.yaml:', '')} ${message}`);
-}

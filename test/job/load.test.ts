@@ -12,7 +12,6 @@ import {
   anSmsStep,
   aService,
   inputOf,
-  placesOf,
 } from './a-job-file.js';
 
 const WHOLE = `
@@ -188,37 +187,6 @@ describe('a faultless job', () => {
 
   test('may begin with a byte order mark, and name its schema', () => {
     expect(parseJob(`\uFEFF${aJobFile({ $schema: 'job.schema.json' })}`, 'sale.yaml').name).toBe('sale');
-  });
-});
-
-describe('a refusal', () => {
-  test('carries every problem of the file at once, in the order of the file, with line and column', () => {
-    const text = `sevice: {}
-service:
-  region: asiaa
-  account: 12345
-  credentials: { apiKey: { env: KEY } }
-steps:
-  - kind: sms
-    input: { files: a.csv, country: UK }
-    template:
-      text: Hello
-    batchSize: 20000
-  - kind: contacts
-    input: { files: b.csv }
-    fields: { firstName: first }
-service: {}
-`;
-    expect(placesOf(text)).toEqual([
-      '1:1 "sevice" is not a key of a job file, expected service',
-      '3:3 service.region is "asiaa", expected one of asia, europe, indonesia, north-america',
-      '4:3 service.account is 12345 (a number), expected text',
-      '7:5 steps[0].destination is missing, expected text',
-      '8:28 steps[0].input.country is "UK", expected GB, the code of the United Kingdom',
-      '11:5 steps[0].batchSize is 20000, expected at most 10000',
-      expect.stringContaining('14:5 steps[1].fields maps no address, expected at least one of msisdn, email'),
-      '15:1 service is written twice, expected once',
-    ]);
   });
 });
 
