@@ -12,6 +12,7 @@ import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { aJob } from './a-job.js';
 import { type Ended, Running, type Start as Starting } from './command.js';
 import { type InProcess, runCommandInProcess } from './command-in-process.js';
+import { readFailure } from './failure.js';
 import { closeAfterFile } from './opened.js';
 
 /** The command's end, with what it printed on stdout. */
@@ -60,6 +61,11 @@ export class Workspace {
     this.write(name, JSON.stringify(job));
   }
 
+  /** The job as it is from now on: `aJob` with these changes. */
+  change(changes: Parameters<typeof aJob>[1] = {}, name?: string): void {
+    this.writeJob(aJob(this, changes), name);
+  }
+
   /** Names of the directories in that of the job `sale`: its runs, and what a plan that was cut short left behind. */
   directories(): string[] {
     return readdirSync(this.path('out/sale'), { withFileTypes: true })
@@ -80,6 +86,11 @@ export class Workspace {
   /** The run directory of a plan id. */
   runOf(plan: string): string {
     return `out/sale/${this.runs().find((name) => readRunName(name) === plan)}`;
+  }
+
+  /** The directory of its first run, or of its only one. */
+  firstRun(): string {
+    return `out/sale/${this.runs()[0]}`;
   }
 
   start(args: readonly string[], { env, ...start }: Start = {}): Running {
@@ -111,6 +122,43 @@ export class Workspace {
   /** `volley run job.yaml` */
   run(...flags: string[]): Promise<Finished> {
     return this.volley('run', 'job.yaml', ...flags);
+  }
+
+  /** What a command prints on stdout, as an object. */
+  async told(...args: string[]): Promise<ReturnType<typeof JSON.parse>> {
+    return JSON.parse((await this.volley(...args)).stdout);
+  }
+
+  /** What a command prints that ends without its result. */
+  async refused(...args: string[]): Promise<ReturnType<typeof readFailure>> {
+    return readFailure(await this.volley(...args));
+  }
+
+  /** Plans the job; gives the directory of its plan. */
+  async plan(...flags: string[]): Promise<string> {
+    return (await this.told('plan', 'job.yaml', ...flags)).directory;
+  }
+
+  /** What `volley retry` prints. */
+  retry(run: string, only: string, ...flags: string[]): ReturnType<Workspace['told']> {
+    return this.told('retry', run, '--only', only, ...flags);
+  }
+
+  /** Sends what a retry takes. */
+  async resend(run: string, only: string, ...flags: string[]): Promise<Finished> {
+    const { state, directory } = await this.retry(run, only, ...flags);
+    if (state !== 'planned') throw new Error(`There is nothing to send again: ${state}`);
+    return this.volley('apply', directory);
+  }
+
+  /** Decides on so many rows in doubt of a run. */
+  settle(run: string, assume: 'sent' | 'not-sent', rows: number): Promise<Finished> {
+    return this.volley('settle', run, '--assume', assume, '--confirm', String(rows));
+  }
+
+  /** The messages of a number, as `volley people show` has them. */
+  async messagesTo(number: string): Promise<{ state: string; text: string }[]> {
+    return (await this.told('people', 'show', 'job.yaml', number)).messages;
   }
 
   setFaults(...faults: FaultInput[]): void {

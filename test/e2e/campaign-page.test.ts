@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
-import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
@@ -18,13 +18,13 @@ async function reportCampaign(workspace: Workspace) {
 test('rejected, retried and corrected rows are one campaign: each row counts once, as the ledger has it', async () => {
   const { workspace } = await aStoppedRun();
   await workspace.run();
-  const first = workspace.runOf(workspace.plans()[0] ?? '');
+  const first = workspace.firstRun();
   await workspace.volley('settle', first, '--assume', 'not-sent', '--confirm', '10');
   const before = await reportCampaign(workspace);
   expect(before.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 }, missing: [] });
-  expect(before.printed.runs).toEqual([JSON.parse((await workspace.volley('status', first)).stdout).plan]);
+  expect(before.printed.runs).toEqual([(await workspace.told('status', first)).plan]);
 
-  const retried = JSON.parse((await workspace.volley('retry', first, '--only', 'not-sent')).stdout);
+  const retried = await workspace.told('retry', first, '--only', 'not-sent');
   const planned = await reportCampaign(workspace);
   expect(planned.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 } });
   await workspace.volley('apply', retried.directory);
@@ -54,10 +54,10 @@ test('corrected rejections that come back, and what a filter had left out, count
   const columns = Object.keys(bad ?? {});
   const line = (row: object) => `${columns.map((name) => `"${Object(row)[name]}"`).join(',')}\n`;
   workspace.write('fixed.csv', `${columns.join(',')}\n${line({ ...bad, mobile: '+6591000077' })}${line(worse ?? {})}`);
-  workspace.writeJob(aJob(workspace, { steps: [stepOf('people.csv', 'fixed.csv')] }));
+  workspace.change({ steps: [stepOf('people.csv', 'fixed.csv')] });
   const second = await workspace.run();
   expect(second.summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   const directory = ran.summary.directory;
   const third = JSON.parse(
     (await workspace.volley('retry', directory, '--only', 'filtered', '--job', 'job.yaml')).stdout,
@@ -85,16 +85,16 @@ test('who opted out since stands in the summary and on the page: once it was sen
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(10));
   workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${numberOf(10)},out,2020-01-01T00:00:00.000Z,ann,STOP\n`);
-  workspace.writeJob(aJob(workspace, { optOuts: 'opt-outs.csv' }));
+  workspace.change({ optOuts: 'opt-outs.csv' });
   const { summary } = await workspace.run();
   expect(summary).toMatchObject({ balance: { accepted: 9 }, optedOutSince: 0 });
   const later = (person: number, what: string) => `${numberOf(person)},${what},2099-01-01T00:00:00.000Z,ann,\n`;
   workspace.append('opt-outs.csv', [later(1, 'out'), later(2, 'out'), later(2, 'in'), later(77, 'out')].join(''));
 
-  const report = JSON.parse((await workspace.volley('report', 'job.yaml')).stdout);
+  const report = await workspace.told('report', 'job.yaml');
   expect(report.optedOutSince).toBe(1);
   expect(cellsOf(readFileSync(`${summary.directory}/report.html`, 'utf8'))).toContain('opted out since 1');
   expect((await reportCampaign(workspace)).page).toContain('opted out since 1');
   workspace.write('opt-outs.csv', 'no list');
-  expect(JSON.parse((await workspace.volley('report', 'job.yaml')).stdout)).not.toHaveProperty('optedOutSince');
+  expect(await workspace.told('report', 'job.yaml')).not.toHaveProperty('optedOutSince');
 });

@@ -3,7 +3,6 @@ import type { Area } from '../../src/domain/areas.js';
 import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { aJobOfAreas } from './area-jobs.js';
-import { readFailure } from './failure.js';
 
 const INPUT = { files: ['people.csv'], country: 'SG' };
 const STEPS: Readonly<Record<Area, object>> = {
@@ -37,7 +36,7 @@ test('check --online tries the key of each area, changes and sends nothing; with
   expect(stdout).toContain('Job sale can be planned');
   expect(stdout.match(/^ {2}\w+: the service takes .*; nothing was sent$/gm)).toHaveLength(AREAS.length);
   expect(code).toBe(0);
-  const object = JSON.parse((await workspace.volley('check', 'job.yaml', '--online')).stdout);
+  const object = await workspace.told('check', 'job.yaml', '--online');
   expect(object.online).toHaveLength(AREAS.length);
   expect(await workspace.ledger()).toEqual([]);
   expect(workspace.requests().map(({ method }) => method)).toEqual([...AREAS, ...AREAS].map(() => 'GET'));
@@ -48,7 +47,7 @@ test('check --online says which keys are wrong, and where they come from', async
   const ownOf = (area: Area) => (area === 'campaign' ? { username: 'acme', dataToken: wrong } : { apiKey: wrong });
   const workspace = await aJobWith(Object.fromEntries(AREAS.map((area) => [area, ownOf(area)])));
 
-  const failure = readFailure(await workspace.volley('check', 'job.yaml', '--online'));
+  const failure = await workspace.refused('check', 'job.yaml', '--online');
 
   expect(failure).toMatchObject({ exitCode: 2, error: { code: 'bad-input' } });
   expect(failure.error.problems).toHaveLength(AREAS.length);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aJob, people } from './a-job.js';
+import { people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -18,11 +18,11 @@ async function aStoppedRun(): Promise<Stopped> {
     { kind: 'status-401', area: 'sms', nth: 3 },
   );
   workspace.write('people.csv', people(40));
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toMatchObject([4, { accepted: 10, inDoubt: 10, unprocessed: 20 }]);
   workspace.setFaults();
-  return { workspace, directory: `out/sale/${workspace.runs()[0]}` };
+  return { workspace, directory: workspace.firstRun() };
 }
 
 /** Every command that would go on from what the journal says. */

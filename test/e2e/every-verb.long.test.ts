@@ -195,9 +195,9 @@ async function anEndedRun(): Promise<{ workspace: Workspace; run: string }> {
     { kind: 'reset-after', nth: 2 },
   );
   workspace.write('people.csv', people(50));
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   expect((await workspace.run()).code).toBe(3);
-  return { workspace, run: `out/sale/${workspace.runs()[0]}` };
+  return { workspace, run: workspace.firstRun() };
 }
 
 test('every verb on a job or a run writes one JSON object where the disk is full (75) and where it fails unexpectedly (4); a person reads it on stderr', async () => {
@@ -235,14 +235,14 @@ describe.concurrent('one JSON object on stdout', () => {
       ['plan', null],
     ]);
     expect(JSON.parse(ended.stdout)).toMatchObject({ job: 'sale', plan: workspace.plans()[0], steps: [{ number: 1 }] });
-    const applied = readFailure(await workspace.volley('apply', `out/sale/${workspace.runs()[0]}`));
+    const applied = await workspace.refused('apply', workspace.firstRun());
     expect(applied).toMatchObject({ state: 'stopped', exitCode: 4, error: { code: 'guard' } });
   });
 
   test('a copy of a run is refused with one', async () => {
     const { workspace, run } = await anEndedRun();
     cpSync(workspace.path(run), workspace.path('copy'), { recursive: true });
-    expect(readFailure(await workspace.volley('status', 'copy'))).toMatchObject({
+    expect(await workspace.refused('status', 'copy')).toMatchObject({
       exitCode: 2,
       error: { code: 'bad-plan' },
     });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 import { COMMAND, type Ended } from './command.js';
@@ -86,7 +86,7 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
     async (name, error, nth) => {
       const workspace = await aJobOf({ batchSize: 2 });
       await workspace.volley('plan', 'job.yaml');
-      const journal = workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
+      const journal = workspace.path(`${workspace.firstRun()}/journal.ndjson`);
       const inject = [`-e`, `trace=${name}`, '-e', `inject=${name}:error=${error}:when=${nth}`];
 
       const ended = await runUnder(
@@ -209,7 +209,7 @@ async function aJobOf(step: object): Promise<Workspace> {
   workspace.write('people.csv', people(PEOPLE));
   const limits = { requestsPerSecond: 1000, concurrency: 3 };
   // Without a connection nothing is sent, and this long it is tried.
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ limits, ...step })], service: { giveUpAfterSeconds: 1 } }));
+  workspace.change({ steps: [anSmsStep({ limits, ...step })], service: { giveUpAfterSeconds: 1 } });
   return workspace;
 }
 

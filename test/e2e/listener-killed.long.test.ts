@@ -12,7 +12,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
 import { Client } from '../sandbox/sandbox-client.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
 import { Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { type Running, until } from './command.js';
@@ -27,8 +27,8 @@ test('120 messages, the listener of their run killed four times: each receipt is
   const port = await aPortToComeBackTo();
   workspace.write('people.csv', people(120));
   const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: `http://127.0.0.1:${port}/` };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })] }));
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  workspace.change({ steps: [anSmsStep({ template })] });
+  const { directory } = await workspace.told('plan', 'job.yaml');
   const listener = new ListenerProcess(workspace, directory, port);
   await listener.start();
 
@@ -60,7 +60,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
     numbersOf(120).map((mobile) => ({ mobile, _umid: umidOf.get(mobile), _state: 'delivered' })),
   );
   expect(sent).toHaveLength(120);
-  expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+  expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
   expect(workspace.requests()).toHaveLength(12);
   const settled: Summary = JSON.parse(readFileSync(join(directory, 'summary.json'), 'utf8'));
   expect(settled).toMatchObject({ exitCode: 0, balance: { accepted: 120, inDoubt: 0 } });

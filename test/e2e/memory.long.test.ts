@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 
 const FEW = 5000;
@@ -19,7 +19,7 @@ test(`plan, and apply with its report, take no more memory for ${MANY} rows than
   const workspace = await aWorkspace();
   workspace.write('watch.mjs', WATCH);
   const limits = { requestsPerSecond: 100, messagesPerSecond: 25_000, concurrency: 4 };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1000, limits })] }));
+  workspace.change({ steps: [anSmsStep({ batchSize: 1000, limits })] });
   const measure = async (rows: number) => {
     workspace.write('people.csv', people(rows, 1 + rows));
     const plan = await peakOf(workspace, 'plan', 'job.yaml');

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../cluster/postgres-server.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 
 const AT = /metrics are at (http:\S+?)\/metrics/;
@@ -25,7 +25,7 @@ const sms = (workspace: Workspace) => workspace.requests().filter(({ area }) => 
 
 test('a worker shows at a port what it sends while it sends', async () => {
   const { workspace, start } = await aCluster({ kind: 'latency', area: 'sms', nth: 5, delayMs: 600_000 });
-  workspace.writeJob(aJob(workspace, { cluster: { ...CLUSTER, sendHere: false }, steps: STEPS }));
+  workspace.change({ cluster: { ...CLUSTER, sendHere: false }, steps: STEPS });
   const worker = start('work', 'job.yaml', '--until-done', '--metrics-port', '0');
   const origin = await worker.finds(AT);
   const idle = await scrape(origin);

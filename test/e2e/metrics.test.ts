@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Summary } from '../../src/report/summary.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
-import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
+import { aContactsStep, anSmsStep, people } from './a-job.js';
 import { aJobFor, aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { needPromtool } from './of-the-machine.js';
@@ -68,7 +68,7 @@ test('the figures of a run are those of its summary and of the service', async (
 test('rows in doubt are those of all runs of the job, until they are settled; the last success stays', async () => {
   const workspace = await aWorkspaceInProcess();
   workspace.write('inbox/1.csv', people(3));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] }));
+  workspace.change({ steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] });
   expect((await workspace.run('--metrics-file', FILE)).code).toBe(0);
   const success = sumOf(read(workspace), 'volley_last_success_timestamp_seconds');
   expect(success).toBeGreaterThan(0);
@@ -95,7 +95,7 @@ test('rows in doubt are those of all runs of the job, until they are settled; th
 test('a port shows a run while it lives; another process on the job is refused, and leaves the file as it is', async () => {
   const workspace = await aWorkspace({ kind: 'latency', area: 'sms', nth: 2, delayMs: 600_000 });
   workspace.write('people.csv', people(30));
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   const running = workspace.start(['run', 'job.yaml', '--metrics-port', '0', '--metrics-file', FILE]);
   const origin = await running.finds(METRICS_AT);
   await until(() => workspace.requests().length === 2);

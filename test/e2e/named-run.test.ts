@@ -1,10 +1,9 @@
 import { cpSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
-import { aJob, people } from './a-job.js';
+import { people } from './a-job.js';
 import { aRunThatEndedEarly } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
 
 /** A job with a finished run, then a stopped one with rows in doubt, then a plan that was not applied. */
 async function aJobWithRuns(
@@ -21,7 +20,7 @@ async function aJobWithRuns(
     return name;
   };
   workspace.write('people.csv', people(20));
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   expect((await workspace.run()).code).toBe(0);
   const first = note();
   workspace.write('people.csv', people(20, 100));
@@ -49,7 +48,7 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
   test.each(['job.yaml', 'out/sale'])('report, retry and settle %s take the newest that was begun', async (named) => {
     expect((await objectOf('report', named)).plan).toBe(second);
     expect((await objectOf('retry', named, '--only', 'rejected')).retryOf).toBe(second);
-    const refused = readFailure(await workspace.volley('settle', named, '--assume', 'sent', '--confirm', '3'));
+    const refused = await workspace.refused('settle', named, '--assume', 'sent', '--confirm', '3');
     expect(refused.error.message).toMatch(/\b10\b/);
   });
 
@@ -59,7 +58,7 @@ describe('a verb on a run takes a job file, and the directory of a job', async (
   });
 
   test('apply takes a run directory alone, and says what to do with a job file', async () => {
-    const { error, exitCode } = readFailure(await workspace.volley('apply', 'job.yaml'));
+    const { error, exitCode } = await workspace.refused('apply', 'job.yaml');
     expect([exitCode, error.code]).toEqual([2, 'bad-plan']);
     expect(error.message).toContain('it is a file, expected a run directory');
   });
@@ -69,15 +68,15 @@ test('a verb on a run is refused a data file, nothing, a directory without a run
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
   workspace.write('empty/.keep', '');
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   for (const verb of ['status', 'report', 'apply']) {
     for (const path of ['people.csv', 'nothing', 'people.csv/below', 'empty']) {
-      const { exitCode, error } = readFailure(await workspace.volley(verb, path));
+      const { exitCode, error } = await workspace.refused(verb, path);
       expect([path, exitCode]).toEqual([path, 2]);
       expect(error.message).toContain(path);
     }
   }
-  const { exitCode, error } = readFailure(await workspace.volley('status', 'job.yaml'));
+  const { exitCode, error } = await workspace.refused('status', 'job.yaml');
   expect([exitCode, error.code, error.message]).toEqual([2, 'bad-plan', expect.stringContaining('there is no run in')]);
 });
 
@@ -86,14 +85,13 @@ test.each([
   ['in a file system of the kernel', '/proc/volley/out', 'ENOENT'],
 ])('an output directory %s is refused: 2, with the path, and nothing is sent', async (_, output, errno) => {
   const workspace = await aJobFor(people(3), { output });
-  const { state, exitCode, error } = readFailure(await workspace.run());
+  const { state, exitCode, error } = await workspace.refused('run', 'job.yaml');
   expect([state, exitCode, error.code]).toEqual(['refused', 2, errno]);
   expect(error.message).toContain(output.split('/').at(output.startsWith('/') ? 1 : 0));
   expect(workspace.requests()).toEqual([]);
 });
 
-const objectOf = async (workspace: Workspace, ...args: string[]) =>
-  JSON.parse((await workspace.volley(...args)).stdout);
+const objectOf = async (workspace: Workspace, ...args: string[]) => await workspace.told(...args);
 
 test('two directories that end in one plan id are refused by every command that uses the run, until one is gone', async () => {
   const { workspace, run } = await aRunThatEndedEarly();
@@ -111,7 +109,7 @@ test('two directories that end in one plan id are refused by every command that 
       ['status', copy],
       ['retry', copy, '--only', 'unprocessed'],
     ]) {
-      const { exitCode, error } = readFailure(await workspace.volley(verb ?? '', ...args));
+      const { exitCode, error } = await workspace.refused(verb ?? '', ...args);
       expect([exitCode, error.code], `${verb}: ${error.message}`).toEqual([2, 'bad-plan']);
       expect(error.message).toContain(`Cannot use run ${plan}: `);
       expect(error.message).toContain(run);
@@ -147,7 +145,7 @@ test('a run whose directory is gone is listed with what the memory knows, a dama
   rmSync(workspace.path(workspace.runOf(first)), { recursive: true });
   workspace.write(`${workspace.runOf(second)}/plan.json`, '{}');
 
-  const runs = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout).runs as { run: string }[];
+  const runs = (await workspace.told('runs', 'job.yaml')).runs as { run: string }[];
 
   expect(runs.find(({ run }) => run === first)).toMatchObject({
     ...{ state: 'gone', exitCode: 0, bytes: 0, balance: { read: 20, accepted: 20 }, files: ['people.csv'] },

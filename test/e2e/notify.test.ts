@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { anInbox } from './an-inbox.js';
 
@@ -11,7 +11,7 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   const posted = () => JSON.parse(bodies.at(-1) ?? '{}');
   const notify = { url, on: ALL };
   const step = (input = {}) => anSmsStep({ input: { files: 'inbox/*.csv', ...input } });
-  workspace.writeJob(aJob(workspace, { notify, steps: [step()] }));
+  workspace.change({ notify, steps: [step()] });
   workspace.write('inbox/1.csv', `${people(2)}Nobody,12\n`);
 
   const first = await workspace.run();
@@ -35,18 +35,18 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
 
   workspace.write('inbox/2.csv', people(2, 10));
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 });
-  const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  const planned = await workspace.told('plan', 'job.yaml');
   expect((await workspace.volley('apply', planned.directory)).code).toBe(3);
   expect(posted()).toMatchObject({ event: 'in-doubt', command: 'apply', run: planned.plan, exitCode: 3, openDoubt: 2 });
   workspace.setFaults();
 
   workspace.write('inbox/3.csv', people(2, 20));
-  workspace.writeJob(aJob(workspace, { notify, steps: [step()], guards: { maxMessages: 1 } }));
+  workspace.change({ notify, steps: [step()], guards: { maxMessages: 1 } });
   expect((await workspace.run()).code).toBe(4);
   expect(posted()).toMatchObject({ event: 'failure', state: 'stopped', error: { code: 'guard' }, steps: [{}] });
 
   workspace.write('other/notes.txt', '');
-  workspace.writeJob(aJob(workspace, { notify, steps: [step({ files: 'other/*.csv', required: true })] }));
+  workspace.change({ notify, steps: [step({ files: 'other/*.csv', required: true })] });
   expect((await workspace.run()).code).toBe(2);
   expect(posted()).toMatchObject({ event: 'missing-input', state: 'refused', error: { code: 'missing-input' } });
 
@@ -58,7 +58,7 @@ test('the reason that is posted is that of the log: the first problem of the pla
   const workspace = await aWorkspace();
   const { url, bodies } = await anInbox();
   const reasonOf = async (input: object, more: object = {}) => {
-    workspace.writeJob(aJob(workspace, { notify: { url }, steps: [anSmsStep({ input, ...more })] }));
+    workspace.change({ notify: { url }, steps: [anSmsStep({ input, ...more })] });
     const { code, stderr } = await workspace.volley('run', 'job.yaml');
     expect(code).toBe(2);
     const logged = stderr.split('\n').find((line) => line.includes('"event":"end"')) ?? '{}';

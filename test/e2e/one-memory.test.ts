@@ -18,25 +18,32 @@ import { anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
-import { readFailure } from './failure.js';
 
-async function expectEachOnce(workspace: Workspace): Promise<void> {
+async function expectEachOnce(workspace: Workspace, count?: number): Promise<void> {
   const sent = await workspace.destinations();
   expect(sent).toEqual([...new Set(sent)]);
+  if (count !== undefined) expect(sent).toHaveLength(count);
 }
 
 const RUN = ['run', 'job.yaml'];
-
-async function aFinishedRun(): Promise<Workspace> {
-  const workspace = await aJobFor(people(10));
-  expect((await workspace.run()).code).toBe(0);
-  return workspace;
-}
 
 function listFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
   );
+}
+
+/** A run of a hundred people, scheduled for tomorrow, that came to its end; `path` was copied to `backup` in the middle of it. */
+async function aRunWithBackup(pathOf: (workspace: Workspace) => string): Promise<Workspace> {
+  const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
+  const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];
+  const workspace = await aJobFor(people(100), { steps }, { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 });
+  const running = workspace.run();
+  await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
+  const copied = { recursive: true, preserveTimestamps: true };
+  cpSync(workspace.path(pathOf(workspace)), workspace.path('backup'), copied);
+  expect((await running).code).toBe(0);
+  return workspace;
 }
 
 describe('a directory that is not as volley left it', () => {
@@ -55,23 +62,22 @@ describe('a directory that is not as volley left it', () => {
     expect((await workspace.run()).code).toBe(3);
     rmSync(workspace.path('out'), { recursive: true });
     renameSync(workspace.path('bak'), workspace.path('out'));
-    await expectRefused(workspace, RUN, 'it is a copy of');
-    for (const verb of [
-      ['settle', '--assume', 'sent', '--confirm', '10'],
-      ['retry', '--only', 'unprocessed'],
+    for (const args of [
+      RUN,
+      ['settle', `out/sale/${run}`, '--assume', 'sent', '--confirm', '10'],
+      ['retry', `out/sale/${run}`, '--only', 'unprocessed'],
     ]) {
-      const [name = '', ...flags] = verb;
-      await expectRefused(workspace, [name, `out/sale/${run}`, ...flags], 'it is a copy of');
+      await expectRefused(workspace, args, 'it is a copy of');
     }
     await expectEachOnce(workspace);
 
     const adopted = await workspace.run('--adopt');
     expect([adopted.code, adopted.stderr]).toEqual([3, expect.stringContaining('is adopted by')]);
-    const { adopted: adoptions } = readMemoryIn(workspace.path('out/sale'));
-    expect(adoptions).toMatchObject([{ by: expect.stringMatching(/./), at: expect.any(Number) }]);
+    const adoption = { by: expect.stringMatching(/./), at: expect.any(Number) };
+    expect(readMemoryIn(workspace.path('out/sale')).adopted).toMatchObject([adoption]);
     expect((await workspace.run()).code).toBe(3);
     // Runs at their end are the directory's too.
-    expect((await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected')).code).toBe(0);
+    expect((await workspace.retry(`out/sale/${run}`, 'rejected')).exitCode).toBe(0);
   });
 
   const CUTS: readonly (readonly [string, (text: string) => number | undefined, string])[] = [
@@ -95,23 +101,21 @@ describe('a directory that is not as volley left it', () => {
     },
   );
 
+  const copy = (from: string, to: string) => cpSync(from, to, { recursive: true });
   const RESTORES: readonly (readonly [string, (from: string, to: string) => void])[] = [
-    ['copied over it', (from: string, to: string) => cpSync(from, to, { recursive: true })],
-    [
-      'copied over it with its times',
-      (from: string, to: string) => cpSync(from, to, { recursive: true, preserveTimestamps: true }),
-    ],
+    ['copied over it', copy],
+    ['copied over it with its times', (from, to) => cpSync(from, to, { recursive: true, preserveTimestamps: true })],
     [
       'put in its place',
-      (from: string, to: string) => {
+      (from, to) => {
         rmSync(to, { recursive: true });
         renameSync(from, to);
       },
     ],
     [
       'copied over it, and given to a group',
-      (from: string, to: string) => {
-        cpSync(from, to, { recursive: true });
+      (from, to) => {
+        copy(from, to);
         for (const path of listFiles(to)) chmodSync(path, 0o660);
       },
     ],
@@ -119,20 +123,9 @@ describe('a directory that is not as volley left it', () => {
   test.each(oneIn(4, RESTORES))(
     'is refused by each command and at each try where a backup was %s, made while a run sent that came to its end since',
     async (_how, restore) => {
-      const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
-      const template = { source: 'ACME', text: 'Hi {{ name }}', scheduled };
-      const workspace = await aJobFor(
-        people(100),
-        { steps: [anSmsStep({ template })] },
-        { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 },
-      );
-      const running = workspace.volley(...RUN);
-      await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
-      cpSync(workspace.path('out'), workspace.path('backup'), { recursive: true, preserveTimestamps: true });
-      expect((await running).code).toBe(0);
+      const workspace = await aRunWithBackup(() => 'out');
       restore(workspace.path('backup'), workspace.path('out'));
-
-      const run = `out/sale/${workspace.runs()[0]}`;
+      const run = workspace.firstRun();
       for (const args of [
         RUN,
         RUN,
@@ -146,40 +139,24 @@ describe('a directory that is not as volley left it', () => {
       ]) {
         await expectRefused(workspace, args, 'it was put back');
       }
-      expect(await workspace.destinations()).toHaveLength(100);
-      await expectEachOnce(workspace);
+      await expectEachOnce(workspace, 100);
       expect((await workspace.run('--adopt')).stderr).toContain('is adopted by');
       expect((await workspace.run()).code).toBe(3);
     },
   );
 
   test('is refused where the journal alone was put back, made while a run sent that came to its end since', async () => {
-    const workspace = await aJobFor(
-      people(100),
-      { steps: [anSmsStep()] },
-      { kind: 'latency', delayMs: 500, area: 'sms', nth: 4 },
-    );
-    const running = workspace.volley(...RUN);
-    await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(4);
-    const journal = workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`);
-    cpSync(journal, workspace.path('older'), { preserveTimestamps: true });
-    expect((await running).code).toBe(0);
-    cpSync(workspace.path('older'), journal, { preserveTimestamps: true });
-
-    for (let again = 0; again < 3; again++) {
-      const { exitCode, error } = readFailure(await workspace.volley(...RUN));
-      expect([exitCode, error.code, JSON.stringify(error)]).toEqual([
-        4,
-        'registry-mismatch',
-        expect.stringContaining('its end is cut off'),
-      ]);
-    }
-    expect(await workspace.destinations()).toHaveLength(100);
-    await expectEachOnce(workspace);
+    const journalOf = (workspace: Workspace) => `${workspace.firstRun()}/journal.ndjson`;
+    const workspace = await aRunWithBackup(journalOf);
+    cpSync(workspace.path('backup'), workspace.path(journalOf(workspace)), { preserveTimestamps: true });
+    for (let again = 0; again < 3; again++)
+      await expectRefused(workspace, RUN, 'its end is cut off', 'Put the run back');
+    await expectEachOnce(workspace, 100);
   });
 
   test('is refused without its lock file, until a person adopts it', async () => {
-    const workspace = await aFinishedRun();
+    const workspace = await aJobFor(people(10));
+    expect((await workspace.run()).code).toBe(0);
     for (const path of listFiles(workspace.path('out/sale'))) if (path.includes('/lock-')) unlinkSync(path);
     for (let again = 0; again < 3; again++)
       await expectRefused(workspace, RUN, 'it was put back, copied, damaged or removed');
@@ -198,7 +175,6 @@ describe('a directory that is not as volley left it', () => {
     }
 
     expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toHaveLength(30);
-    await expectEachOnce(workspace);
+    await expectEachOnce(workspace, 30);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import type { OpenDoubt } from '../../src/report/summary.js';
 import { nodeFiles } from '../../src/storage/files.js';
-import { aJob, anSmsStep, people } from './a-job.js';
+import { anSmsStep, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 
@@ -13,7 +13,7 @@ const INBOX = anSmsStep({ input: { files: 'in/*.csv' } });
 async function aNightInDoubt(changes: object = {}) {
   const workspace = await aWorkspace({ kind: 'reset-after', nth: 2 });
   workspace.write('in/monday.csv', people(30));
-  const writeJob = (more: object = {}) => workspace.writeJob(aJob(workspace, { steps: [INBOX], ...changes, ...more }));
+  const writeJob = (more: object = {}) => workspace.change({ steps: [INBOX], ...changes, ...more });
   writeJob();
   const { code, summary } = await workspace.run();
   expect(summary.balance).toMatchObject({ accepted: 20, inDoubt: 10 });
@@ -79,10 +79,10 @@ describe.concurrent('the figure of rows in doubt', () => {
     // As its outputs would say.
     const [run] = workspace.runs();
     const balance = { inDoubt: 10, unprocessed: 10 };
-    const status = JSON.parse((await workspace.volley('status', `out/sale/${run}`)).stdout);
+    const status = await workspace.told('status', `out/sale/${run}`);
     expect(status.steps).toMatchObject([{ withWorkers: 0, balance }]);
-    expect(JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout).runs).toMatchObject([{ balance }]);
-    expect(JSON.parse((await workspace.volley('report', `out/sale/${run}`)).stdout)).toMatchObject({ balance });
+    expect((await workspace.told('runs', 'job.yaml')).runs).toMatchObject([{ balance }]);
+    expect(await workspace.told('report', `out/sale/${run}`)).toMatchObject({ balance });
   });
 
   test('is unknown, and not zero, for a run that cannot be read', async () => {

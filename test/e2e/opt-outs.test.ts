@@ -1,46 +1,38 @@
 import { renameSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
-import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { aJobFor, type aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { readOutput } from './account.js';
 
 const line = (person: number, what: 'out' | 'in' = 'out') =>
   `${numberOf(person)},${what},2026-11-26T09:15:00.000Z,ann,STOP\n`;
 const without = (count: number, ...persons: number[]) =>
   numbersOf(count).filter((number) => !persons.map(numberOf).includes(number));
+/** A list of others. */
+const numbersIn = (...persons: number[]) => `mobile\n${persons.map((person) => `${numberOf(person)}\n`).join('')}`;
+
+type Files = Readonly<Record<string, string>>;
 
 async function aJobWith(
-  optOuts: Readonly<Record<string, string>>,
-  path = 'opt-outs.csv',
+  files: Files,
+  optOuts = 'opt-outs.csv',
   ...faults: Parameters<typeof aWorkspace>
 ): Promise<Workspace> {
-  const workspace = await aWorkspace(...faults);
-  workspace.write('people.csv', people(30));
-  for (const [name, content] of Object.entries(optOuts)) workspace.write(name, content);
-  workspace.writeJob(aJob(workspace, { optOuts: path, steps: [anSmsStep({ limits: SLOW })] }));
+  const workspace = await aJobFor(people(30), { optOuts }, ...faults);
+  for (const [name, content] of Object.entries(files)) workspace.write(name, content);
   return workspace;
-}
-
-const SLOW = { requestsPerSecond: 1800, messagesPerSecond: 25_000, concurrency: 1 };
-
-async function planned(workspace: Workspace): Promise<string> {
-  const { code, stderr } = await workspace.volley('plan', 'job.yaml');
-  expect(code, stderr).toBe(0);
-  return workspace.runOf(workspace.plans()[0] ?? '');
 }
 
 describe.concurrent('opt-outs of a job', () => {
   test('that Volley wrote: of a number the latest line counts', async () => {
-    const workspace = await aJobWith({
-      'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}${line(2)}${line(3)}${line(2, 'in')}${line(4, 'in')}${line(4)}`,
-    });
+    const lines = [line(1), line(2), line(3), line(2, 'in'), line(4, 'in'), line(4)].join('');
+    const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${lines}` });
     const { code, summary } = await workspace.run();
     expect([code, summary.steps[0]?.skips]).toEqual([0, { 'opted-out': 3 }]);
     expect(await workspace.destinations()).toEqual(without(30, 1, 3, 4));
-    expect(summary.steps[0]?.suppression).toEqual([
-      expect.objectContaining({ file: 'opt-outs.csv', columns: ['number'], read: 3, found: 3, notFound: 0 }),
-    ]);
+    const list = { file: 'opt-outs.csv', columns: ['number'], read: 3, found: 3, notFound: 0 };
+    expect(summary.steps[0]?.suppression).toMatchObject([list]);
   });
 
   test('name a line in Argentina by one form, and its person opts in by the other', async () => {
@@ -55,41 +47,38 @@ describe.concurrent('opt-outs of a job', () => {
   });
 
   test('that others wrote, all of a directory: each number in them is out', async () => {
-    const workspace = await aJobWith(
-      {
-        'lists/volley.csv': `${OPT_OUT_HEADER}${line(5)}${line(5, 'in')}`,
-        'lists/crm.csv': `mobile,why\n${numberOf(6)},x\n`,
-        'lists/SHOP.CSV': `mobile\n${numberOf(7)}\n`,
-        'lists/more.txt': `mobile\n${numberOf(8)}\n`,
-        'lists/.hidden': 'x',
-        'lists/opt-outs.events.ndjson': '{}',
-      },
-      'lists',
-    );
+    const files = {
+      'lists/volley.csv': `${OPT_OUT_HEADER}${line(5)}${line(5, 'in')}`,
+      'lists/crm.csv': `mobile,why\n${numberOf(6)},x\n`,
+      'lists/SHOP.CSV': numbersIn(7),
+      'lists/more.txt': numbersIn(8),
+      'lists/.hidden': 'x',
+      'lists/opt-outs.events.ndjson': '{}',
+    };
+    const workspace = await aJobWith(files, 'lists');
     await workspace.run();
     expect(await workspace.destinations()).toEqual(without(30, 6, 7, 8));
   });
 
   test('in the memory that jobs share count for all of them, once there are any', async () => {
     const workspace = await aJobFor(people(3), { memory: 'shared' });
-    const run = await planned(workspace);
-    const { code, stdout } = await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
-    expect([code, JSON.parse(stdout).list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
+    const run = await workspace.plan();
+    const { exitCode, list } = await workspace.told('people', 'opt-out', 'job.yaml', numberOf(2));
+    expect([exitCode, list]).toEqual([0, expect.stringMatching(/shared\/opt-outs\.csv$/)]);
     await workspace.volley('apply', run);
     expect(await workspace.destinations()).toEqual(without(3, 2));
   });
 
-  test.each([
+  test.each<[string, Files, string]>([
     ['is not there', {}, 'does not exist'],
     ['has no number', { 'opt-outs.csv': 'mobile\n' }, 'no column of numbers'],
     ['has a torn line', { 'opt-outs.csv': `${OPT_OUT_HEADER}${line(1)}+6591` }, 'too-few-fields'],
     ['says neither out nor in', { 'opt-outs.csv': `${OPT_OUT_HEADER}${line(1).replace('out', 'perhaps')}` }, 'neither'],
   ])('refuse the plan where the list %s', async (_what, files, said) => {
     const workspace = await aJobWith(files);
-    const failure = await workspace.volley('plan', 'job.yaml');
-    expect(readFailure(failure).exitCode).toBe(2);
-    expect(failure.stdout).toContain(said);
-    expect(failure.stdout).not.toContain(numberOf(1).slice(1));
+    const { code, stdout } = await workspace.volley('plan', 'job.yaml');
+    expect([code, stdout]).toEqual([2, expect.stringContaining(said)]);
+    expect(stdout).not.toContain(numberOf(1).slice(1));
   });
 
   test('count for conversations and codes too, and not for contacts', async () => {
@@ -101,24 +90,15 @@ describe.concurrent('opt-outs of a job', () => {
       { kind: 'contacts', input, fields: { firstName: 'name', msisdn: 'mobile' } },
     ];
     workspace.writeJob({ name: 'sale', service: { sandbox: true }, optOuts: 'opt-outs.csv', steps, output: 'out' });
-    const { code, stdout, stderr } = await workspace.volley('plan', 'job.yaml');
-    expect(code, stdout + stderr).toBe(0);
-    expect(JSON.parse(stdout).steps.map(({ skips }: { skips: object }) => skips)).toEqual([
-      { 'opted-out': 1 },
-      { 'opted-out': 1 },
-      {},
-    ]);
+    const skips = { 'opted-out': 1 };
+    expect(await workspace.told('plan', 'job.yaml')).toMatchObject({ steps: [{ skips }, { skips }, { skips: {} }] });
   });
 });
 
 test('lines that are appended in mid-run take out what has not left; what was taken out stays so', async () => {
-  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', {
-    kind: 'latency',
-    delayMs: 1500,
-    area: 'sms',
-    nth: 2,
-  });
-  const run = await planned(workspace);
+  const late = { kind: 'latency', delayMs: 1500, area: 'sms', nth: 2 } as const;
+  const workspace = await aJobWith({ 'opt-outs.csv': `${OPT_OUT_HEADER}${line(30)}` }, 'opt-outs.csv', late);
+  const run = await workspace.plan();
   workspace.append('opt-outs.csv', line(29));
   const running = workspace.volley('apply', run);
   await expect.poll(() => workspace.requests().length, { timeout: 60_000 }).toBe(2);
@@ -130,84 +110,56 @@ test('lines that are appended in mid-run take out what has not left; what was ta
 });
 
 test('a list that the plan was made with, and that is gone from its directory, ends what would be sent without it', async () => {
-  const lists = { 'lists/a.csv': `mobile\n${numberOf(1)}\n`, 'lists/b.csv': `mobile\n${numberOf(2)}\n` };
-  const workspace = await aJobWith(lists, 'lists');
-  const run = await planned(workspace);
+  const workspace = await aJobWith({ 'lists/a.csv': numbersIn(1), 'lists/b.csv': numbersIn(2) }, 'lists');
+  const run = await workspace.plan();
   workspace.append('lists/b.csv', `${numberOf(3)}\n`);
   renameSync(workspace.path('lists/b.csv'), workspace.path('lists/b.old'));
-  const failure = await workspace.volley('apply', run);
-  expect([readFailure(failure).exitCode, failure.stdout]).toEqual([2, expect.stringContaining('b.csv')]);
+  const { code, stdout } = await workspace.volley('apply', run);
+  expect([code, stdout]).toEqual([2, expect.stringContaining('b.csv')]);
   expect(await workspace.destinations()).toEqual([]);
 });
 
-/** A plan of 30 rows in batches of 10, with P30 on the suppression list. */
-async function aPlannedRun(...faults: Parameters<typeof aWorkspace>): Promise<{ workspace: Workspace; run: string }> {
-  const workspace = await aWorkspace(...faults);
-  workspace.write('people.csv', people(30));
-  workspace.write('stop.csv', `mobile\n${numberOf(30)}\n`);
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] }));
-  await workspace.volley('plan', 'job.yaml');
-  return { workspace, run: workspace.runOf(workspace.plans()[0] ?? '') };
-}
-
 test('a number that is put on a suppression list after planning gets nothing, and its row says so; a retry goes to who is on none any more', async () => {
-  const { workspace, run } = await aPlannedRun();
+  const workspace = await aJobFor(people(30), { steps: [anSmsStep({ suppress: { files: 'stop.csv' } })] });
+  workspace.write('stop.csv', numbersIn(30));
+  const run = await workspace.plan();
   workspace.append('stop.csv', `${numberOf(3)}\n${numberOf(17)}\n`);
 
-  const { code, stdout } = await workspace.volley('apply', run);
+  const { code, summary } = await workspace.volley('apply', run);
 
-  const summary = JSON.parse(stdout);
-  expect([code, summary.balance]).toEqual([
-    0,
-    { read: 30, accepted: 27, rejected: 0, skipped: 1, inDoubt: 0, unprocessed: 2 },
-  ]);
-  expect(summary.steps[0].withheld).toEqual({ 'opted-out': 2 });
-  expect(await workspace.destinations()).toEqual(
-    numbersOf(29).filter((number) => number !== numberOf(3) && number !== numberOf(17)),
-  );
-  const unprocessed = workspace.read(`${run}/1-sms.unprocessed.csv`);
-  expect(unprocessed).toContain('opted-out,The number came onto the list stop.csv after the plan was made,');
+  expect([code, summary.balance]).toMatchObject([0, { read: 30, accepted: 27, skipped: 1, unprocessed: 2 }]);
+  expect(summary.steps[0]?.withheld).toEqual({ 'opted-out': 2 });
+  expect(await workspace.destinations()).toEqual(without(29, 3, 17));
+  const _reason = expect.stringContaining('The number came onto the list stop.csv after the plan was made');
+  const row = { _code: 'opted-out', _reason };
+  expect(readOutput(summary, 1, 'unprocessed')).toMatchObject([row, row]);
 
-  workspace.write('stop.csv', `mobile\n${numberOf(3)}\n`);
-  const retried = await workspace.volley('retry', run, '--only', 'unprocessed');
-  const { directory, steps } = JSON.parse(retried.stdout);
-  expect(steps[0].skips).toEqual({ suppressed: 1 });
-  await workspace.volley('apply', directory);
-  expect(await workspace.destinations()).toEqual(numbersOf(29).filter((number) => number !== numberOf(3)));
+  workspace.write('stop.csv', numbersIn(3));
+  expect((await workspace.resend(run, 'unprocessed')).summary.steps[0]?.skips).toEqual({ suppressed: 1 });
+  expect(await workspace.destinations()).toEqual(without(29, 3));
 });
 
 const INVITING = { template: { source: 'ACME', text: 'Hi {{ name }}. Reply STOP to opt out.' } };
-
-async function aListedJob(changes: object = { optOuts: 'opt-outs.csv' }) {
-  const workspace = await aJobFor(people(3), { steps: [anSmsStep(INVITING)], ...changes });
-  return workspace;
-}
+const aListedJob = (changes: object = { optOuts: 'opt-outs.csv' }) =>
+  aJobFor(people(3), { steps: [anSmsStep(INVITING)], ...changes });
 
 test('people opt-out and opt-in append who, when and what to the list of the job, with the number masked in what is said', async () => {
   const workspace = await aListedJob();
-  const { code, stdout, stderr } = await workspace.volley(
-    'people',
-    'opt-out',
-    'job.yaml',
-    numberOf(1),
-    '--by',
-    'Ann, by phone',
-  );
-  expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ what: 'out', number: '+65******01' })]);
+  const opt = (way: 'opt-out' | 'opt-in', person: number, ...flags: string[]) =>
+    workspace.volley('people', way, 'job.yaml', numberOf(person), ...flags);
+  const { stdout, stderr } = await opt('opt-out', 1, '--by', 'Ann, by phone');
+  expect(JSON.parse(stdout)).toMatchObject({ exitCode: 0, what: 'out', number: '+65******01' });
   expect(stdout + stderr).not.toContain(numberOf(1).slice(1));
-  await workspace.volley('people', 'opt-out', 'job.yaml', numberOf(2));
-  await workspace.volley('people', 'opt-in', 'job.yaml', numberOf(2));
-  const lines = workspace.read('opt-outs.csv').slice(OPT_OUT_HEADER.length).split('\n');
-  expect(lines[0]).toMatch(new RegExp(`^\\${numberOf(1)},out,\\d{4}-\\d\\d-\\d\\dT[^,]*Z,Ann by phone,$`));
-  expect(lines.slice(1).map((line) => line.split(',').slice(0, 2))).toEqual([
-    [numberOf(2), 'out'],
-    [numberOf(2), 'in'],
-    [''],
-  ]);
+  await opt('opt-out', 2);
+  await opt('opt-in', 2);
+  const [first, ...others] = workspace.read('opt-outs.csv').slice(OPT_OUT_HEADER.length).trimEnd().split('\n');
+  expect(first).toMatch(new RegExp(`^\\${numberOf(1)},out,\\d{4}-\\d\\d-\\d\\dT[^,]*Z,Ann by phone,$`));
+  const begin = others.map((each) => each.split(',', 2).join());
+  expect(begin).toEqual([`${numberOf(2)},out`, `${numberOf(2)},in`]);
 
   await workspace.run();
 
-  expect(await workspace.destinations()).toEqual([numberOf(2), numberOf(3)]);
+  expect(await workspace.destinations()).toEqual(without(3, 1));
 });
 
 test.each([
@@ -216,7 +168,7 @@ test.each([
   ['it is no number', { optOuts: 'opt-outs.csv' }, '12', 'Cannot use the number'],
 ])('people opt-out is refused where %s', async (_why, changes, number, said) => {
   const workspace = await aListedJob(changes);
-  const { error, exitCode } = readFailure(await workspace.volley('people', 'opt-out', 'job.yaml', number));
+  const { error, exitCode } = await workspace.refused('people', 'opt-out', 'job.yaml', number);
   expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
 });
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, volleyIn } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
 
 test.concurrent('standard input is read whole, kept in the run directory, and sent once', async () => {
   const workspace = await aWorkspace();
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: '-' } })] }));
+  workspace.change({ steps: [anSmsStep({ input: { files: '-' } })] });
 
   const { code, summary } = await workspace.finish(workspace.start(['run', 'job.yaml'], { stdin: people(15) }));
 
@@ -22,9 +22,7 @@ test.concurrent('a run that finishes has every row in exactly one output, and it
   const workspace = await aWorkspace({ kind: 'reject-rows', area: 'sms', endingWith: '3' });
   workspace.write('people.csv', `${people(40)}Twin,+65 9100 0001\nNobody,\n"Short"\n,+6591000099\n`);
   workspace.write('gone.csv', 'mobile\n+6591000002\n');
-  workspace.writeJob(
-    aJob(workspace, { steps: [aContactsStep(), anSmsStep({ batchSize: 7, suppress: { files: 'gone.csv' } })] }),
-  );
+  workspace.change({ steps: [aContactsStep(), anSmsStep({ batchSize: 7, suppress: { files: 'gone.csv' } })] });
 
   const { code, summary, stdout } = await workspace.run();
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numberOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { runCommandInProcess } from './command-in-process.js';
 
@@ -19,7 +19,7 @@ async function aRun(): Promise<Run> {
     { kind: 'reject-rows', area: 'sms', nth: 1, rows: 0.3 },
   );
   workspace.write('people.csv', `${people(40)}Nobody,n/a\n`);
-  workspace.writeJob(aJob(workspace, { steps: [aContactsStep(), anSmsStep()] }));
+  workspace.change({ steps: [aContactsStep(), anSmsStep()] });
   const { code, summary } = await workspace.run();
   expect([code, summary.state]).toEqual([3, 'finished']);
   workspace.setFaults();

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numberOf } from './a-job.js';
+import { aContactsStep, anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { anInbox } from './an-inbox.js';
 import { until } from './command.js';
@@ -15,7 +15,7 @@ test('a job with prices: a guard stops what costs too much, and the run says wha
   const write = (maxCost: string) => {
     const prices = { file: 'prices.csv', currency: 'eur' };
     const steps = [anSmsStep({ input: { files: 'people.csv' } })];
-    workspace.writeJob(aJob(workspace, { steps, prices, guards: { maxCost } }));
+    workspace.change({ steps, prices, guards: { maxCost } });
   };
 
   write('0.125');
@@ -45,11 +45,8 @@ test('preview says what each message costs, of a job as of its plan; check finds
   );
   workspace.write('prices.csv', 'country,sms\nSG,0.042\n');
   const prices = { file: 'prices.csv', currency: 'EUR', onMissing: 'zero' };
-  workspace.writeJob(
-    aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.csv' } }), aContactsStep()], prices }),
-  );
-  const show = async (of: string, ...flags: string[]) =>
-    JSON.parse((await workspace.volley('preview', of, ...flags)).stdout).rows;
+  workspace.change({ steps: [anSmsStep({ input: { files: 'people.csv' } }), aContactsStep()], prices });
+  const show = async (of: string, ...flags: string[]) => (await workspace.told('preview', of, ...flags)).rows;
   const pricesOf = (rows: { price?: object }[]) => rows.map(({ price }) => price);
   const expected = [
     { amount: '0.042', currency: 'EUR' },
@@ -60,7 +57,7 @@ test('preview says what each message costs, of a job as of its plan; check finds
   ];
 
   expect(pricesOf(await show('job.yaml'))).toEqual(expected);
-  const { directory } = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+  const { directory } = await workspace.told('plan', 'job.yaml');
   expect(pricesOf(await show(directory))).toEqual(expected);
   expect(pricesOf(await show('job.yaml', '--row', '4'))).toEqual([undefined, undefined]);
   expect((await workspace.volley('preview', directory, '--no-json')).stdout).toMatch(
@@ -69,10 +66,10 @@ test('preview says what each message costs, of a job as of its plan; check finds
   expect((await workspace.volley('check', 'job.yaml')).code).toBe(0);
 
   workspace.write('prices.csv', 'country,sms\nSG,cheap\n');
-  const broken = readFailure(await workspace.volley('check', 'job.yaml'));
+  const broken = await workspace.refused('check', 'job.yaml');
   expect([broken.exitCode, broken.error.problems]).toMatchObject([2, [{ file: 'prices.csv', line: 2 }]]);
   rmSync(workspace.path('prices.csv'));
-  expect(readFailure(await workspace.volley('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
+  expect((await workspace.refused('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
 });
 
 test('receipts say what the messages did cost: summary, account and page set it against the forecast', async () => {
@@ -83,16 +80,16 @@ test('receipts say what the messages did cost: summary, account and page set it 
   workspace.write('prices.csv', 'country,sms\nSG,0.0136360\n');
   const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: inbox.url };
   const prices = { file: 'prices.csv', currency: 'USD' };
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ template })], prices }));
+  workspace.change({ steps: [anSmsStep({ template })], prices });
   const ran = await workspace.run();
   expect(JSON.parse(ran.stdout)).not.toHaveProperty('billed');
   await until(() => inbox.bodies.length === 6);
-  const directory = workspace.path(`out/sale/${workspace.runs()[0]}`);
+  const directory = workspace.path(workspace.firstRun());
   const lines = inbox.bodies.map((body, at) => {
     const event = { format: 1, receivedAt: '2026-11-22T21:16:20.372Z', kind: 'receipt', id: `receipt:${at}` };
     return `${JSON.stringify({ ...event, event: JSON.parse(body) })}\n`;
   });
-  workspace.write(`out/sale/${workspace.runs()[0]}/receipts.ndjson`, lines.join(''));
+  workspace.write(`${workspace.firstRun()}/receipts.ndjson`, lines.join(''));
 
   const { summary } = await workspace.volley('report', directory);
 
@@ -100,8 +97,8 @@ test('receipts say what the messages did cost: summary, account and page set it 
   expect(summary).toMatchObject({ billed, deliveries: { delivered: 2, undelivered: 1 }, steps: [{ billed }] });
   const account = await workspace.volley('report', directory, '--no-json');
   expect(account.stdout).toContain('Receipts of 3 messages: 0.02 USD and 3 parts, forecast 0.040908 USD and 3 parts.');
-  const page = workspace.read(`out/sale/${workspace.runs()[0]}/report.html`);
+  const page = workspace.read(`${workspace.firstRun()}/report.html`);
   expect(page).toContain('Cost by receipts');
   expect(page).toContain('0.02 USD');
-  expect(workspace.read(`out/sale/${workspace.runs()[0]}/deliveries.csv`)).toContain('Absent subscriber');
+  expect(workspace.read(`${workspace.firstRun()}/deliveries.csv`)).toContain('Absent subscriber');
 });

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { chainOf, prove, readEntries, verifyProof } from './a-proof.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
@@ -21,7 +21,7 @@ describe.concurrent('the proof of a run', () => {
   test('of a run that was killed, settled and retried it says what the ledger says, and holds without Volley', async () => {
     const { workspace } = await aStoppedRun();
     expect((await workspace.run()).code).toBe(3);
-    const run = workspace.runOf(workspace.plans()[0] ?? '');
+    const run = workspace.firstRun();
     const doubt = await prove(workspace, run);
     expect((await verifyProof(doubt.directory, 'proof.json', '--head', doubt.printed.head)).stderr).toBe('');
     const plan = join(workspace.path(run), 'plan.json');
@@ -34,7 +34,7 @@ describe.concurrent('the proof of a run', () => {
 
     const settled = await workspace.volley('settle', run, '--assume', 'not-sent', '--confirm', '10');
     expect(settled.code).toBe(0);
-    const retried = JSON.parse((await workspace.volley('retry', run, '--only', 'not-sent')).stdout);
+    const retried = await workspace.told('retry', run, '--only', 'not-sent');
     expect((await workspace.volley('apply', retried.directory)).code).toBe(0);
 
     const sent: string[] = [];
@@ -157,7 +157,7 @@ describe.concurrent('the proof of a run', () => {
     await workspace.run();
     await workspace.volley('settle', `out/sale/${run}`, '--assume', 'sent', '--confirm', '10');
     workspace.write('people.csv', people(3, 101));
-    const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const planned = await workspace.told('plan', 'job.yaml');
     const ofPlan = await prove(workspace, planned.directory);
     expect([ofPlan.printed.state, (await verifyProof(ofPlan.directory)).code]).toEqual(['planned', 0]);
 
@@ -179,7 +179,7 @@ async function anApprovedRun() {
   workspace.write('to +6591234567.csv', people(3));
   workspace.write('bob.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }));
   const steps = [anSmsStep({ input: { files: 'to *.csv' } })];
-  workspace.writeJob(aJob(workspace, { guards: { requireApproval: 1 }, approvers, steps }));
+  workspace.change({ guards: { requireApproval: 1 }, approvers, steps });
   const as = (actor: string, ...args: string[]) =>
     runCommandInProcess(args, { cwd: workspace.directory, env: { ...workspace.env, VOLLEY_ACTOR: actor } });
   const planned = JSON.parse((await as('ann', 'plan', 'job.yaml')).stdout);

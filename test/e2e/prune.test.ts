@@ -1,72 +1,70 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { memoryIn, removeMemory } from '../registry/memory-on-disk.js';
-import { aJob, anSmsStep, people } from './a-job.js';
-import { aJobFor, type Workspace } from './a-workspace.js';
-import { readFailure } from './failure.js';
-
-const prune = (workspace: Workspace, ...flags: string[]) => pruneOlder(workspace, '0h', ...flags);
-
-const pruneOlder = async (workspace: Workspace, age: string, ...flags: string[]) => {
-  const { code, stdout, stderr } = await workspace.volley('prune', 'job.yaml', '--older-than', age, ...flags);
-  expect(code, stderr).toBe(0);
-  return JSON.parse(stdout);
-};
+import { anSmsStep, people } from './a-job.js';
+import { aJobFor } from './a-workspace.js';
 
 /** A finished run in which the service refused some rows, and the plan one. */
 async function aFinishedRun() {
-  const workspace = await aJobFor(`${people(20)}Nobody,n/a\n`);
-  workspace.setFaults({ kind: 'reject-rows', nth: 1, rows: 0.3 });
+  const workspace = await aJobFor(`${people(20)}Nobody,n/a\n`, {}, { kind: 'reject-rows', nth: 1, rows: 0.3 });
   const { summary } = await workspace.run();
   workspace.setFaults();
-  const rejections = workspace.read(`${workspace.runOf(summary.plan)}/1-sms.rejections.csv`);
   expect(summary.balance.rejected).toBeGreaterThan(1);
-  return { workspace, run: summary.plan, rejections, sent: await workspace.destinations() };
+  return {
+    workspace,
+    ...{ run: summary.plan, directory: workspace.firstRun() },
+    prune: (age: string, ...flags: string[]) => workspace.told('prune', 'job.yaml', '--older-than', age, ...flags),
+  };
 }
 
 test('prune deletes what people said and who they are, and keeps figures and ids', async () => {
-  const { workspace, run } = await aFinishedRun();
-  const dry = await prune(workspace, '--dry-run');
+  const { workspace, run, directory, prune } = await aFinishedRun();
+  const dry = await prune('0h', '--dry-run');
   expect(dry).toMatchObject({ state: 'dry-run', pruned: [{ run }] });
-  expect(readdirSync(workspace.path(workspace.runOf(run))).length).toBeGreaterThan(8);
+  expect(readdirSync(workspace.path(directory)).length).toBeGreaterThan(8);
 
-  const end = await prune(workspace);
+  const { bytes } = dry;
+  expect(await prune('0h')).toMatchObject({
+    state: 'pruned',
+    exitCode: 0,
+    bytes,
+    pruned: [{ run, bytes }],
+    skipped: [],
+  });
 
-  expect(end).toMatchObject({ state: 'pruned', bytes: dry.bytes, pruned: [{ run, bytes: dry.bytes }], skipped: [] });
-  expect(readdirSync(workspace.path(workspace.runOf(run))).sort()).toEqual(['run.json', 'summary.json']);
-  const directory = workspace.runOf(run);
-  const memory = memoryIn(workspace.path('out/sale'));
-  for (const path of [workspace.path(`${directory}/summary.json`), workspace.path(`${directory}/run.json`), memory]) {
-    expect(readFileSync(path, 'utf8')).not.toMatch(/\+65|Person|n\/a/);
-  }
-  expect(await prune(workspace)).toMatchObject({ state: 'nothing-to-prune', pruned: [], skipped: [] });
-  const { runs } = JSON.parse((await workspace.volley('runs', 'job.yaml')).stdout);
-  expect(runs).toMatchObject([{ run, state: 'pruned', balance: { read: 21 }, files: ['people.csv'] }]);
+  expect(readdirSync(workspace.path(directory)).sort()).toEqual(['run.json', 'summary.json']);
+  const left = [`${directory}/summary.json`, `${directory}/run.json`].map((name) => workspace.read(name));
+  left.push(readFileSync(memoryIn(workspace.path('out/sale')), 'utf8'));
+  for (const text of left) expect(text).not.toMatch(/\+65|Person|n\/a/);
+  expect(await prune('0h')).toMatchObject({ state: 'nothing-to-prune', pruned: [], skipped: [] });
+  const listed = { run, state: 'pruned', balance: { read: 21 }, files: ['people.csv'] };
+  expect((await workspace.told('runs', 'job.yaml')).runs).toMatchObject([listed]);
 });
 
 test('nothing of a pruned run is sent again: not its file, not its rejections, not by way of a lost memory', async () => {
-  const { workspace, run, rejections, sent } = await aFinishedRun();
-  await prune(workspace);
+  const { workspace, run, directory, prune } = await aFinishedRun();
+  const rejections = workspace.read(`${directory}/1-sms.rejections.csv`);
+  const sent = await workspace.destinations();
+  await prune('0h');
 
-  expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+  expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
   workspace.write('people-2.csv', rejections.replaceAll('n/a', '+6591239999'));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people*.csv'] } })] }));
-  const fed = await workspace.run();
-  expect(fed.summary.steps[0]?.rejections).toEqual({ 'bad-id': fed.summary.balance.read });
-  expect(workspace.read(`${workspace.runOf(fed.summary.plan)}/1-sms.rejections.csv`)).toContain(
-    `run ${run} was pruned on`,
-  );
+  workspace.change({ steps: [anSmsStep({ input: { files: ['people*.csv'] } })] });
+  const { steps, balance, plan } = (await workspace.run()).summary;
+  expect(steps[0]?.rejections).toEqual({ 'bad-id': balance.read });
+  const refused = workspace.read(`${workspace.runOf(plan)}/1-sms.rejections.csv`);
+  expect(refused).toContain(`run ${run} was pruned on`);
   removeMemory(workspace.path('out/sale'));
-  expect(JSON.parse((await workspace.volley('run', 'job.yaml', '--adopt')).stdout).state).toBe('nothing-new');
+  expect(await workspace.told('run', 'job.yaml', '--adopt')).toMatchObject({ state: 'nothing-new' });
 
   expect(await workspace.destinations()).toEqual(sent);
 });
 
 test('what a pruned run cannot do any more is refused, and says why', async () => {
-  const { workspace, run } = await aFinishedRun();
-  await prune(workspace);
+  const { workspace, directory, prune } = await aFinishedRun();
+  await prune('0h');
 
-  for (const args of [
+  for (const [verb = '', ...flags] of [
     ['retry', '--only', 'rejected'],
     ['settle', '--assume', 'sent', '--confirm', '1'],
     ['report'],
@@ -74,31 +72,30 @@ test('what a pruned run cannot do any more is refused, and says why', async () =
     ['status'],
     ['preview'],
   ]) {
-    const [verb = '', ...flags] = args;
-    const { error, exitCode } = readFailure(await workspace.volley(verb, `out/sale/${run}`, ...flags));
+    const { error, exitCode } = await workspace.refused(verb, directory, ...flags);
     expect([verb, exitCode, error.code]).toEqual([verb, 2, 'bad-plan']);
     expect(error.message).toMatch(/were pruned on \d{4}-\d\d-\d\d by .+/);
   }
 });
 
 test('runs in doubt, unfinished, young, among the last, or whose rows a plan has, stay', async () => {
-  const { workspace, run } = await aFinishedRun();
-  const retry = JSON.parse((await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected')).stdout).plan;
-  const reasonOf = (end: { skipped: { run: string; reason: string }[] }, of: string) =>
-    end.skipped.find((each) => each.run === of)?.reason;
+  const { workspace, run, directory, prune } = await aFinishedRun();
+  const { plan, directory: retry } = await workspace.retry(directory, 'rejected');
 
-  const waiting = await prune(workspace);
-  expect(waiting.pruned).toEqual([]);
-  expect(reasonOf(waiting, run)).toBe(`plan ${retry} has rows of it, and is not pruned`);
-  expect(reasonOf(waiting, retry)).toBe('it was never applied');
+  const waiting = [
+    { run: plan, reason: 'it was never applied' },
+    { run, reason: `plan ${plan} has rows of it, and is not pruned` },
+  ];
+  const kept = await prune('0h');
+  expect(kept).toMatchObject({ pruned: [], skipped: expect.arrayContaining(waiting.map(expect.objectContaining)) });
 
   workspace.setFaults({ kind: 'reset-after', nth: 1 });
-  await workspace.volley('apply', `out/sale/${retry}`);
-  expect(reasonOf(await prune(workspace), retry)).toMatch(/in doubt: see volley settle/);
-  const count = JSON.parse((await workspace.volley('status', `out/sale/${retry}`)).stdout).openDoubt.rows;
-  await workspace.volley('settle', `out/sale/${retry}`, '--assume', 'sent', '--confirm', String(count));
-  expect(await pruneOlder(workspace, '1d')).toMatchObject({ pruned: [], kept: 2 });
-  expect(await prune(workspace, '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
+  const { balance } = (await workspace.volley('apply', retry)).summary;
+  const doubtful = { run: plan, reason: expect.stringMatching(/in doubt: see volley settle/) };
+  expect((await prune('0h')).skipped).toContainEqual(expect.objectContaining(doubtful));
+  await workspace.settle(retry, 'sent', balance.inDoubt);
+  expect(await prune('1d')).toMatchObject({ pruned: [], kept: 2 });
+  expect(await prune('0h', '--keep-last', '1')).toMatchObject({ pruned: [], kept: 1 });
 
-  expect((await prune(workspace)).pruned).toMatchObject([{ run: retry }, { run }]);
+  expect((await prune('0h')).pruned).toMatchObject([{ run: plan }, { run }]);
 });

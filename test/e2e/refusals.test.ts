@@ -1,7 +1,7 @@
 import { utimesSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -17,14 +17,12 @@ test('input that cannot be trusted refuses the plan: exit 2, every problem of ev
   workspace.write('gone.csv', 'mobile\n+6591000001\ncall the desk\n');
   const input = { files: 'in/*' };
   const text = 'Hi {{ name }}, {{ voucher }}';
-  workspace.writeJob(
-    aJob(workspace, {
-      steps: [
-        anSmsStep({ input, template: { text }, suppress: { files: 'gone.csv' } }),
-        aContactsStep({ input: { files: ['in/good.csv'] }, fields: { msisdn: 'handy' } }),
-      ],
-    }),
-  );
+  workspace.change({
+    steps: [
+      anSmsStep({ input, template: { text }, suppress: { files: 'gone.csv' } }),
+      aContactsStep({ input: { files: ['in/good.csv'] }, fields: { msisdn: 'handy' } }),
+    ],
+  });
 
   const ended = await workspace.run();
   const { stderr } = ended;
@@ -55,7 +53,7 @@ async function aNightlyJob(input: object): Promise<Workspace> {
   const workspace = await aWorkspace();
   workspace.write('inbox/monday.csv', people(3));
   const step = anSmsStep({ input: { files: ['inbox/*.csv'], country: 'SG', ...input } });
-  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  workspace.change({ steps: [step] });
   return workspace;
 }
 
@@ -71,7 +69,7 @@ describe.concurrent('an export that did not come', () => {
     expect((await workspace.run()).code).toBe(0);
 
     for (const command of ['run', 'plan']) {
-      const { error } = readFailure(await workspace.volley(command, 'job.yaml'));
+      const { error } = await workspace.refused(command, 'job.yaml');
       expect([error.code, error.message]).toEqual([
         'missing-input',
         expect.stringMatching(
@@ -86,7 +84,7 @@ describe.concurrent('an export that did not come', () => {
 
   test('is no failure to the command that finishes the run which took it', async () => {
     const workspace = await aNightlyJob({ required: true });
-    const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const planned = await workspace.told('plan', 'job.yaml');
     workspace.setFaults({ kind: 'status-401', area: 'sms', nth: 1 });
     expect((await workspace.volley('apply', planned.directory)).code).toBe(4);
     workspace.setFaults();
@@ -97,7 +95,7 @@ describe.concurrent('an export that did not come', () => {
   test('is a failure where the newest file is too old, taken or not, and none where one is young enough', async () => {
     const workspace = await aNightlyJob({ newerThan: '26h' });
     age(workspace, 'inbox/monday.csv', 27);
-    const { error } = readFailure(await workspace.run());
+    const { error } = await workspace.refused('run', 'job.yaml');
     expect([error.code, error.message]).toEqual([
       'missing-input',
       expect.stringContaining(
@@ -110,9 +108,9 @@ describe.concurrent('an export that did not come', () => {
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual([...numbersOf(3), ...numbersOf(2, 10)]);
     // The same again: what came is taken.
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
     age(workspace, 'inbox/tuesday.csv', 30);
-    expect(readFailure(await workspace.run()).error.code).toBe('missing-input');
+    expect((await workspace.refused('run', 'job.yaml')).error.code).toBe('missing-input');
   });
 });
 
@@ -136,7 +134,7 @@ test('--json=true and --json=false say how a command that is refused is printed'
 /** 0, 2, 4 and 75 are shown where what leads to them is tested. */
 test.concurrent('exit code 2: flags, verbs, job files, credentials and environments that are not right, and nothing is sent', async () => {
   const workspace = await aJobFor(people(3));
-  workspace.writeJob(aJob(workspace, { colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }), 'typo.yaml');
+  workspace.change({ colour: 'red', steps: [anSmsStep({ batchsize: 5 })] }, 'typo.yaml');
   const start = (args: string[], env = {}) => volleyIn(workspace, { env }, ...args);
 
   const ended = await Promise.all([

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { quoteWord } from '../../src/domain/errors.js';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, type aJob, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspace, type Workspace } from './a-workspace.js';
 import { COMMAND, until } from './command.js';
 import { runCommandInProcess } from './command-in-process.js';
@@ -83,7 +83,7 @@ test('what is left of a run is asked for when it is resumed, and what is new aft
   expect(refused.code).toBe(2);
 
   workspace.write('more.csv', people(5, 100));
-  workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: ['people.csv', 'more.csv'] } })] }));
+  workspace.change({ steps: [anSmsStep({ input: { files: ['people.csv', 'more.csv'] } })] });
   expect((await at(['20', '6'], 'run', 'job.yaml')).code).toBe(2);
   expect(await workspace.destinations()).toEqual(numbersOf(30));
   expect((await at(['5'], 'run', 'job.yaml', '--again')).code).toBe(2);
@@ -115,7 +115,7 @@ test.skipIf(terminal.isMissing)(
   async () => {
     const workspace = await aWorkspace();
     workspace.write('people.csv', people(30));
-    workspace.writeJob(aJob(workspace));
+    workspace.change();
     const ask = async (typed: string) => {
       const { said, ended, type, end } = startOnTerminal(workspace as Workspace, 'run job.yaml');
       await until(() => said.text.includes('Type 30 to send: '));
@@ -154,7 +154,7 @@ test.skipIf(terminal.isMissing)(
   async () => {
     const workspace = await aWorkspace({ kind: 'stall', nth: 4 });
     workspace.write('people.csv', people(50));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ batchSize: 1 })] }));
+    workspace.change({ steps: [anSmsStep({ batchSize: 1 })] });
     const { said, ended, type, end } = startOnTerminal(workspace, 'run job.yaml --yes');
     await until(() => workspace.requests().length === 4 && said.text.includes('3 of 50'));
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { aContactsStep, anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 
@@ -21,7 +21,7 @@ describe.concurrent('a file is sent once per job', () => {
     const workspace = await aWorkspace();
     const step = { input: { files: 'people*.csv' } };
     workspace.write('people-1.csv', people(5));
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep(step)] }));
+    workspace.change({ steps: [anSmsStep(step)] });
     await workspace.run();
 
     workspace.write('people-2.csv', people(5, 101));
@@ -33,7 +33,7 @@ describe.concurrent('a file is sent once per job', () => {
     expect(summary.steps[0]?.inputs.map(({ file }) => file)).toEqual(['people-2.csv']);
     expect(await workspace.destinations()).toEqual([...numbersOf(5), ...numbersOf(5, 101)]);
 
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ ...step, template: { text: 'Dear {{ name }}' } })] }));
+    workspace.change({ steps: [anSmsStep({ ...step, template: { text: 'Dear {{ name }}' } })] });
     const fixed = await workspace.run();
 
     expect(JSON.parse(fixed.stdout)).toMatchObject({ state: 'nothing-new' });
@@ -45,7 +45,7 @@ describe.concurrent('a file is sent once per job', () => {
     await workspace.run();
 
     expect((await workspace.run('--again')).code).toBe(0);
-    workspace.writeJob(aJob(workspace, { repeat: 'always' }));
+    workspace.change({ repeat: 'always' });
     expect((await workspace.run()).code).toBe(0);
 
     const sent = await workspace.sms();
@@ -66,7 +66,7 @@ async function aRun(service: Service, steps = [anSmsStep()]): Promise<Workspace>
 }
 
 async function runAs(workspace: Workspace, service: Service, steps = [anSmsStep()]): Promise<number | null> {
-  workspace.writeJob(aJob(workspace, { service, steps }));
+  workspace.change({ service, steps });
   return (await workspace.run()).code;
 }
 

@@ -3,7 +3,7 @@ import { constants, mkdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, expectLedgerAgrees } from './account.js';
 import { type Ended, until } from './command.js';
@@ -155,7 +155,7 @@ test.concurrent.each([
 test.concurrent('a signal ends a single call while a secret is read from a disk that does not answer', async () => {
   const workspace = await aWorkspace();
   const bases = { chat: workspace.sandbox.origin };
-  workspace.writeJob(aJob(workspace, { service: { bases, credentials: { chat: { apiKey: { file: 'secret' } } } } }));
+  workspace.change({ service: { bases, credentials: { chat: { apiKey: { file: 'secret' } } } } });
   execFileSync('mkfifo', [workspace.path('secret')]);
   await expectEndsBySignal(workspace, ['chat', 'post', 'Hi', '--job', 'job.yaml'], 'secret');
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { type Clock, systemClock } from '../../src/ports/clock.js';
-import { aJob, people } from './a-job.js';
+import { people } from './a-job.js';
 import { Machine } from './a-machine.js';
 import { aJobFor, type aWorkspaceInProcess as aWorkspace, volleyIn, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
@@ -128,7 +128,7 @@ describe.concurrent('a standby', () => {
 test('a standby of what is sent again each time is refused: it would send it once more', async () => {
   const workspace = await aJobFor(people(30));
   const again = await workspace.run('--standby', '--again');
-  workspace.writeJob(aJob(workspace, { repeat: 'always' }));
+  workspace.change({ repeat: 'always' });
   const always = await workspace.run('--standby');
 
   expect([again, always].map((end) => readFailure(end).error.code)).toEqual(['bad-flag', 'bad-job']);
@@ -142,7 +142,7 @@ async function aLeader(
 ) {
   const workspace = await aJobFor(rows, job, ...(more === undefined ? [fault] : [fault, more]));
   if (isPlanned) await workspace.volley('plan', 'job.yaml');
-  const send = isPlanned ? ['apply', `out/sale/${workspace.runs()[0]}`] : ['run', 'job.yaml'];
+  const send = isPlanned ? ['apply', workspace.firstRun()] : ['run', 'job.yaml'];
   const first = new Machine(workspace, 'pod-1', wallMs);
   const leader = first.start(...send, '--standby');
   await until(() => workspace.requests().length === 2);

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { aContactsStep, aJob, anSmsStep, people } from './a-job.js';
+import { aContactsStep, anSmsStep, people } from './a-job.js';
 import { aWorkspace, type Workspace } from './a-workspace.js';
 import { needStrace } from './of-the-machine.js';
 import { runUnder } from './run-under.js';
@@ -25,7 +25,7 @@ describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () 
     );
     workspace.write('people.csv', people(PEOPLE));
     const limits = { requestsPerSecond: 1000, concurrency: 4 };
-    workspace.writeJob(aJob(workspace, { steps: [aContactsStep({ limits }), anSmsStep({ batchSize: 5, limits })] }));
+    workspace.change({ steps: [aContactsStep({ limits }), anSmsStep({ batchSize: 5, limits })] });
     // Through io_uring a file would be written without a call that can be seen.
     const tracer = ['strace', '-f', '-yy', '-s', '1000000', '-e', `trace=${WATCHED}`, '-o', workspace.path('trace')];
     const { code, stderr } = await runUnder(workspace, tracer, { env: { UV_USE_IO_URING: '0' } });
@@ -68,8 +68,8 @@ describe.skipIf(strace.isMissing)(strace.title('the system calls of a run'), () 
       if (call.name !== 'openat' || path === undefined || path.endsWith('.part')) return [];
       return path.startsWith(workspace.path('out')) ? [{ call, from: undefined, to: path }] : [];
     });
-    expect(named.map(({ to }) => to)).toContain(workspace.path(`out/sale/${workspace.runs()[0]}/summary.json`));
-    expect(made.map(({ to }) => to)).toContain(workspace.path(`out/sale/${workspace.runs()[0]}/journal.ndjson`));
+    expect(named.map(({ to }) => to)).toContain(workspace.path(`${workspace.firstRun()}/summary.json`));
+    expect(made.map(({ to }) => to)).toContain(workspace.path(`${workspace.firstRun()}/journal.ndjson`));
     for (const { call, from, to } of [...named, ...made]) {
       const syncs = calls.filter(({ name, result }) => name === 'fsync' && result === '0');
       const isWhole = from === undefined || syncs.some((sync) => fileOf(sync) === from && sync.end < call.start);

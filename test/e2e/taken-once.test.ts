@@ -3,10 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { removeMemory } from '../registry/memory-on-disk.js';
-import { aJob, anSmsStep, numbersOf, people } from './a-job.js';
+import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
-import { readFailure } from './failure.js';
 
 /** A run of so many rows that is at its end. */
 async function aFinishedRun(rows = 20): Promise<{ workspace: Workspace; run: string }> {
@@ -19,9 +18,9 @@ describe.concurrent('what was sent is known', () => {
   test('after the journal of a finished run was deleted', async () => {
     const { workspace, run } = await aFinishedRun();
     unlinkSync(workspace.path(`out/sale/${run}/journal.ndjson`));
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
     for (const flags of [[], ['--adopt']]) {
-      const { error } = readFailure(await workspace.volley('retry', `out/sale/${run}`, '--only', 'rejected', ...flags));
+      const { error } = await workspace.refused('retry', `out/sale/${run}`, '--only', 'rejected', ...flags);
       expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.not.stringContaining('--adopt')]);
       expect(error.problems).toMatchObject([{ message: expect.stringContaining('is gone') }]);
     }
@@ -31,7 +30,7 @@ describe.concurrent('what was sent is known', () => {
   test('after the directory of its run was deleted; new files are sent', async () => {
     const { workspace, run } = await aFinishedRun();
     rmSync(workspace.path(`out/sale/${run}`), { recursive: true });
-    expect(JSON.parse((await workspace.run()).stdout).state).toBe('nothing-new');
+    expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
     workspace.write('people.csv', people(5, 100));
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
@@ -42,7 +41,7 @@ describe.concurrent('what was sent is known', () => {
     expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
     const [old] = workspace.runs();
     expect((await workspace.run()).code).toBe(0);
-    const { error } = readFailure(await workspace.volley('apply', `out/sale/${old}`));
+    const { error } = await workspace.refused('apply', `out/sale/${old}`);
     expect([error.code, JSON.stringify(error)]).toEqual(['plan-mismatch', expect.stringContaining('was taken by run')]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
     expect((await workspace.run('--again')).code).toBe(0);
@@ -55,7 +54,7 @@ describe.concurrent('what was sent is known', () => {
     symlinkSync('../job.yaml', workspace.path('links/other.yaml'));
     symlinkSync(workspace.directory, workspace.path('links/here'));
     for (const link of ['links/other.yaml', 'links/here/job.yaml']) {
-      expect(JSON.parse((await workspace.volley('run', link)).stdout).state, link).toBe('nothing-new');
+      expect((await workspace.told('run', link)).state, link).toBe('nothing-new');
     }
     // As Kubernetes shows it: job.yaml → ..data/job.yaml, ..data → ..2026_11_22.
     mkdirSync(workspace.path('config/..2026_11_22'), { recursive: true });
@@ -64,7 +63,7 @@ describe.concurrent('what was sent is known', () => {
     renameSync(workspace.path('out'), workspace.path('config/out'));
     symlinkSync('..2026_11_22', workspace.path('config/..data'));
     symlinkSync('..data/job.yaml', workspace.path('config/job.yaml'));
-    expect(JSON.parse((await workspace.volley('run', 'config/job.yaml')).stdout).state).toBe('nothing-new');
+    expect((await workspace.told('run', 'config/job.yaml')).state).toBe('nothing-new');
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });
@@ -91,8 +90,8 @@ describe.concurrent('a file that was saved anew', () => {
     const { workspace, run } = await aFinishedRun();
     rmSync(workspace.path('people.csv'));
     workspace.write(name, content);
-    workspace.writeJob(aJob(workspace, { steps: [anSmsStep({ input: { files: 'people.*' } })] }));
-    const { state, leftOut } = JSON.parse((await workspace.run()).stdout);
+    workspace.change({ steps: [anSmsStep({ input: { files: 'people.*' } })] });
+    const { state, leftOut } = await workspace.told('run', 'job.yaml');
     const reason = `was already sent by run ${run.split('-').at(-1)}`;
     expect([state, leftOut]).toMatchObject(['nothing-new', [{ file: name, reason: expect.stringContaining(reason) }]]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
@@ -103,5 +102,5 @@ test('a memory that was deleted is not made anew silently', async () => {
   const { workspace } = await aFinishedRun();
   removeMemory(workspace.path('out/sale'));
   await expectRefused(workspace, ['run', 'job.yaml'], 'its memory is gone');
-  expect(JSON.parse((await workspace.run('--adopt')).stdout).state).toBe('nothing-new');
+  expect((await workspace.told('run', 'job.yaml', '--adopt')).state).toBe('nothing-new');
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { aJob, people } from './a-job.js';
+import { people } from './a-job.js';
 import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
 
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
@@ -21,7 +21,7 @@ test.concurrent('--version is that of the package, wherever it is asked', async 
 test.concurrent('--help loads no HTTP client, no CSV parser and no server; plan no HTTP client and no server; run no server', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(3));
-  workspace.writeJob(aJob(workspace));
+  workspace.change();
   workspace.write('hooks.mjs', HOOKS);
   workspace.write(
     'register.mjs',

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { aJob, anSmsStep, numberOf } from './a-job.js';
+import { anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 
 function writeJob(workspace: Workspace, where: unknown, more = {}): void {
   const step = anSmsStep({ input: { files: 'people.csv', where, ...more } });
-  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  workspace.change({ steps: [step] });
 }
 
 describe.concurrent('where', () => {
@@ -42,7 +42,7 @@ describe.concurrent('where', () => {
     writeJob(workspace, { last: { after: '90 days ago' } });
     for (const args of [['check'], ['preview'], ['test', '--to', numberOf(5)]] as const)
       expect((await workspace.volley(args[0], 'job.yaml', ...args.slice(1))).code).toBe(0);
-    const planned = JSON.parse((await workspace.volley('plan', 'job.yaml')).stdout);
+    const planned = await workspace.told('plan', 'job.yaml');
     const plan = JSON.parse(readFileSync(join(planned.directory, 'plan.json'), 'utf8'));
     const [[{ tests }]] = plan.job.steps[0].input.where;
     expect([daysAgo(91), daysAgo(90), daysAgo(89)]).toContain(tests[0].bound);

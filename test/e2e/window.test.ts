@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aJob, anSmsStep, numberOf, numbersOf, people } from './a-job.js';
+import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
@@ -23,7 +23,7 @@ test('a window that is closed lets nothing leave and ends with 75, whatever the 
     unknown: 'reject',
     outside: 'stop',
   };
-  workspace.writeJob(aJob(workspace, { window, steps: [anSmsStep()] }));
+  workspace.change({ window, steps: [anSmsStep()] });
 
   const closed = await runIn('Pacific/Kiritimati');
 
@@ -32,11 +32,11 @@ test('a window that is closed lets nothing leave and ends with 75, whatever the 
   expect(await workspace.destinations()).toEqual([]);
 
   // The hours that were planned hold: for others the rest is let go, and planned again.
-  workspace.writeJob(aJob(workspace, { window: { ...window, from: '09:00', to: '20:00' }, steps: [anSmsStep()] }));
+  workspace.change({ window: { ...window, from: '09:00', to: '20:00' }, steps: [anSmsStep()] });
   expect((await workspace.run()).code).toBe(75);
   const [directory = ''] = workspace.runs();
   const retry = ['retry', `out/sale/${directory}`, '--only', 'unprocessed', '--job', 'job.yaml'];
-  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  const plan = await workspace.told(...retry);
   expect((await workspace.volley('apply', plan.directory)).code).toBe(0);
   expect(await workspace.destinations()).toEqual(numbersOf(12));
 });
@@ -49,7 +49,7 @@ test('rows that are held as their time zone is not known are sent by a retry und
     `mobile,name,zone\n${zones.map((zone, row) => `${numberOf(row)},P,${zone}\n`).join('')}`,
   );
   const hours = { days: DAYS, from: '09:00', to: '20:00', unknown: 'hold' };
-  const writeJob = (timeZone: unknown) => workspace.writeJob(aJob(workspace, { window: { ...hours, timeZone } }));
+  const writeJob = (timeZone: unknown) => workspace.change({ window: { ...hours, timeZone } });
   writeJob({ column: 'zone' });
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toEqual([1, expect.objectContaining({ accepted: 2, skipped: 2 })]);
@@ -57,9 +57,9 @@ test('rows that are held as their time zone is not known are sent by a retry und
 
   writeJob(zoneAtNoon());
   const retry = ['retry', `out/sale/${directory}`, '--only', 'no-time-zone', '--job', 'job.yaml'];
-  const plan = JSON.parse((await workspace.volley(...retry)).stdout);
+  const plan = await workspace.told(...retry);
 
   expect((await workspace.volley('apply', plan.directory)).summary.balance).toMatchObject({ read: 2, accepted: 2 });
   expect(await workspace.destinations()).toEqual([0, 1, 2, 3].map(numberOf));
-  expect(JSON.parse((await workspace.volley(...retry)).stdout).state).toBe('nothing-to-retry');
+  expect((await workspace.told(...retry)).state).toBe('nothing-to-retry');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { aWorkbook, rowsOf, type WorkbookParts } from '../input/xlsx/a-workbook.js';
-import { aJob, anSmsStep, numberOf } from './a-job.js';
+import { anSmsStep, numberOf } from './a-job.js';
 import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce, readOutput } from './account.js';
 
@@ -9,7 +9,7 @@ const STEP = anSmsStep({ input: { files: '*.xlsx' } });
 async function aWorkspaceOf(parts: WorkbookParts, step = STEP): Promise<Workspace> {
   const workspace = await aWorkspace();
   workspace.write('people.xlsx', aWorkbook(parts));
-  workspace.writeJob(aJob(workspace, { steps: [step] }));
+  workspace.change({ steps: [step] });
   return workspace;
 }
 

@@ -24,7 +24,7 @@ export const APPROVAL_BUGS: readonly PlantedBug[] = [
     find: "  if (foldPerson(entry.name) === foldPerson(plannedBy)) return 'given by who planned it';\n",
     replace: '',
     tests: ['test/e2e/approve.test.ts'],
-    title: 'an approval in the name of who planned does not count, however it came into the memory',
+    title: 'an approval whose name, for that of who planned was changed in the memory does not count',
   },
   {
     name: 'a job that asks for less approval takes the guard from a plan that waits',

@@ -71,7 +71,7 @@ export const PLANNING_BUGS: readonly PlantedBug[] = [
     find: 'return lists.country === undefined && lists.countryColumn === undefined\n',
     replace: 'return lists.files.length > 0\n',
     tests: ['test/e2e/suppression.test.ts'],
-    title: 'have their own country, column of the country, and column',
+    title: 'lists of several kinds have their own country, column of the country, and column',
   },
   {
     name: 'a file of people who opted out is an audience',

@@ -154,9 +154,9 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/registry.ts',
     find: '    if (claims.length > 0) await this.write({ claims });\n',
     replace: '    void claims;\n',
-    tests: ['test/e2e/rows-stay-owned.test.ts'],
+    tests: ['test/e2e/re-imported.test.ts'],
     title:
-      'a single run deleted that was a re-import its files stay taken, its rows stay owned; what no one claimed is sent',
+      'a single run deleted that was a re-import: its files stay taken, its rows stay owned; what no one claimed is sent',
   },
   {
     name: 'apply sends an abandoned plan',
@@ -203,7 +203,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/plan/plan-step.ts',
     find: " ?? context.refuseTwin?.(number, from, row.facts[0] ?? '')",
     replace: '',
-    tests: ['test/e2e/rows-stay-owned.test.ts'],
+    tests: ['test/e2e/re-imported.test.ts'],
     title:
       'two rows of a file that have one number get one message where the first was sent, and the second is fixed and re-imported',
   },
@@ -212,7 +212,7 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
     file: 'src/retry/assert-owned.ts',
     find: '    const twin = row.key === undefined ? undefined',
     replace: '    const twin = row.key !== null ? undefined',
-    tests: ['test/e2e/rows-stay-owned.test.ts'],
+    tests: ['test/e2e/re-imported.test.ts'],
     title:
       'two rows of a file that have one number get one message where the second has a plan that is not sent yet: it is refused once the first has one',
   },
