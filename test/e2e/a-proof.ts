@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Workspace } from './a-workspace.js';
 
@@ -13,7 +14,7 @@ export interface Checked {
 }
 
 /** Runs verify.mjs as it was written beside a proof: by node alone. */
-export function verifyProof(directory: string, ...args: string[]): Promise<Checked> {
+function verifyProof(directory: string, ...args: string[]): Promise<Checked> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['verify.mjs', ...args], { cwd: directory, env: {} }, (error, stdout, stderr) => {
       resolve({ code: Number(error?.code ?? 0), stdout, stderr });
@@ -21,16 +22,49 @@ export function verifyProof(directory: string, ...args: string[]): Promise<Check
   });
 }
 
-/** Writes the proof of a run, and gives what the command printed, with the directory of the proof. */
-export async function prove(workspace: Workspace, run: string) {
-  const { code, stdout, stderr } = await workspace.volley('proof', run);
-  if (code !== 0) throw new Error(stderr);
-  const printed = JSON.parse(stdout);
-  return { printed, directory: join(printed.proof, '..') };
+/** The proof of a run as the command wrote it, and what verify.mjs says of it. */
+export class Proof {
+  /** What the command printed. */
+  readonly printed: Readonly<Record<'head' | 'state' | 'proof' | 'page' | 'salt', string>>;
+  readonly directory: string;
+  readonly text: string;
+  readonly entries: Entry[];
+  #forgeries = 0;
+
+  constructor(printed: Proof['printed']) {
+    this.printed = printed;
+    this.directory = join(printed.proof, '..');
+    this.text = this.read('proof.json');
+    this.entries = JSON.parse(this.text).entries.map(({ entry }: { entry: Entry }) => entry);
+  }
+
+  read(name: string): string {
+    return readFileSync(join(this.directory, name), 'utf8');
+  }
+
+  /** A file beside it with this content; gives its name. */
+  write(content: string | Buffer): string {
+    this.#forgeries += 1;
+    const name = `forged-${this.#forgeries}`;
+    writeFileSync(join(this.directory, name), content);
+    return name;
+  }
+
+  verify(...args: string[]): Promise<Checked> {
+    return verifyProof(this.directory, 'proof.json', ...args);
+  }
+
+  /** With this in place of the proof. */
+  verifyForged(content: string | Buffer, ...args: string[]): Promise<Checked> {
+    return verifyProof(this.directory, this.write(content), ...args);
+  }
 }
 
-export function readEntries(text: string): Entry[] {
-  return JSON.parse(text).entries.map(({ entry }: { entry: Entry }) => entry);
+/** Writes the proof of a run. */
+export async function prove(workspace: Workspace, run: string): Promise<Proof> {
+  const { code, stdout, stderr } = await workspace.volley('proof', run);
+  if (code !== 0) throw new Error(stderr);
+  return new Proof(JSON.parse(stdout));
 }
 
 /** A proof as another hand would make it of these entries: one chain, whatever they say. */

@@ -21,7 +21,7 @@ export interface Finished extends Ended {
   readonly summary: Summary;
 }
 
-type Changed = Partial<Pick<InProcess, 'env' | 'stdin' | 'runtime'>>;
+type Changed = Partial<Omit<InProcess, 'cwd'>>;
 type Start = Partial<Omit<Starting, 'cwd'>>;
 
 /** A directory for a job and its files, and a sandbox beside it that the job sends to. */

@@ -87,7 +87,10 @@ test('runs in doubt, unfinished, young, among the last, or whose rows a plan has
     { run, reason: `plan ${plan} has rows of it, and is not pruned` },
   ];
   const kept = await prune('0h');
-  expect(kept).toMatchObject({ pruned: [], skipped: expect.arrayContaining(waiting.map(expect.objectContaining)) });
+  expect(kept).toMatchObject({
+    pruned: [],
+    skipped: expect.arrayContaining(waiting.map((each) => expect.objectContaining(each))),
+  });
 
   workspace.setFaults({ kind: 'reset-after', nth: 1 });
   const { balance } = (await workspace.volley('apply', retry)).summary;

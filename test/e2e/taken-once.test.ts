@@ -7,20 +7,25 @@ import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectRefused } from './expect-refused.js';
 
-/** A run of so many rows that is at its end. */
-async function aFinishedRun(rows = 20): Promise<{ workspace: Workspace; run: string }> {
-  const workspace = await aJobFor(people(rows));
+/** A run of twenty people that is at its end. */
+async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
+  const workspace = await aJobFor(people(20));
   expect((await workspace.run()).code).toBe(0);
-  return { workspace, run: workspace.runs()[0] ?? '' };
+  return { workspace, run: workspace.firstRun() };
+}
+
+async function expectNothingNew(workspace: Workspace, ...more: string[]): Promise<void> {
+  const [job = 'job.yaml', ...flags] = more;
+  expect((await workspace.told('run', job, ...flags)).state, job).toBe('nothing-new');
 }
 
 describe.concurrent('what was sent is known', () => {
   test('after the journal of a finished run was deleted', async () => {
     const { workspace, run } = await aFinishedRun();
-    unlinkSync(workspace.path(`out/sale/${run}/journal.ndjson`));
-    expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
+    unlinkSync(workspace.path(`${run}/journal.ndjson`));
+    await expectNothingNew(workspace);
     for (const flags of [[], ['--adopt']]) {
-      const { error } = await workspace.refused('retry', `out/sale/${run}`, '--only', 'rejected', ...flags);
+      const { error } = await workspace.refused('retry', run, '--only', 'rejected', ...flags);
       expect([error.code, error.hint]).toEqual(['registry-mismatch', expect.not.stringContaining('--adopt')]);
       expect(error.problems).toMatchObject([{ message: expect.stringContaining('is gone') }]);
     }
@@ -29,8 +34,8 @@ describe.concurrent('what was sent is known', () => {
 
   test('after the directory of its run was deleted; new files are sent', async () => {
     const { workspace, run } = await aFinishedRun();
-    rmSync(workspace.path(`out/sale/${run}`), { recursive: true });
-    expect((await workspace.told('run', 'job.yaml')).state).toBe('nothing-new');
+    rmSync(workspace.path(run), { recursive: true });
+    await expectNothingNew(workspace);
     workspace.write('people.csv', people(5, 100));
     expect((await workspace.run()).code).toBe(0);
     expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
@@ -38,10 +43,9 @@ describe.concurrent('what was sent is known', () => {
 
   test('by an old plan of --again: the first time has two names', async () => {
     const workspace = await aJobFor(people(20));
-    expect((await workspace.volley('plan', 'job.yaml', '--again')).code).toBe(0);
-    const [old] = workspace.runs();
+    const old = await workspace.plan('--again');
     expect((await workspace.run()).code).toBe(0);
-    const { error } = await workspace.refused('apply', `out/sale/${old}`);
+    const { error } = await workspace.refused('apply', old);
     expect([error.code, JSON.stringify(error)]).toEqual(['plan-mismatch', expect.stringContaining('was taken by run')]);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
     expect((await workspace.run('--again')).code).toBe(0);
@@ -53,37 +57,30 @@ describe.concurrent('what was sent is known', () => {
     mkdirSync(workspace.path('links'));
     symlinkSync('../job.yaml', workspace.path('links/other.yaml'));
     symlinkSync(workspace.directory, workspace.path('links/here'));
-    for (const link of ['links/other.yaml', 'links/here/job.yaml']) {
-      expect((await workspace.told('run', link)).state, link).toBe('nothing-new');
-    }
+    for (const link of ['links/other.yaml', 'links/here/job.yaml']) await expectNothingNew(workspace, link);
     // As Kubernetes shows it: job.yaml → ..data/job.yaml, ..data → ..2026_11_22.
     mkdirSync(workspace.path('config/..2026_11_22'), { recursive: true });
     renameSync(workspace.path('job.yaml'), workspace.path('config/..2026_11_22/job.yaml'));
-    renameSync(workspace.path('people.csv'), workspace.path('config/people.csv'));
-    renameSync(workspace.path('out'), workspace.path('config/out'));
+    for (const name of ['people.csv', 'out']) renameSync(workspace.path(name), workspace.path(`config/${name}`));
     symlinkSync('..2026_11_22', workspace.path('config/..data'));
     symlinkSync('..data/job.yaml', workspace.path('config/job.yaml'));
-    expect((await workspace.told('run', 'config/job.yaml')).state).toBe('nothing-new');
+    await expectNothingNew(workspace, 'config/job.yaml');
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });
 
 describe.concurrent('a file that was saved anew', () => {
   const text = people(20);
-  const rows = text
-    .trim()
-    .split('\n')
-    .map((line) => line.split(','));
-  const [, ...persons] = rows;
+  const asJson = text.replace(/^name,mobile\n/, '').replace(/^(.*),(.*)$/gm, '{"name":"$1","mobile":"$2"}');
   const SAVED: readonly (readonly [string, string, string | Buffer])[] = [
     ['with a byte order mark', 'people.csv', `\uFEFF${text}`],
     ['with CRLF', 'people.csv', text.replaceAll('\n', '\r\n')],
     ['with semicolons', 'people.csv', text.replaceAll(',', ';')],
     ['with tabs', 'people.csv', text.replaceAll(',', '\t')],
-    ['with quotes', 'people.csv', rows.map((row) => row.map((cell) => `"${cell}"`).join(',')).join('\n')],
+    ['with quotes', 'people.csv', text.replace(/[^,\n]+/g, '"$&"')],
     ['as UTF-16', 'people.csv', Buffer.from(`\uFEFF${text}`, 'utf16le')],
     ['with a blank line', 'people.csv', text.replace('\n', '\n\n')],
-    ['as NDJSON', 'people.ndjson', persons.map(([name, mobile]) => `${JSON.stringify({ name, mobile })}\n`).join('')],
+    ['as NDJSON', 'people.ndjson', asJson],
     ['packed', 'people.csv.gz', gzipSync(text)],
   ];
   test.each(oneIn(3, SAVED))('%s is the same file', async (_how, name, content) => {
@@ -91,9 +88,9 @@ describe.concurrent('a file that was saved anew', () => {
     rmSync(workspace.path('people.csv'));
     workspace.write(name, content);
     workspace.change({ steps: [anSmsStep({ input: { files: 'people.*' } })] });
-    const { state, leftOut } = await workspace.told('run', 'job.yaml');
-    const reason = `was already sent by run ${run.split('-').at(-1)}`;
-    expect([state, leftOut]).toMatchObject(['nothing-new', [{ file: name, reason: expect.stringContaining(reason) }]]);
+    const reason = expect.stringContaining(`was already sent by run ${run.split('-').at(-1)}`);
+    const told = { state: 'nothing-new', leftOut: [{ file: name, reason }] };
+    expect(await workspace.told('run', 'job.yaml')).toMatchObject(told);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 });
@@ -102,5 +99,5 @@ test('a memory that was deleted is not made anew silently', async () => {
   const { workspace } = await aFinishedRun();
   removeMemory(workspace.path('out/sale'));
   await expectRefused(workspace, ['run', 'job.yaml'], 'its memory is gone');
-  expect((await workspace.told('run', 'job.yaml', '--adopt')).state).toBe('nothing-new');
+  await expectNothingNew(workspace, 'job.yaml', '--adopt');
 });
