@@ -51,13 +51,13 @@ export function createLeader(
     });
   const left = new AbortController();
   let beats: Promise<void> | undefined;
-  /** Also between two steps. What ends it shows elsewhere. */
+  /** Also between two steps. A call that fails is followed by the next, as nothing else renews the lease; without the lock there is none. */
   const beat = async () => {
     while (!left.signal.aborted) {
       // First the moment, then the lock: a process that sleeps in between does not lengthen its lease.
-      const { atMs: seenAtMs } = await store.readServer();
+      const server = await store.readServer().catch(() => undefined);
       await lock.assertHeld();
-      await store.renewLead(key, { leaseMs, seenAtMs });
+      if (server !== undefined) await store.renewLead(key, { leaseMs, seenAtMs: server.atMs }).catch(() => {});
       await clock.sleep(leaseMs / BEATS_PER_LEASE, left.signal);
     }
   };

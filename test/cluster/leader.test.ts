@@ -12,7 +12,7 @@ import { MemoryCluster } from './memory-store.js';
 
 const LEASE_MS = 30_000;
 
-test('a leader that waits between two steps is known to live, until it leaves; one that was killed for as long as its lease', async () => {
+test('a leader that waits between two steps is known to live, also behind calls that were lost, until it leaves; one that was killed for as long as its lease', async () => {
   const workspace = await aWorkspace();
   workspace.write('people.csv', people(1));
   workspace.writeJob(aJob(workspace, { cluster: CLUSTER }));
@@ -29,6 +29,8 @@ test('a leader that waits between two steps is known to live, until it leaves; o
     await timeline.runUntil(() => isOver);
   };
   const cluster = new MemoryCluster(clock);
+  const lost = new Set<string>();
+  const store = cluster.connect((call) => (lost.delete(call) ? 'before' : undefined));
   let isKilled = false;
   const assertHeld = async () => {
     if (isKilled) throw new Error('it is gone');
@@ -36,7 +38,7 @@ test('a leader that waits between two steps is known to live, until it leaves; o
   const aLeader = (epoch: number) =>
     createLeader({
       ...{ plan, settings: plan.job, sendHere: false, leaseMs: LEASE_MS, name: 'here', id: `process ${epoch}` },
-      ...{ store: cluster.connect(), clock, createLane: () => Promise.reject(new Error('It sends')) as never },
+      ...{ store, clock, createLane: () => Promise.reject(new Error('It sends')) as never },
       lock: { epoch, assertHeld },
     });
 
@@ -44,6 +46,11 @@ test('a leader that waits between two steps is known to live, until it leaves; o
   await leader.lead();
   await pass(20 * LEASE_MS);
   expect(cluster.isLed(plan.id)).toBe(true);
+  for (const call of ['readServer', 'renewLead']) {
+    lost.add(call);
+    await pass(3 * LEASE_MS);
+    expect([lost.size, cluster.isLed(plan.id)], call).toEqual([0, true]);
+  }
   const leaving = leader.leave(true);
   await pass(LEASE_MS / 3);
   await leaving;
