@@ -144,11 +144,12 @@ function suggest(written: string, known: readonly string[], before = ''): string
   return nearest === undefined ? '' : `. Did you mean ${before}${nearest}?`;
 }
 
-/** How stderr is written; misuse of the flags is said in the usual way. */
+/** How stderr is written; misuse of the flags is said in the usual way. Of a flag that is given twice the last one counts: a script may have one already. */
 function readLogging(flags: object, { isStderrTerminal }: Terminal): Logging {
-  const { logLevel, logFormat }: { logLevel?: LogLevel; logFormat?: LogFormat } = flags;
-  const isAsked = logLevel !== undefined || logFormat !== undefined;
-  return { format: logFormat ?? (isStderrTerminal ? 'pretty' : 'json'), level: logLevel ?? 'info', isAsked };
+  const { logLevel, logFormat }: { logLevel?: LogLevel | LogLevel[]; logFormat?: LogFormat | LogFormat[] } = flags;
+  const [level, format] = [[logLevel].flat().at(-1), [logFormat].flat().at(-1)];
+  const isAsked = level !== undefined || format !== undefined;
+  return { format: format ?? (isStderrTerminal ? 'pretty' : 'json'), level: level ?? 'info', isAsked };
 }
 
 /** Sections of NODE_DEBUG that print bytes that Node reads (stream) or URLs that hold codes (undici, fetch). */

@@ -128,6 +128,13 @@ test.each(VERBS)('a flag of yes or no of %s with another value than true or fals
   }
 });
 
+test('of a flag of the log that is given twice the last one counts', async () => {
+  const { terminal } = aTerminal();
+  const flags = '--log-level info --log-format pretty --log-level silent --log-format json';
+  await runCommandLine(`help ${flags}`.split(' '), terminal, 200);
+  expect(terminal.logging).toEqual({ level: 'silent', format: 'json', isAsked: true });
+});
+
 test.each(['--dry-run.x=ja', '--dryRun=ja'])('%s is refused as well', async (flag) => {
   const { error } = await give(['prune', 'x', '--older-than', '0h', flag]);
   expect(error).toMatchObject({ code: 'bad-flag' });
