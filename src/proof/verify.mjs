@@ -261,9 +261,11 @@ function checkPlan(path) {
   say(`${path}: the plan is as the proof says, with its planner, files, senders and texts; approvals are of this file`);
 }
 
-function checkResults(path) {
-  const digest = createHash('sha256').update(salt).update(readFileSync(path)).digest('hex');
-  const [step] = [...steps].find(([, { results }]) => results === digest) ?? [];
+async function checkResults(path) {
+  const digest = createHash('sha256').update(salt);
+  for await (const piece of createReadStream(path)) digest.update(piece);
+  const sum = digest.digest('hex');
+  const [step] = [...steps].find(([, { results }]) => results === sum) ?? [];
   expect(step !== undefined, 'it was changed or written anew, or is of another run');
   say(`${path}: it is the file of what was accepted in step ${step}, to the byte`);
 }
@@ -301,7 +303,7 @@ try {
       'planner, files, senders and texts: as the proof says; that they are of the plan that was approved, --plan plan.json shows',
     );
   file = given.results;
-  if (file !== undefined) checkResults(file);
+  if (file !== undefined) await checkResults(file);
   process.stdout.write(lines.map(visible).join(''));
 } catch ({ message }) {
   process.exitCode = file === '' ? 2 : 1;
