@@ -65,27 +65,6 @@ describe('results as input of a step of another kind', () => {
   });
 });
 
-describe('a results file of the same kind', () => {
-  const CHANGES: readonly { of: string; change: (text: string) => string }[] = [
-    { of: 'as it is', change: (text) => text },
-    { of: 'with its header in capitals', change: (text) => changeNames(text, (name) => name.toUpperCase()) },
-    { of: 'with its header in small letters', change: (text) => changeNames(text, (name) => name.toLowerCase()) },
-    {
-      of: 'with capitals as Turkish has them',
-      change: (text) => changeNames(text, (name) => name.toLocaleUpperCase('tr')),
-    },
-    { of: 'with blanks around its names', change: (text) => changeNames(text, (name) => ` ${name} `) },
-  ];
-  const CASES = KINDS.flatMap((kind) =>
-    FORMATS.flatMap((format) => CHANGES.map((change) => ({ kind, format, ...change }))),
-  );
-
-  test.each(oneIn(8, CASES))('$kind as $format is refused $of', async ({ kind, format, change }) => {
-    const { text } = await resultsOf(kind, format);
-    await expectRefused(kind, { format, text: change(text) });
-  });
-});
-
 /** Results by kind and format, made once. */
 const made = new Map<string, Promise<{ text: string; kinds: readonly Kind[] }>>();
 
@@ -148,10 +127,4 @@ function expectNamesOnce(text: string, output: string): void {
   if (first === '') return;
   const names = first.startsWith('{') ? [...first.matchAll(/"([^"]*)":/g)].map(([, name]) => name) : first.split(',');
   expect(names.length, output).toBe(new Set(names).size);
-}
-
-function changeNames(text: string, change: (name: string) => string): string {
-  if (text.startsWith('{')) return text.replace(/"(_\w+)":/g, (_, name) => `"${change(name)}":`);
-  const end = text.indexOf('\n');
-  return `${text.slice(0, end).split(',').map(change).join(',')}${text.slice(end)}`;
 }

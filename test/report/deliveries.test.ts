@@ -69,22 +69,4 @@ describe('the deliveries of a run', () => {
       expect.objectContaining({ _step: 1, _row: 2, _umid: 'm-1', _state: 'delivered', mobile: aNumber(1), name: 'n1' }),
     ]);
   });
-
-  it('made again are the same, byte for byte; a disk that fails leaves those of before', async () => {
-    const made = await aFinishedRun();
-    receive(made, aReceiptLine(made, 1), aReceiptLine(made, 0));
-    await reportOf(made);
-    const before = made.disk.snapshot(made.directory);
-    const start = made.disk.operations;
-    await reportOf(made);
-    const count = made.disk.operations - start;
-    for (let n = 1; n <= count; n += 2) {
-      made.disk.failAt(n, 'ENOSPC');
-      await expect(reportOf(made), `operation ${n}`).rejects.toMatchObject({ code: 'ENOSPC' });
-      const left = Object.entries(made.disk.snapshot(made.directory)).filter(([name]) => !name.endsWith('.part'));
-      expect(Object.fromEntries(left)).toEqual(before);
-    }
-    await reportOf(made);
-    expect(made.disk.snapshot(made.directory)).toEqual(before);
-  });
 });

@@ -17,6 +17,7 @@ import {
   someLimits,
 } from '../plan/a-plan.js';
 import { aRun, aScriptedService, batchAnswer, failure, reportOf, response, type Script } from '../run/a-run.js';
+import { aReceiptLine, receive } from './some-receipts.js';
 
 const OUTPUTS = ['results', 'rejections', 'skipped', 'in-doubt', 'unprocessed'] as const;
 const one = someLimits({ concurrency: 1 });
@@ -222,8 +223,9 @@ describe('a report', () => {
     expect(new InternalError('unbalanced', '')).toBeInstanceOf(Error);
   });
 
-  it('that the disk fails leaves the outputs of the report before it', async () => {
+  it('that the disk fails leaves the outputs of the report before it, with the deliveries', async () => {
     const made = await oneOfEach();
+    receive(made, aReceiptLine(made, 0));
     await reportOf(made);
     const before = made.disk.snapshot(made.directory);
     const start = made.disk.operations;

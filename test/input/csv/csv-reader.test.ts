@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readRecords } from '../../../src/input/records.js';
 import { aDirectory, aFile, anInput, readRefused, readWhole } from '../builders.js';
 
 const directory = aDirectory();
 const csv = (content: string | Uint8Array) => aFile(directory, content);
 
+// Any table, however it is written, and its lines: csv.long.test.ts.
 describe('CSV reader: rows', () => {
   it('gives the cells of each row in the order of the columns, with line and row', async () => {
     const { columns, records } = await readWhole(csv('id,mobile\n1,+6591234567\n2,\n'));
@@ -13,25 +13,6 @@ describe('CSV reader: rows', () => {
       { cells: ['1', '+6591234567'], line: 2, row: 1, fault: undefined },
       { cells: ['2', ''], line: 3, row: 2, fault: undefined },
     ]);
-  });
-
-  it('reads a last line without an end', async () => {
-    expect((await readWhole(csv('a,b\n1,2'))).cells).toEqual([['1', '2']]);
-  });
-
-  it('leaves cells as they are: blanks, leading zeros, quotes within quotes', async () => {
-    expect((await readWhole(csv('a,b\n 007 ,"say ""hi"", Ann"\n'))).cells).toEqual([[' 007 ', 'say "hi", Ann']]);
-  });
-
-  it('counts lines as an editor does, with CRLF, LF and CR mixed, within quotes too', async () => {
-    const { lines, cells } = await readWhole(csv('a,b\r\n1,"x\r\ny"\r2,"x\ry\nz"\n3,4\r\n5,6'));
-    expect(cells).toEqual([
-      ['1', 'x\r\ny'],
-      ['2', 'x\ry\nz'],
-      ['3', '4'],
-      ['5', '6'],
-    ]);
-    expect(lines).toEqual([2, 4, 7, 8]);
   });
 
   it('passes over blank lines and lines of nothing but delimiters and blanks, counts their lines and says so', async () => {
@@ -54,14 +35,6 @@ describe('CSV reader: rows', () => {
       ['\u00a0', '1'],
       ['é', ''],
     ]);
-  });
-
-  it('gives the rows of a file of many pieces in order, each with its line', async () => {
-    const rows = Array.from({ length: 60_000 }, (_, index) => `${index},"x\r\n${index}"`);
-    const { records } = await readWhole(csv(`a,b\r\n${rows.join('\r\n')}\r\n`));
-    expect(records).toHaveLength(60_000);
-    const wrong = records.filter(({ cells, line }, index) => cells[0] !== `${index}` || line !== 2 + 2 * index);
-    expect(wrong).toEqual([]);
   });
 });
 
@@ -169,13 +142,6 @@ describe('CSV reader: header', () => {
     expect(await readRefused(csv(`${header}\n`))).toEqual([
       'people.csv:1: the header has 100000 columns, expected at most 1000',
     ]);
-  });
-
-  it('knows its columns once it is open', async () => {
-    const reader = readRecords(csv('a,b\n1,2\n'), anInput());
-    await reader.open();
-    expect(reader.columns).toEqual(['a', 'b']);
-    await reader.close();
   });
 
   it('reads a file of a header alone as no rows, and says so', async () => {

@@ -21,14 +21,25 @@ describe('an output as input', () => {
     expect(refused).toEqual([...own, 'skipped', 'in-doubt', 'unprocessed']);
   });
 
-  it.each(PAIRS)('of $from, for $to, is known with its header in capitals', ({ from, to }) => {
-    for (const output of OUTPUTS) {
-      const { columns } = outputColumns(output, kindOf({ kind: from }).resultColumns, ['name']);
-      const names = readNames(columns.map((name) => name.toUpperCase()));
-      expect([output, isOwnHeader(names)]).toEqual([output, true]);
-      expect(findRefusal(listOwnColumns(names), to)).toEqual(findRefusal(listOwnColumns(columns), to));
-    }
-  });
+  it.each(PAIRS)(
+    'of $from, for $to, is known with its header in capitals, small letters and blanks',
+    ({ from, to }) => {
+      const changes: ((name: string) => string)[] = [
+        (name) => name.toUpperCase(),
+        (name) => name.toLowerCase(),
+        (name) => name.toLocaleUpperCase('tr'),
+        (name) => ` ${name} `,
+      ];
+      for (const output of OUTPUTS) {
+        const { columns } = outputColumns(output, kindOf({ kind: from }).resultColumns, ['name']);
+        for (const change of changes) {
+          const names = readNames(columns.map(change));
+          expect([output, isOwnHeader(names)]).toEqual([output, true]);
+          expect(findRefusal(listOwnColumns(names), to)).toEqual(findRefusal(listOwnColumns(columns), to));
+        }
+      }
+    },
+  );
 
   it.each(KINDS)('of results that came from results of %s refuses that kind too, whatever came between', (first) => {
     for (const second of KINDS) {
