@@ -24,7 +24,8 @@ export async function runCommandLine(typed: readonly string[], terminal: Termina
   let printed = '';
   const run = async (name: string, verb: AnyVerb, flags: object): Promise<void> => {
     terminal.logging = readLogging(flags, terminal);
-    const { runVerb } = await import('../command/runner.js');
+    // The second says why a command failed: later there may be no file descriptor left to load it with.
+    const [{ runVerb }] = await Promise.all([import('../command/runner.js'), import('../command/failure.js')]);
     exitCode = await runVerb(name, verb, flags, terminal);
   };
   let cli = yargs()

@@ -168,8 +168,8 @@ const THROWN_LATER = [
   ['an error that no one caught', "setImmediate(() => { throw new Error('late') })", 4, 'An error in volley itself'],
   ['a rejection that no one handled', "Promise.reject(new Error('late'))", 4, 'An error in volley itself'],
   [
-    'an error of the system that no one caught',
-    "setImmediate(() => { throw Object.assign(new Error('late'), { code: 'EMFILE', syscall: 'open' }) })",
+    'a process that can open no file any more',
+    "setImmediate(() => { for (;;) openSync('/dev/null') })",
     75,
     '(EMFILE, open)',
   ],
@@ -182,10 +182,10 @@ test.concurrent.each(oneIn(3, THROWN_LATER))(
     workspace.setFaults({ kind: 'latency', delayMs: 60_000, area: 'sms' });
     // On the first request: the command is in the middle of its work.
     const onRequest = `data:text/javascript,${encodeURIComponent(
-      `import { subscribe } from 'node:diagnostics_channel';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
+      `import { subscribe } from 'node:diagnostics_channel';\nimport { openSync } from 'node:fs';\nsubscribe('undici:client:sendHeaders', () => { ${code} });`,
     )}`;
 
-    const ended = await runUnder(workspace, ['env'], { nodeArguments: ['--import', onRequest] });
+    const ended = await runUnder(workspace, underLimit('-n 200'), { nodeArguments: ['--import', onRequest] });
 
     expect([ended.code, ended.signal]).toEqual([exitCode, null]);
     expect(ended.stderr).toContain(told);
