@@ -45,7 +45,7 @@ class BuildTree {
   }
 
   /** The parts are loaded one after the other, the last once stdin has ended. */
-  async build(version: string, revision?: string): Promise<void> {
+  writeSources(version: string): void {
     for (const part of ['first', 'second', 'last']) {
       this.write(`src/${part}.ts`, `export const ${part} = '${version}';\n`);
     }
@@ -66,6 +66,10 @@ process.stdout.write(' ' + last);
       'declare const VOLLEY_REVISION: string;\nexport const revision: string = VOLLEY_REVISION;\n',
     );
     this.write('src/proof/verify.mjs', '// Copied as it is.\n');
+  }
+
+  async build(version: string, revision?: string): Promise<void> {
+    this.writeSources(version);
     const { code, stderr } = await this.runBuild(revision);
     if (code !== 0) throw new Error(stderr);
   }
@@ -130,6 +134,10 @@ describe('a build', () => {
     expect(await revision()).toBe('1234abc');
     const before = tree.start();
     expect(await before.saidSoFar).toBe('1 1');
+    tree.writeSources('2');
+    git('init', '-q');
+    git('add', 'src');
+    git('commit', '-qm', 'all');
     const starts: Start[] = [];
     let isBuilding = true;
     const building = tree.build('2').finally(() => {
@@ -145,10 +153,6 @@ describe('a build', () => {
   });
 
   test('leaves nothing beside dist/, the same sources give the same files, and know the commit that git says', async () => {
-    git('init', '-q');
-    git('add', 'src');
-    git('commit', '-qm', 'all');
-    await tree.build('2');
     const name = currentChunks();
     expect(await revision()).toBe(git('rev-parse', 'HEAD'));
     await tree.build('2');

@@ -41,6 +41,6 @@ export async function until(isSo: () => boolean): Promise<void> {
     () => {
       if (!isSo()) throw new Error('It never came to what the test waits for');
     },
-    { interval: 2, timeout: 60_000 },
+    { interval: 10, timeout: 60_000 },
   );
 }
