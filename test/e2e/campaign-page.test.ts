@@ -3,15 +3,13 @@ import { expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../src/domain/opt-out-line.js';
 import { anSmsStep, numberOf, numbersOf, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
-import { aJobFor, aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readOutput } from './account.js';
 
 const cellsOf = (html: string) => html.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
 
 async function reportCampaign(workspace: Workspace) {
-  const { code, stdout, stderr } = await workspace.volley('report', 'job.yaml', '--campaign');
-  expect(code, stderr).toBe(0);
-  const printed = JSON.parse(stdout);
+  const printed = await workspace.told('report', 'job.yaml', '--campaign');
   return { printed, page: cellsOf(readFileSync(printed.page, 'utf8')) };
 }
 
@@ -19,14 +17,15 @@ test('rejected, retried and corrected rows are one campaign: each row counts onc
   const { workspace } = await aStoppedRun();
   await workspace.run();
   const first = workspace.firstRun();
-  await workspace.volley('settle', first, '--assume', 'not-sent', '--confirm', '10');
+  await workspace.settle(first, 'not-sent', 10);
   const before = await reportCampaign(workspace);
-  expect(before.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 }, missing: [] });
+  const balance = { read: 30, accepted: 20, unprocessed: 10 };
+  expect(before.printed).toMatchObject({ balance, missing: [] });
   expect(before.printed.runs).toEqual([(await workspace.told('status', first)).plan]);
 
-  const retried = await workspace.told('retry', first, '--only', 'not-sent');
+  const retried = await workspace.retry(first, 'not-sent');
   const planned = await reportCampaign(workspace);
-  expect(planned.printed).toMatchObject({ balance: { read: 30, accepted: 20, unprocessed: 10 } });
+  expect(planned.printed).toMatchObject({ balance });
   await workspace.volley('apply', retried.directory);
 
   const { printed, page } = await reportCampaign(workspace);
@@ -59,10 +58,7 @@ test('corrected rejections that come back, and what a filter had left out, count
   expect(second.summary.balance).toMatchObject({ read: 2, accepted: 1, rejected: 1 });
   workspace.change();
   const directory = ran.summary.directory;
-  const third = JSON.parse(
-    (await workspace.volley('retry', directory, '--only', 'filtered', '--job', 'job.yaml')).stdout,
-  );
-  expect((await workspace.volley('apply', third.directory)).code).toBe(0);
+  expect((await workspace.resend(directory, 'filtered', '--job', 'job.yaml')).code).toBe(0);
   // A run of other rows is another campaign.
   workspace.write('people.csv', people(3, 201));
   await workspace.run();
@@ -82,10 +78,8 @@ test('corrected rejections that come back, and what a filter had left out, count
 });
 
 test('who opted out since stands in the summary and on the page: once it was sent, by the latest line of the list', async () => {
-  const workspace = await aWorkspace();
-  workspace.write('people.csv', people(10));
+  const workspace = await aJobFor(people(10), { optOuts: 'opt-outs.csv' });
   workspace.write('opt-outs.csv', `${OPT_OUT_HEADER}${numberOf(10)},out,2020-01-01T00:00:00.000Z,ann,STOP\n`);
-  workspace.change({ optOuts: 'opt-outs.csv' });
   const { summary } = await workspace.run();
   expect(summary).toMatchObject({ balance: { accepted: 9 }, optedOutSince: 0 });
   const later = (person: number, what: string) => `${numberOf(person)},${what},2099-01-01T00:00:00.000Z,ann,\n`;

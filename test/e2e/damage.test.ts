@@ -3,22 +3,16 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { readFailure } from './failure.js';
 
-interface Stopped {
-  readonly workspace: Workspace;
-  readonly directory: string;
-}
-
 /** A run of forty people that a 401 stopped: ten in doubt, ten accepted, twenty not sent. */
-async function aStoppedRun(): Promise<Stopped> {
-  const workspace = await aWorkspace(
+async function aStoppedRun(): Promise<{ workspace: Workspace; directory: string }> {
+  const faults = [
     { kind: 'reset-after', area: 'sms', nth: 1 },
     { kind: 'status-401', area: 'sms', nth: 3 },
-  );
-  workspace.write('people.csv', people(40));
-  workspace.change();
+  ] as const;
+  const workspace = await aJobFor(people(40), {}, ...faults);
   const { code, summary } = await workspace.run();
   expect([code, summary.balance]).toMatchObject([4, { accepted: 10, inDoubt: 10, unprocessed: 20 }]);
   workspace.setFaults();
@@ -34,31 +28,29 @@ const COMMANDS: readonly ((directory: string) => readonly string[])[] = [
   (directory) => ['report', directory],
 ];
 
-function snapshot({ workspace, directory }: Stopped): Record<string, string> {
-  const path = workspace.path(directory);
+function snapshot(workspace: Workspace): Record<string, string> {
+  const path = workspace.path(workspace.firstRun());
   return Object.fromEntries(readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'latin1')]));
 }
 
 /** Every one of the commands ends with 4 and the words, sends nothing and writes nothing. */
-async function expectRefusedByAll(stopped: Stopped, words: readonly string[], commands = COMMANDS): Promise<void> {
-  const { workspace, directory } = stopped;
-  const before = snapshot(stopped);
+async function expectRefusedByAll(workspace: Workspace, words: readonly string[], commands = COMMANDS): Promise<void> {
+  const before = snapshot(workspace);
   const requests = workspace.requests().length;
   for (const command of commands) {
-    const args = command(directory);
+    const args = command(workspace.firstRun());
     const ended = await workspace.volley(...args);
     expect([args, readFailure(ended).exitCode]).toEqual([args, 4]);
     for (const text of words) expect(ended.stderr, args.join(' ')).toContain(text);
   }
   expect(workspace.requests()).toHaveLength(requests);
-  expect(snapshot(stopped)).toEqual(before);
+  expect(snapshot(workspace)).toEqual(before);
 }
 
 test.each(oneIn(2, [1, 3]))(
   'a byte that changed in line %i of the journal, on which later lines build, is named with its file',
   async (lineNumber) => {
-    const stopped = await aStoppedRun();
-    const { workspace, directory } = stopped;
+    const { workspace, directory } = await aStoppedRun();
     const journal = `${directory}/journal.ndjson`;
     const lines = workspace.read(journal).split('\n');
     const offset = lines.slice(0, lineNumber - 1).reduce((bytes, line) => bytes + line.length + 1, 0);
@@ -67,7 +59,7 @@ test.each(oneIn(2, [1, 3]))(
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
     workspace.write(journal, bytes);
 
-    await expectRefusedByAll(stopped, [`${journal}: the line at byte ${offset} is damaged`, 'Nothing was sent']);
+    await expectRefusedByAll(workspace, [`${journal}: the line at byte ${offset} is damaged`, 'Nothing was sent']);
   },
 );
 
@@ -86,13 +78,12 @@ test.each(
     FILES.flatMap((name) => DAMAGES.map(([what, change]) => [name, what, change] as const)),
   ),
 )('a file of a plan that was changed under a stopped run is named: %s %s', async (name, _, change) => {
-  const stopped = await aStoppedRun();
-  const { workspace, directory } = stopped;
+  const { workspace, directory } = await aStoppedRun();
   const text = change(workspace.read(`${directory}/${name}`));
   if (text === undefined) rmSync(workspace.path(`${directory}/${name}`));
   else workspace.write(`${directory}/${name}`, text);
   // The outputs are made without a look at the requests.
   const commands = name.includes('requests') ? COMMANDS.slice(0, -1) : COMMANDS;
 
-  await expectRefusedByAll(stopped, [`${directory}/${name}: `, 'Put the file back'], commands);
+  await expectRefusedByAll(workspace, [`${directory}/${name}: `, 'Put the file back'], commands);
 });

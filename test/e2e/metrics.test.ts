@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { WorkMetrics } from '../../src/observe/work-metrics.js';
 import type { Summary } from '../../src/report/summary.js';
 import { readMetrics, sumOf } from '../observe/read-metrics.js';
 import { aContactsStep, anSmsStep, people } from './a-job.js';
-import { aJobFor, aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 import { until } from './command.js';
 import { needPromtool } from './of-the-machine.js';
 
@@ -14,20 +14,15 @@ const FILE = 'sale.prom';
 const METRICS_AT = /metrics are at (http:\S+?)\/metrics/;
 const read = (workspace: Workspace) => readMetrics(workspace.read(FILE));
 
-/** Rows by outcome, as the metrics have them, under the names of the summary. */
-function rowsOf(samples: ReadonlyMap<string, number>, step: number) {
-  const rows = (outcome: string) => sumOf(samples, 'volley_rows_total', { step: String(step), outcome });
-  const unprocessed = sumOf(samples, 'volley_unprocessed_rows', { step: String(step) });
-  const outcomes = { accepted: rows('accepted'), rejected: rows('rejected'), skipped: rows('skipped') };
-  return { ...outcomes, inDoubt: rows('in_doubt'), unprocessed };
-}
-
+/** Rows by outcome are those of the summary. */
 function expectRows(samples: ReadonlyMap<string, number>, { steps }: Summary): void {
-  for (const { number, balance } of steps) expect(rowsOf(samples, number)).toEqual(withoutRead(balance));
-}
-
-function withoutRead({ read: _read, ...outcomes }: Summary['balance']): object {
-  return outcomes;
+  for (const { number, balance } of steps) {
+    const step = String(number);
+    const rows = (outcome: string) => sumOf(samples, 'volley_rows_total', { step, outcome });
+    const outcomes = { accepted: rows('accepted'), rejected: rows('rejected'), skipped: rows('skipped') };
+    const unprocessed = sumOf(samples, 'volley_unprocessed_rows', { step });
+    expect(balance).toEqual({ read: balance.read, ...outcomes, inDoubt: rows('in_doubt'), unprocessed });
+  }
 }
 
 test('the figures of a run are those of its summary and of the service', async () => {
@@ -66,36 +61,36 @@ test('the figures of a run are those of its summary and of the service', async (
 });
 
 test('rows in doubt are those of all runs of the job, until they are settled; the last success stays', async () => {
-  const workspace = await aWorkspaceInProcess();
-  workspace.write('inbox/1.csv', people(3));
-  workspace.change({ steps: [anSmsStep({ input: { files: 'inbox/*.csv' } })] });
-  expect((await workspace.run('--metrics-file', FILE)).code).toBe(0);
-  const success = sumOf(read(workspace), 'volley_last_success_timestamp_seconds');
+  const workspace = await aJobFor(people(3));
+  /** The run, with its exit code, rows in doubt and last success as the metrics then have them. */
+  const run = async () => {
+    const ended = await workspace.run('--metrics-file', FILE);
+    const samples = read(workspace);
+    const success = sumOf(samples, 'volley_last_success_timestamp_seconds');
+    return { ended, samples, success, figures: [ended.code, sumOf(samples, 'volley_in_doubt_rows')] };
+  };
+  const { figures, success } = await run();
+  expect([figures, success]).toEqual([[0, 0], expect.any(Number)]);
   expect(success).toBeGreaterThan(0);
 
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 1 });
-  workspace.write('inbox/2.csv', people(2, 10));
-  const lost = await workspace.run('--metrics-file', FILE);
-  expect(lost.code).toBe(3);
-  expectRows(read(workspace), lost.summary);
-  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(2);
-  expect(sumOf(read(workspace), 'volley_requests_total', { status: 'no_answer' })).toBe(1);
-  expect(sumOf(read(workspace), 'volley_last_success_timestamp_seconds')).toBe(success);
+  workspace.write('people.csv', people(2, 10));
+  const lost = await run();
+  expect([lost.figures, lost.success]).toEqual([[3, 2], success]);
+  expectRows(lost.samples, lost.ended.summary);
+  expect(sumOf(lost.samples, 'volley_requests_total', { status: 'no_answer' })).toBe(1);
 
   workspace.setFaults();
-  expect((await workspace.run('--metrics-file', FILE)).code).toBe(3);
-  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(2);
+  expect((await run()).figures).toEqual([3, 2]);
 
-  await workspace.volley('settle', lost.summary.directory, '--assume', 'sent', '--confirm', '2');
-  expect((await workspace.run('--metrics-file', FILE)).code).toBe(0);
-  expect(sumOf(read(workspace), 'volley_in_doubt_rows')).toBe(0);
-  expect(sumOf(read(workspace), 'volley_last_success_timestamp_seconds')).toBeGreaterThan(success);
+  await workspace.settle(lost.ended.summary.directory, 'sent', 2);
+  const settled = await run();
+  expect(settled.figures).toEqual([0, 0]);
+  expect(settled.success).toBeGreaterThan(success);
 });
 
 test('a port shows a run while it lives; another process on the job is refused, and leaves the file as it is', async () => {
-  const workspace = await aWorkspace({ kind: 'latency', area: 'sms', nth: 2, delayMs: 600_000 });
-  workspace.write('people.csv', people(30));
-  workspace.change();
+  const workspace = await aJobFor(people(30), {}, { kind: 'latency', area: 'sms', nth: 2, delayMs: 600_000 });
   const running = workspace.start(['run', 'job.yaml', '--metrics-port', '0', '--metrics-file', FILE]);
   const origin = await running.finds(METRICS_AT);
   await until(() => workspace.requests().length === 2);
@@ -125,18 +120,18 @@ test('a port that is in use, or a file of another kind, is refused before anythi
   const workspace = await aJobFor(people(3));
   const holder = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => holder.once('listening', resolve));
-  const address = holder.address();
-  const port = typeof address === 'object' && address !== null ? String(address.port) : '';
+  const { port } = holder.address() as AddressInfo;
 
-  const taken = await workspace.run('--metrics-port', port);
+  for (const [flag, value, said] of [
+    ['--metrics-port', `${port}`, `Cannot serve metrics on 127.0.0.1:${port}: address already in use`],
+    ['--metrics-file', 'people.csv', 'expected a name that ends in .prom'],
+    ['--metrics-port', 'ninety', '--metrics-port: it is "ninety"'],
+  ] as const) {
+    const { exitCode, error } = await workspace.refused('run', 'job.yaml', flag, value);
+    expect([exitCode, error.message]).toEqual([2, expect.stringContaining(said)]);
+  }
+
   holder.close();
-  const wrong = await workspace.run('--metrics-file', 'people.csv');
-  const letters = await workspace.run('--metrics-port', 'ninety');
-
-  expect([taken.code, wrong.code, letters.code]).toEqual([2, 2, 2]);
-  expect(taken.stderr).toContain(`Cannot serve metrics on 127.0.0.1:${port}: address already in use`);
-  expect(wrong.stderr).toMatch(/expected a name that ends in \.prom/);
-  expect(letters.stderr).toContain('--metrics-port: it is \\"ninety\\"');
   expect(workspace.read('people.csv')).toBe(people(3));
   expect(existsSync(workspace.path('out'))).toBe(false);
   expect(workspace.requests()).toEqual([]);
@@ -153,11 +148,8 @@ function expectGood(text: string): void {
 test.skipIf(promtool.isMissing)(
   promtool.title('promtool finds nothing to say about the metrics of a run, of a worker and of the listener'),
   async () => {
-    const workspace = await aJobFor(
-      people(30),
-      { steps: [aContactsStep(), anSmsStep()] },
-      { kind: 'reset-after', area: 'sms', nth: 2 },
-    );
+    const lost = { kind: 'reset-after', area: 'sms', nth: 2 } as const;
+    const workspace = await aJobFor(people(30), { steps: [aContactsStep(), anSmsStep()] }, lost);
     expect((await workspace.run('--metrics-file', 'sale.prom')).code).toBe(3);
     expectGood(workspace.read('sale.prom'));
 

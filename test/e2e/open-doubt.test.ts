@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readOpenDoubt } from '../../src/registry/read-runs.js';
 import { nodeFiles } from '../../src/storage/files.js';
@@ -17,20 +18,32 @@ async function aNightInDoubt() {
 const readDoubt = (workspace: Workspace, isRunning = false) =>
   readOpenDoubt(nodeFiles, workspace.path('out/sale'), { isSandbox: false, isRunning });
 
-test.each([
-  ['in-doubt', 3],
-  ['nothing', 0],
-])(
-  'rows in doubt of earlier runs end nothing new, and a run that accepts all, as failOn says: %s',
-  async (failOn, exitCode) => {
-    const { workspace } = await aNightInDoubt();
-    workspace.change({ failOn });
-    for (const told of [{ state: 'nothing-new' }, { state: 'finished' }]) {
-      expect(await workspace.told('run', 'job.yaml')).toMatchObject({ ...told, exitCode, openDoubt: { rows: 10 } });
-      workspace.write('people.csv', people(5, 101));
-    }
-  },
-);
+test('rows in doubt of an earlier run are named by every command of its job, and keep its exit code at 3, until they are settled', async () => {
+  const workspace = await aJobFor(people(30), {}, { kind: 'reset-after', nth: 2 });
+  const run = () => workspace.told('run', 'job.yaml');
+  const monday = await run();
+  const { directory, plan } = monday;
+  const openDoubt = { rows: 10, runs: [{ run: plan, directory, inDoubt: 10 }] };
+  expect(monday).toMatchObject({ exitCode: 3, openDoubt });
+
+  const idle = { exitCode: 3, state: 'nothing-new', openDoubt };
+  expect(await run()).toMatchObject(idle);
+  expect(await workspace.told('plan', 'job.yaml')).toMatchObject({ ...idle, exitCode: 0 });
+  workspace.write('people.csv', people(5, 101));
+  expect(await run()).toMatchObject({ exitCode: 3, balance: { accepted: 5, inDoubt: 0 }, openDoubt });
+  // As failOn says.
+  workspace.change({ failOn: 'nothing' });
+  expect(await run()).toMatchObject({ ...idle, exitCode: 0 });
+  workspace.write('people.csv', people(5, 111));
+  expect(await run()).toMatchObject({ exitCode: 0, balance: { accepted: 5 }, openDoubt });
+  workspace.change();
+  // The journal says it where no summary does.
+  rmSync(join(directory, 'summary.json'));
+  expect(await run()).toMatchObject({ exitCode: 3, openDoubt });
+
+  expect((await workspace.settle(directory, 'sent', 10)).code).toBe(0);
+  expect(await run()).toMatchObject({ ...idle, exitCode: 0, openDoubt: { rows: 0, runs: [] } });
+});
 
 test('the figure of rows in doubt comes from the journal where there is no summary, or one of a run that had not ended', async () => {
   const { workspace, night, run } = await aNightInDoubt();

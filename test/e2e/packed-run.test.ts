@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { aContactsStep, anSmsStep, numberOf, people } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
-import { runCommandInProcess } from './command-in-process.js';
+import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 
 const PLAIN = ['1-contacts.requests.ndjson', '1-contacts.rows.ndjson', '2-sms.requests.ndjson', '2-sms.rows.ndjson'];
 const PACKED = PLAIN.map((name) => `${name}.gz`);
@@ -14,25 +13,17 @@ interface Run {
 
 /** A finished run with a row that its plan refused, rows that the service refused, and ten in doubt. */
 async function aRun(): Promise<Run> {
-  const workspace = await aWorkspace(
+  const faults = [
     { kind: 'reset-after', area: 'sms', nth: 2 },
     { kind: 'reject-rows', area: 'sms', nth: 1, rows: 0.3 },
-  );
-  workspace.write('people.csv', `${people(40)}Nobody,n/a\n`);
-  workspace.change({ steps: [aContactsStep(), anSmsStep()] });
+  ] as const;
+  const workspace = await aJobFor(`${people(40)}Nobody,n/a\n`, { steps: [aContactsStep(), anSmsStep()] }, ...faults);
   const { code, summary } = await workspace.run();
   expect([code, summary.state]).toEqual([3, 'finished']);
   workspace.setFaults();
   const run = { workspace, directory: workspace.runOf(summary.plan) };
   expect(listPlanFiles(run)).toEqual(PLAIN);
   return run;
-}
-
-/** Its plan is smaller than those that are packed. */
-async function pack({ workspace, directory }: Run): Promise<void> {
-  const { env } = workspace;
-  const start = { cwd: workspace.directory, env, runtime: { packFromBytes: 1 } };
-  await runCommandInProcess(['apply', directory], start);
 }
 
 const listPlanFiles = ({ workspace, directory }: Run) =>
@@ -72,7 +63,8 @@ test('commands print and write of a packed run what they do of a plain one', asy
   };
   const plain = await giveAll();
   expect(plain.map(({ code }) => code)).toEqual([0, 0, 3, 3, 0, 0, 0, 0, 0, 2, 2, 2]);
-  await pack(run);
+  // Its plan is smaller than those that are packed.
+  await volleyIn(workspace, { runtime: { packFromBytes: 1 } }, 'apply', directory);
   expect(await giveAll()).toEqual(plain);
   expect(listPlanFiles(run)).toEqual(PACKED);
 });

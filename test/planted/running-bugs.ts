@@ -323,7 +323,7 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
     file: 'src/registry/read-runs.ts',
     find: '    if (inDoubt !== 0) runs.push(',
     replace: '    if (inDoubt === null) runs.push(',
-    tests: ['test/registry/open-doubt.test.ts'],
+    tests: ['test/e2e/open-doubt.test.ts'],
     title:
       'rows in doubt of an earlier run are named by every command of its job, and keep its exit code at 3, until they are settled',
   },

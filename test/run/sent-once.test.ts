@@ -1,16 +1,57 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { aCommandLine } from './a-command-line.js';
+import { readRunName } from '../../src/plan/format/run-directories.js';
+import { anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
+import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
+import { readOutput } from '../e2e/account.js';
+import { anEventLine, aReceipt } from '../listen/events.js';
+
+/** A job that sends whatever lies in its inbox, one message a request unless the step says otherwise. */
+async function anInbox() {
+  const workspace = await aWorkspaceInProcess();
+  const writeJob = (step: object = {}) =>
+    workspace.change({ steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1, ...step })] });
+  writeJob();
+  return {
+    workspace,
+    writeJob,
+    write: (name: string, text: string) => workspace.write(`in/${name}`, text),
+    /** Takes a file out of the inbox again. */
+    take: (name: string) => {
+      const text = workspace.read(`in/${name}`);
+      rmSync(workspace.path(`in/${name}`));
+      return text;
+    },
+    run: () => workspace.told('run', 'job.yaml'),
+    apply: (run: string) => workspace.told('apply', run, '--ignore-changed-inputs'),
+    /** The rejections file of a run, as it would be written now. */
+    rejectionsOf: async (run: string) => {
+      await workspace.told('report', run);
+      return readFileSync(`${run}/1-sms.rejections.csv`, 'utf8');
+    },
+    /** The service sends a receipt of each message of a run that it took, and the listener keeps it. */
+    receive: async (run: string, state = 'delivered') => {
+      const plan = readRunName(basename(run));
+      const own = (await workspace.sms()).filter((entry) => entry.clientMessageId?.startsWith(`${plan}-`));
+      const lines = own.map(({ clientMessageId, destination, umid }) =>
+        anEventLine(aReceipt({ payload: { clientMessageId, destination, umid }, status: { state } })),
+      );
+      writeFileSync(`${run}/receipts.ndjson`, lines.join(''));
+      return own.length;
+    },
+  };
+}
 
 /** The answer to P2 is lost, though the service took it; a person says that it was not sent, and P2 is retried. */
 async function aWrongWord() {
-  const line = await aCommandLine();
+  const line = await anInbox();
   line.workspace.setFaults({ kind: 'reset-after', nth: 2 });
   line.write('a.csv', people(3));
-  const { told: first } = await line.run();
+  const first = await line.run();
   line.workspace.setFaults();
-  await line.settle(first.directory, 'not-sent', 1);
-  const { told: retried } = await line.retry(first.directory, 'not-sent');
+  await line.workspace.settle(first.directory, 'not-sent', 1);
+  const retried = await line.workspace.retry(first.directory, 'not-sent');
   expect(retried.state).toBe('planned');
   return { line, first: first.directory, retried: retried.directory };
 }
@@ -23,33 +64,32 @@ describe('a receipt that comes after `volley retry`', () => {
     const { error } = await line.apply(retried);
 
     expect(error).toMatchObject({ code: 'plan-mismatch', hint: expect.stringContaining('volley retry') });
-    expect(await line.retry(first, 'not-sent')).toMatchObject({ told: { steps: [{ counts: { planned: 0 } }] } });
-    expect(await line.apply(retried)).toMatchObject({ code: 0 });
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect(await line.workspace.retry(first, 'not-sent')).toMatchObject({ steps: [{ counts: { planned: 0 } }] });
+    expect(await line.apply(retried)).toMatchObject({ exitCode: 0 });
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 
   it('keeps it from being sent by a run that had begun: what is left without it is retried', async () => {
-    const line = await aCommandLine();
+    const line = await anInbox();
     line.workspace.setFaults({ kind: 'reset-after', nth: [1, 2] }, { kind: 'reset-before', nth: 3 });
     line.write('a.csv', people(3));
-    const { told: first } = await line.run();
-    await line.settle(first.directory, 'not-sent', 3);
+    const first = await line.run();
+    await line.workspace.settle(first.directory, 'not-sent', 3);
     line.workspace.setFaults({ kind: 'status-401' });
-    const { told: retried } = await line.retry(first.directory, 'not-sent');
-    expect((await line.apply(retried.directory)).code).toBe(4);
+    const retried = await line.workspace.retry(first.directory, 'not-sent');
+    expect((await line.apply(retried.directory)).exitCode).toBe(4);
     line.workspace.setFaults();
     expect(await line.receive(first.directory)).toBe(2);
 
     for (const give of [() => line.apply(retried.directory), line.run]) {
-      expect(await give()).toMatchObject({
-        error: { code: 'plan-mismatch', hint: expect.stringContaining('unprocessed') },
-      });
+      const error = { code: 'plan-mismatch', hint: expect.stringContaining('unprocessed') };
+      expect(await give()).toMatchObject({ error });
     }
-    const { told: left } = await line.retry(retried.directory, 'unprocessed');
+    const left = await line.workspace.retry(retried.directory, 'unprocessed');
     expect(left).toMatchObject({ steps: [{ counts: { planned: 1 } }], left: { received: 2 } });
     await line.apply(left.directory);
-    expect((await line.run()).error).toBeUndefined();
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect((await line.run()).error ?? null).toBeNull();
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 
   it('ends a run that has nothing else to send', async () => {
@@ -60,10 +100,10 @@ describe('a receipt that comes after `volley retry`', () => {
     await line.receive(first);
     expect((await line.run()).error).toMatchObject({ code: 'plan-mismatch' });
 
-    expect((await line.retry(retried, 'unprocessed')).told).toMatchObject({ state: 'nothing-to-retry' });
+    expect(await line.workspace.retry(retried, 'unprocessed')).toMatchObject({ state: 'nothing-to-retry' });
 
-    expect((await line.run()).told).toMatchObject({ state: 'finished' });
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect(await line.run()).toMatchObject({ state: 'finished' });
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 
   it('counts for every plan that has the row after that run', async () => {
@@ -71,38 +111,38 @@ describe('a receipt that comes after `volley retry`', () => {
     line.workspace.setFaults({ kind: 'reject-rows', rows: 1 });
     await line.apply(retried);
     line.workspace.setFaults();
-    const { told } = await line.retry(retried, 'rejected');
+    const told = await line.workspace.retry(retried, 'rejected');
     await line.receive(first);
 
     expect((await line.apply(told.directory)).error).toMatchObject({ code: 'plan-mismatch' });
-    expect(await line.retry(retried, 'rejected')).toMatchObject({ told: { steps: [{ counts: { planned: 0 } }] } });
+    expect(await line.workspace.retry(retried, 'rejected')).toMatchObject({ steps: [{ counts: { planned: 0 } }] });
     await line.apply(told.directory);
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 
   it('that says only that the service refused the message keeps no row: it was not sent', async () => {
     const { line, first, retried } = await aWrongWord();
     await line.receive(first, 'rejected');
-    expect((await line.apply(retried)).told).toMatchObject({ state: 'finished' });
+    expect(await line.apply(retried)).toMatchObject({ state: 'finished' });
 
-    const other = await aCommandLine();
+    const other = await anInbox();
     other.workspace.setFaults({ kind: 'reset-after', nth: 2 });
     other.write('a.csv', people(3));
-    const { told } = await other.run();
+    const told = await other.run();
     other.workspace.setFaults();
     await other.receive(told.directory, 'rejected');
-    await other.settle(told.directory, 'sent', 0);
-    const { told: refused } = await other.retry(told.directory, 'rejected');
-    expect((await other.apply(refused.directory)).told).toMatchObject({ balance: { accepted: 1 } });
+    await other.workspace.settle(told.directory, 'sent', 0);
+    const refused = await other.workspace.retry(told.directory, 'rejected');
+    expect(await other.apply(refused.directory)).toMatchObject({ balance: { accepted: 1 } });
   });
 });
 
 /** P2 is refused by the service, P4 has no number. */
 async function aRunWithRejections() {
-  const line = await aCommandLine();
+  const line = await anInbox();
   line.workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
   line.write('a.csv', `${people(3)}P4,n/a\n`);
-  const { told } = await line.run();
+  const told = await line.run();
   line.workspace.setFaults();
   const file = await line.rejectionsOf(told.directory);
   return { line, first: told.directory, file, id: String(told.plan) };
@@ -112,33 +152,37 @@ describe('an id of a row that was not refused', () => {
   it('is rejected with its place, and so it is when that rejection is fed', async () => {
     const { line, file, id } = await aRunWithRejections();
     line.write('b.csv', file.replace(`${id}-1-1`, `${id}-1-0`).replace(numberOf(2), numberOf(11)));
-    const { told } = await line.run();
-    const [first] = await line.rowsOf(told.directory, 'rejections');
-    expect(first).toMatchObject({ _file: 'in/b.csv', _line: '2', _code: 'bad-id', _rowId: `${id}-1-0` });
+    const told = await line.run();
+    expect(readOutput(await line.workspace.told('report', told.directory), 1, 'rejections')[0]).toMatchObject({
+      _file: 'in/b.csv',
+      _line: '2',
+      _code: 'bad-id',
+      _rowId: `${id}-1-0`,
+    });
 
     line.write('c.csv', await line.rejectionsOf(told.directory));
-    expect((await line.run()).told).toMatchObject({ steps: [{ rejections: { 'bad-id': 1 } }] });
-    expect(await line.sentTo()).toEqual([numberOf(1), numberOf(3)]);
+    expect(await line.run()).toMatchObject({ steps: [{ rejections: { 'bad-id': 1 } }] });
+    expect(await line.workspace.destinations()).toEqual([numberOf(1), numberOf(3)]);
   });
 
   it('is rejected in a row of a run that is in doubt, or was stopped', async () => {
-    const line = await aCommandLine();
+    const line = await anInbox();
     line.workspace.setFaults(
       { kind: 'reject-rows', nth: 1 },
       { kind: 'reset-after', nth: 2 },
       { kind: 'status-401', nth: 3 },
     );
     line.write('a.csv', people(3));
-    const { told } = await line.run();
+    const told = await line.run();
     line.workspace.setFaults();
     const [header, row = ''] = (await line.rejectionsOf(told.directory)).split('\n');
     const forged = [1, 2].map((index) =>
       row.replace(/-1-0$/, `-1-${index}`).replace(numberOf(1), numberOf(10 + index)),
     );
     line.write('b.csv', [header, ...forged, ''].join('\n'));
-    expect((await line.apply(told.directory)).code).toBe(3);
-    expect((await line.run()).told).toMatchObject({ steps: [{ rejections: { 'bad-id': 2 } }] });
-    expect(await line.sentTo()).toEqual([numberOf(2), numberOf(3)]);
+    expect((await line.apply(told.directory)).exitCode).toBe(3);
+    expect(await line.run()).toMatchObject({ steps: [{ rejections: { 'bad-id': 2 } }] });
+    expect(await line.workspace.destinations()).toEqual([numberOf(2), numberOf(3)]);
   });
 });
 
@@ -146,26 +190,25 @@ describe('rows that `volley retry` took', () => {
   it('are not sent by a plan that had them as a draft before, and where the plan that took them was deleted', async () => {
     const { line, first, file } = await aRunWithRejections();
     line.write('b.csv', file);
-    const { told: draft } = await line.plan();
-    const { told } = await line.retry(first, 'rejected');
+    const draft = await line.workspace.told('plan', 'job.yaml');
+    const told = await line.workspace.retry(first, 'rejected');
     await line.apply(told.directory);
-    line.forget(told.directory);
+    rmSync(told.directory, { recursive: true });
 
     const { error } = await line.apply(draft.directory);
 
-    expect(error?.problems).toMatchObject([
-      { where: 'in/b.csv:2', message: expect.stringContaining('is gone, and may have sent it') },
-    ]);
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    const message = expect.stringContaining('is gone, and may have sent it');
+    expect(error.problems).toMatchObject([{ file: 'in/b.csv', line: 2, message }]);
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 });
 
 /** Two people, and a third whose number no plan can read without a country; the plan is a draft, and its rejections are fixed. */
 /** `mark`: the file of the row is saved anew with it behind the draft, so that it is not known to be the same before it was read. */
 async function aDraft(name: string, mark = '') {
-  const line = await aCommandLine();
+  const line = await anInbox();
   line.write('people.csv', `${people(2)}P3,91000003\n`);
-  const { told } = await line.plan();
+  const told = await line.workspace.told('plan', 'job.yaml');
   const file = await line.rejectionsOf(told.directory);
   line.write(name, file.replace('91000003', numberOf(13)));
   line.write('people.csv', `${mark}${people(2)}P3,91000003\n`);
@@ -175,25 +218,25 @@ async function aDraft(name: string, mark = '') {
 describe('a row that two plans refused', () => {
   it.each(['fixed.csv', 'the-fixed.csv'])('is sent once, whichever of its ids is fed (%s)', async (name) => {
     const line = await aDraft(name, '\uFEFF');
-    const { told } = await line.run();
+    const told = await line.run();
     expect(told).toMatchObject({ balance: { accepted: 3, rejected: 1 } });
 
     const again = await line.rejectionsOf(told.directory);
     line.write('again.csv', again.replace('91000003', numberOf(23)));
-    const { told: second } = await line.run();
+    const second = await line.run();
 
     expect(second).toMatchObject({ balance: { read: 1, skipped: 1 } });
-    expect(await line.sentTo()).toEqual([numberOf(1), numberOf(2), numberOf(13)]);
+    expect(await line.workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(13)]);
   });
 
   it('is kept once where both ids are fed at once', async () => {
     const line = await aDraft('x.csv');
     const fixed = line.take('x.csv');
-    const { told } = await line.run();
+    const told = await line.run();
     line.write('a.csv', fixed);
     line.write('b.csv', (await line.rejectionsOf(told.directory)).replace('91000003', numberOf(23)));
-    expect((await line.run()).told).toMatchObject({ balance: { read: 2, accepted: 1, skipped: 1 } });
-    expect(await line.sentTo()).toEqual([numberOf(1), numberOf(2), numberOf(13)]);
+    expect(await line.run()).toMatchObject({ balance: { read: 2, accepted: 1, skipped: 1 } });
+    expect(await line.workspace.destinations()).toEqual([numberOf(1), numberOf(2), numberOf(13)]);
   });
 
   it('is skipped once a run has sent it from its own file', async () => {
@@ -202,8 +245,8 @@ describe('a row that two plans refused', () => {
     line.writeJob({ input: { files: 'in/*.csv', country: 'SG' } });
     await line.run();
     line.write('x.csv', fixed);
-    expect((await line.run()).told).toMatchObject({ balance: { read: 1, skipped: 1 } });
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect(await line.run()).toMatchObject({ balance: { read: 1, skipped: 1 } });
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 
   it.each(['fixed.csv', 'the-fixed.csv'])('refuses a plan that could send it from both files (%s)', async (name) => {
@@ -212,11 +255,11 @@ describe('a row that two plans refused', () => {
 
     const { error } = await line.run();
 
-    const told = { where: `in/${name}:2`, message: expect.stringContaining('in/people.csv') };
+    const told = { file: `in/${name}`, line: 2, message: expect.stringContaining('in/people.csv') };
     expect(error).toMatchObject({ code: 'plan-mismatch', problems: [told] });
-    expect(await line.sentTo()).toEqual([]);
+    expect(await line.workspace.destinations()).toEqual([]);
     line.take(name);
     await line.run();
-    expect(await line.sentTo()).toEqual(numbersOf(3));
+    expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
 });

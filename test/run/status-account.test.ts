@@ -1,37 +1,25 @@
 import { expect, test } from 'vitest';
-import { runVerb } from '../../src/command/runner.js';
-import { status } from '../../src/verbs/status.js';
-import { aTerminal } from '../command/a-terminal.js';
-import { aCommandLine } from './a-command-line.js';
+import { aJobFor } from '../e2e/a-workspace.js';
 
 const ROWS = 'mobile,name\n+6590000001,a\n+6590000001,b\nnope,c\nn/a,d\n+6590000002,e\n';
 
-async function ask(run: string, json: boolean) {
-  const { terminal, said } = aTerminal();
-  expect(await runVerb('status', status, { run, json }, terminal)).toBe(0);
-  return said.stdout;
-}
-
 test('status counts all rows that were read, also those refused and skipped while planning', async () => {
-  const line = await aCommandLine();
-  line.write('people.csv', ROWS);
-  const { told } = await line.run();
-  const text = await ask(told.directory, false);
-  expect(text).toContain(
+  const workspace = await aJobFor(ROWS);
+  await workspace.run();
+  const { stdout } = await workspace.volley('status', 'job.yaml', '--no-json');
+  expect(stdout).toContain(
     '  step   read  accepted  rejected  skipped  in doubt  not sent\n' +
       '  1 sms     5         2         2        1         –         –\n',
   );
-  expect(text).toContain('Next: correct the rows in');
-  const { steps } = JSON.parse(await ask(told.directory, true));
+  expect(stdout).toContain('Next: correct the rows in');
   const balance = { read: 5, accepted: 2, rejected: 2, skipped: 1, inDoubt: 0, unprocessed: 0 };
-  expect(steps).toMatchObject([{ planned: 2, balance }]);
+  expect((await workspace.told('status', 'job.yaml')).steps).toMatchObject([{ planned: 2, balance }]);
 });
 
 test('status of a plan that was not sent says how to send it', async () => {
-  const line = await aCommandLine();
-  line.write('people.csv', ROWS);
-  const { told } = await line.plan();
-  const text = await ask(told.directory, false);
-  expect(text).toMatch(/ 1 sms +5 +– +2 +1 +– +2\n/);
-  expect(text).toContain(`Next: send it\n  volley apply ${told.directory}\n`);
+  const workspace = await aJobFor(ROWS);
+  await workspace.plan();
+  const { stdout } = await workspace.volley('status', 'job.yaml', '--no-json');
+  expect(stdout).toMatch(/ 1 sms +5 +– +2 +1 +– +2\n/);
+  expect(stdout).toMatch(new RegExp(`Next: send it\\n  .* apply ${workspace.firstRun()}\\n`));
 });
