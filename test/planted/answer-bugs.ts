@@ -28,7 +28,7 @@ export const ANSWER_BUGS: readonly PlantedBug[] = [
     file: 'src/service/transport.ts',
     find: 'call.hasOwnConnection === true ?',
     replace: 'call.hasOwnConnection === null ?',
-    tests: ['test/faults/what-stands-between.test.ts'],
+    tests: ['test/service/surplus-answers.test.ts'],
   },
   {
     name: 'an answer counts that came before its request was sent whole',
