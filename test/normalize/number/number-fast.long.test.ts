@@ -89,20 +89,6 @@ describe('fast path of numbers', () => {
     expect(readFast('0301234567.0', 'DE')).toBeUndefined();
   });
 
-  it('takes the writings that files are full of', () => {
-    const writings: [string, string, string][] = [
-      ['+6591234567', 'SG', '+6591234567'],
-      ['91234567', 'SG', '+6591234567'],
-      ['6591234567', 'SG', '+6591234567'],
-      ['0812-3456-7890', 'ID', '+6281234567890'],
-      ['07911 123456', 'GB', '+447911123456'],
-      ['(212) 555-0123', 'us', '+12125550123'],
-      ['0412 345 678', 'AU', '+61412345678'],
-    ];
-    for (const [text, country, e164] of writings)
-      expect(readFast(text, country)).toMatchObject({ digits: Number(e164) });
-  });
-
   it('rests on a layout of the metadata that is still the one it was written for', () => {
     expect(metadata.version).toBe(4);
     const plans = Object.values(metadata.countries as unknown as Record<string, unknown[]>);
