@@ -103,17 +103,3 @@ test('Errors, 1: an invalid key of the workplace chat is a fault that says so', 
   const refused = await client.ask(undefined, { method: 'GET', path: MESSAGES, ...key('who-is-this') });
   expect(refused.body.fault.faultstring).toMatch(/invalid access token/i);
 });
-
-test('Authentication: the table has the nine endpoints and the four operations without a shown path, in all six areas', () => {
-  const names = OPERATIONS.map(({ name }) => name);
-  const numbers = names.flatMap((name) => name.match(/^\d/) ?? []);
-  expect([...new Set(numbers)]).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
-  expect(names.filter((name) => !/^\d/.test(name))).toEqual([
-    'create webhook',
-    'create channel',
-    'update conversation (PUT)',
-    'update conversation (PATCH)',
-    'send a message',
-  ]);
-  expect(new Set(OPERATIONS.map(({ area }) => area))).toEqual(new Set(Object.keys(AREAS)));
-});

@@ -162,10 +162,6 @@ describe('answer to a batch', () => {
   it('with messages that are no objects reads the others', () => {
     expect(statusesOf(readMessages([null, 'x', 7, [], ...all]))).toEqual(Array(5).fill('accepted'));
   });
-
-  it('with no message at all puts every row in doubt, whatever it counts', () => {
-    expect(statusesOf(readMessages([]))).toEqual(IN_DOUBT);
-  });
 });
 
 describe('answer without messages', () => {

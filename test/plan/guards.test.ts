@@ -29,26 +29,28 @@ function problemsOf(guards: Partial<Guards>): string[] {
 }
 
 describe('guards', () => {
-  it('that are not set let every plan pass', () => {
-    expect(problemsOf({})).toEqual([]);
-  });
+  const tooMany = (step: number, percent: number) =>
+    `step ${step} (sms): 1 of 4 rows (25.0 %) would be rejected, expected at most maxRejectedPercent ${percent}`;
+  const MESSAGES = 'plan: 6 messages would be sent, expected at most maxMessages';
+  const SEGMENTS = 'plan: 12 segments would be sent, expected at most maxSegments';
 
-  it('let pass what is just at them', () => {
-    expect(problemsOf({ maxRejectedPercent: 25, maxMessages: 6, maxSegments: 12 })).toEqual([]);
-  });
-
-  it('refuse a step with more rejections, each step by itself', () => {
-    expect(problemsOf({ maxRejectedPercent: 24.9 })).toEqual([
-      'step 1 (sms): 1 of 4 rows (25.0 %) would be rejected, expected at most maxRejectedPercent 24.9',
-      'step 2 (sms): 1 of 4 rows (25.0 %) would be rejected, expected at most maxRejectedPercent 24.9',
-    ]);
-  });
-
-  it('refuse more messages or segments than all steps may send together', () => {
-    expect(problemsOf({ maxMessages: 5 })).toEqual(['plan: 6 messages would be sent, expected at most maxMessages 5']);
-    expect(problemsOf({ maxSegments: 11 })).toEqual([
-      'plan: 12 segments would be sent, expected at most maxSegments 11',
-    ]);
+  it.each<[what: string, guards: Partial<Guards>, ...problems: string[]]>([
+    ['that are not set let every plan pass', {}],
+    ['let pass what is just at them', { maxRejectedPercent: 25, maxMessages: 6, maxSegments: 12 }],
+    [
+      'refuse a step with more rejections, each step by itself',
+      { maxRejectedPercent: 24.9 },
+      ...[tooMany(1, 24.9), tooMany(2, 24.9)],
+    ],
+    ['refuse more messages than all steps may send together', { maxMessages: 5 }, `${MESSAGES} 5`],
+    ['refuse more segments than all steps may send together', { maxSegments: 11 }, `${SEGMENTS} 11`],
+    [
+      'of zero let nothing pass',
+      { maxRejectedPercent: 0, maxMessages: 0, maxSegments: 0 },
+      ...[tooMany(1, 0), tooMany(2, 0), `${MESSAGES} 0`, `${SEGMENTS} 0`],
+    ],
+  ])('%s', (_, guards, ...problems) => {
+    expect(problemsOf(guards)).toEqual(problems);
   });
 
   it('refuse a plan that costs more than they allow, in the currency of its list', () => {
@@ -61,10 +63,6 @@ describe('guards', () => {
         problems: [{ where: 'plan', message: '1,200.20 EUR would be spent, expected at most maxCost 1200.199999' }],
       }),
     );
-  });
-
-  it('of zero let nothing pass', () => {
-    expect(problemsOf({ maxRejectedPercent: 0, maxMessages: 0, maxSegments: 0 })).toHaveLength(4);
   });
 
   it('count no percent of a step that read nothing', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { encodePlan } from '../../src/plan/format/plan-file.js';
 import { restoreTaken } from '../../src/plan/replace-draft.js';
 import { aRun, aScriptedService } from '../run/a-run.js';
@@ -60,24 +60,13 @@ describe('a planner that lost the lock while it was paused', () => {
   });
 });
 
-describe('a runner whose plan is taken away as it begins', () => {
-  it('sends nothing where plan.json is gone', async () => {
-    const { disk, made, plan } = await aDraft();
-    await disk.files.rename(plan, `${made.directory}/.plan.json.taken`);
-    const service = aScriptedService();
+test.each(['gone', 'another'])('a runner sends nothing where plan.json is %s as it begins', async (how) => {
+  const { disk, made, plan } = await aDraft();
+  if (how === 'gone') await disk.files.rename(plan, `${made.directory}/.plan.json.taken`);
+  else disk.write(plan, encodePlan({ ...made.plan, occurrence: 'again-1' }));
+  const service = aScriptedService();
 
-    await expect(aRun({ made, service })).rejects.toMatchObject({ code: 'lock-held' });
+  await expect(aRun({ made, service })).rejects.toMatchObject({ code: 'lock-held' });
 
-    expect(service.sent).toEqual([]);
-  });
-
-  it('sends nothing where plan.json is another', async () => {
-    const { disk, made, plan } = await aDraft();
-    disk.write(plan, encodePlan({ ...made.plan, occurrence: 'again-1' }));
-    const service = aScriptedService();
-
-    await expect(aRun({ made, service })).rejects.toMatchObject({ code: 'lock-held' });
-
-    expect(service.sent).toEqual([]);
-  });
+  expect(service.sent).toEqual([]);
 });

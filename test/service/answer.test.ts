@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  isKeyFault,
-  isResendTooEarly,
-  readErrorBody,
-  readJsonBody,
-  readRetryAfterMs,
-} from '../../src/service/answer.js';
+import { readErrorBody, readJsonBody, readRetryAfterMs } from '../../src/service/answer.js';
 import { aResponse } from './an-answer.js';
 
 const KEY_FAULT = { faultstring: 'Invalid access token', detail: { errorcode: 'oauth.v2.InvalidAccessToken' } };
@@ -37,23 +31,6 @@ describe('of the body of an error', () => {
     const said = message ?? 'The service answered HTTP 422';
     expect(readErrorBody(aResponse(body, 422))).toEqual({ code, message: said });
   });
-});
-
-test('a fault is about the key when its code is of oauth, whatever the status', () => {
-  for (const status of [200, 400, 401, 503]) expect(isKeyFault(aResponse({ fault: KEY_FAULT }, status))).toBe(true);
-  const quota = { detail: { errorcode: 'policies.ratelimit.QuotaViolation' } };
-  for (const fault of [quota, {}, null, 'oauth.v2', { detail: null }, { errorcode: 'oauth.v2' }]) {
-    expect(isKeyFault(aResponse({ fault }, 401))).toBe(false);
-  }
-  for (const body of ['', '<html>', '[]', 'null', {}]) expect(isKeyFault(aResponse(body, 401))).toBe(false);
-});
-
-test('a resend is too early with HTTP 403 and code 1400 alone', () => {
-  for (const code of [1400, '1400']) expect(isResendTooEarly(aResponse({ code }, 403))).toBe(true);
-  expect(isResendTooEarly(aResponse({ code: 1400 }, 401))).toBe(false);
-  for (const body of ['', '<html>', {}, { code: 1201 }, { code: 14000 }, { message: '1400' }]) {
-    expect(isResendTooEarly(aResponse(body, 403))).toBe(false);
-  }
 });
 
 test('a body that is not JSON is undefined, and never an error', () => {

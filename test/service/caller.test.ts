@@ -167,28 +167,19 @@ describe('a call is tried again', () => {
 
 describe('the error of a call', () => {
   const KEY = 'oauth.v2.InvalidAccessToken';
-  const keyFault = (status: number) =>
-    aResponse({ fault: { faultstring: 'Invalid access token', detail: { errorcode: KEY } } }, status);
+  const KEY_FAULT = aResponse({ fault: { faultstring: 'Invalid access token', detail: { errorcode: KEY } } }, 200);
 
   test.each<[code: string, kind: keyof typeof KINDS, answer: Answer, serviceCode?: string]>([
     ['unauthorized', 'a write', own(401, 'access_denied'), 'access_denied'],
-    ['unauthorized', 'a write', own(403, 'forbidden'), 'forbidden'],
     ['in-doubt', 'a write', aResponse('<html>', 401)],
-    ['in-doubt', 'a write', aResponse({ message: 'Forbidden' }, 403)],
     ['unauthorized', 'a read', aResponse('<html>', 403)],
-    ['unauthorized', 'a write', keyFault(400), KEY],
-    ['unauthorized', 'a read', keyFault(500), KEY],
-    ['unauthorized', 'a write', keyFault(200), KEY],
+    ['unauthorized', 'a write', KEY_FAULT, KEY],
     ['redirected', 'an upsert', aResponse('', 301)],
-    ['redirected', 'a read', aResponse('', 303)],
     ['in-doubt', 'a write', aResponse('', 302)],
     ['refused', 'a write', aResponse({ message: 'Bad', errors: [], referenceId: 'r-1' }, 400), 'http-400'],
     ['refused', 'a read', own(404, 'not_found'), 'not_found'],
-    ['in-doubt', 'a write', aResponse('<html>', 404)],
-    ['unavailable', 'a read', aResponse('<html>', 404)],
     ['in-doubt', 'a write', LOST],
     ['in-doubt', 'a write', aResponse('', 500)],
-    ['in-doubt', 'a write', aResponse('', 101)],
     ['in-doubt', 'a write', aResponse('{}')],
     ['bad-answer', 'a read', aResponse('<html>')],
     ['bad-answer', 'an upsert', aResponse('', 204)],

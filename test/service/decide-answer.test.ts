@@ -54,7 +54,10 @@ const FOREIGN_JSON: readonly unknown[] = [
   { type: 'about:blank', title: 'Forbidden', status: 403, detail: 'Blocked' },
   { fault: { faultstring: 'Gateway Timeout', detail: { errorcode: 'messaging.adaptors.http.flow.GatewayTimeout' } } },
   { fault: { faultstring: 'Body too big', detail: { errorcode: 'protocol.http.TooBigBody' } } },
-  { fault: 'Busy' },
+  { fault: 'oauth.v2' },
+  { fault: null },
+  { fault: { detail: null } },
+  { fault: { errorcode: 'oauth.v2' } },
 ];
 const PAGES: readonly string[] = [
   '<html><h1>503 Service Temporarily Unavailable</h1></html>',
@@ -164,7 +167,8 @@ describe('an answer', () => {
   test('of HTTP 403 refuses the credentials, save where the service says that a number may not be sent to again yet', () => {
     const said = (body: unknown, status = 403) => nameOf(decide(aResponseWith(body, status), { area: 'verification' }));
     expect(said({ code: 1400, message: 'Too early' })).toBe('refused');
-    expect(said({ code: 1201, message: 'Forbidden' })).toBe(unauthorized('not'));
+    expect(said({ code: '1400', message: 'Too early' })).toBe('refused');
+    for (const code of [1201, 14_000]) expect(said({ code, message: 'Forbidden' })).toBe(unauthorized('not'));
     expect(said({ code: 1400, message: 'Too early' }, 401)).toBe(unauthorized('not'));
     expect(said({ code: 1400 })).toBe(unauthorized('maybe'));
   });

@@ -98,13 +98,6 @@ describe('contacts bound to the columns of a file', () => {
     });
   });
 
-  it('take attributes under the name that the job gives them', () => {
-    const step = { customAttributes: { level: 'Tier' } };
-    expect(bodyOf(step, ['mobile', 'tier'], ['90000000', 'gold'])).toMatchObject({
-      customAttributes: { level: 'gold' },
-    });
-  });
-
   it('take no column as an attribute that the job omits or reads groups from', () => {
     const rest = { except: ['Notes'], rename: { tier: 'level' } };
     const step = { customAttributes: { rest }, groups: [7], groupsColumn: 'Teams' } as const;
@@ -116,29 +109,6 @@ describe('contacts bound to the columns of a file', () => {
     });
     expect(bodyOf(step, columns, ['90000000', '', '', ' ', undefined]).groups).toEqual([{ id: 7 }]);
     expect(bodyOf({ ...step, groups: [] }, columns, ['90000000'])).not.toHaveProperty('groups');
-  });
-
-  it('refuse a row with more groups than a contact may join, or with something else, at their column', () => {
-    const step = { groups: [1, 2, 3], groupsColumn: 'teams' };
-    const eight = '11,12,13,14,15,16,17,18';
-    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', eight])).toMatchObject({
-      kind: 'rejected',
-      rejection: { stage: 'normalize', field: 'teams', code: 'too-many-groups' },
-    });
-    expect(bodyOf(step, ['mobile', 'teams'], ['90000000', 'VIP']).rejection).toMatchObject({
-      field: 'teams',
-      code: 'bad-group',
-    });
-  });
-
-  it('read the number in the country of the row, else in that of the job', () => {
-    const step = { input: anInput({ country: 'SG', countryColumn: 'country' }) };
-    expect(bodyOf(step, ['mobile', 'country'], ['012-345 6789', 'MY']).addresses).toEqual({ msisdn: '+60123456789' });
-    expect(bodyOf(step, ['mobile', 'country'], ['90000000', '']).addresses).toEqual({ msisdn: '+6590000000' });
-  });
-
-  it('reject a row without any address', () => {
-    expect(bodyOf({}, ['mobile'], [''])).toMatchObject({ kind: 'rejected', rejection: { code: 'no-address' } });
   });
 
   it('name every column that is not there, with the key of the job and the columns there are', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { VerificationStartStep } from '../../../src/job/job.js';
 import { verificationStartKind } from '../../../src/kinds/verification/verification-start.js';
-import { anInput } from '../../plan/a-plan.js';
 import { aStart } from '../../run/a-verification-run.js';
 import { aPart, aResponse, told } from '../a-part.js';
 import { bodyOf, planRows } from '../a-row.js';
@@ -26,14 +25,6 @@ describe('session that is asked for', () => {
       resetSession: true,
       sms: { source: 'ACME' },
     });
-  });
-
-  it('reads the number in the country of the row, else in that of the job', () => {
-    const step = { input: anInput({ country: 'SG', countryColumn: 'land' }) };
-    expect(plan(step, ['012-345 6704', 'MY'], ['90000001', ' ']).map(bodyOf)).toMatchObject([
-      { destination: '+60123456704' },
-      { destination: '+6590000001' },
-    ]);
   });
 
   it('is not made for a value that is not a number: the row is rejected with its column', () => {

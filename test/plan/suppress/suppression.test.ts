@@ -13,7 +13,6 @@ const suppressedBy = async (...lists: (string | Uint8Array)[]) => {
   const { rows, step } = await aPlan(withLists(...lists));
   return { states: statesOf(rows), numbers: step.suppression.map(({ read }) => read) };
 };
-const refusedFor = async (list: string | Uint8Array) => (await refusalOf(withLists(list))).problems;
 
 describe('a suppression list', () => {
   it('omits the numbers of every list, however they are written', async () => {
@@ -47,52 +46,44 @@ describe('a suppression list', () => {
 });
 
 describe('a suppression list fails closed: the plan is refused for one', () => {
-  it('that is empty', async () => {
-    expect(await refusedFor('')).toHaveLength(1);
-    expect(await refusedFor('mobile\n')).toEqual([
-      'stop-1.csv: the suppression list holds no column of numbers, expected at least one number',
-    ]);
+  const MANY = Array.from({ length: 8 }, (_, index) => `${aNumber(index)}\nx${index}\n`).join('');
+  const NO_COLUMN = 'stop-1.csv: the suppression list holds no column of numbers, expected at least one number';
+  const NO_HEADER = 'stop-1.csv:1: the first line is a number, expected a header';
+  const CHANGED = 'column "mobile" holds 6.5****E+09, which is not a number (a spreadsheet changed it), expected one';
+
+  it.each<[how: string, list: string | Uint8Array, ...problems: unknown[]]>([
+    ['that is empty', '', expect.any(String)],
+    ['that has a header alone', 'mobile\n', NO_COLUMN],
+    ['that holds no number', 'name\nAnn\nBea\n', NO_COLUMN],
+    ['without a header, whose first number would be taken for one', `${aNumber(0)}\n${aNumber(1)}\n`, NO_HEADER],
+    ['without a header, that begins with a mark', `\ufeffAnn,${aNumber(0)}\nBea,${aNumber(1)}\n`, NO_HEADER],
+    ...['6.59123E+09', '+65 9000 00', '900000000000'].map((damaged): [string, string, unknown] => [
+      `without a header, whose first number ${damaged} cannot be read`,
+      `${damaged}\n${aNumber(1)}\n`,
+      expect.stringContaining('stop-1.csv:1'),
+    ]),
+    [
+      'in which a number cannot be read, with its line',
+      `mobile\n${aNumber(0)}\n6.59123E+09\n${aNumber(1)}\n`,
+      `stop-1.csv:3: ${CHANGED}`,
+    ],
+    [
+      'in which many cannot be read, and tells of the first five and of how many more',
+      `mobile\n${MANY}`,
+      ...[3, 5, 7, 9, 11].map((line) => expect.stringContaining(`stop-1.csv:${line}: column "mobile"`)),
+      'stop-1.csv: and 3 more cells that are not numbers',
+    ],
+    [
+      'with a row that cannot be read',
+      `mobile,name\n${aNumber(0)},Ann\n${aNumber(1)}\n`,
+      expect.stringMatching(/^stop-1\.csv:3: a row that cannot be read/),
+    ],
+    ['that cannot be read as a whole', Buffer.from([0x6d, 0x0a, 0xff, 0xfe, 0x0a]), expect.any(String)],
+  ])('%s', async (_, list, ...problems) => {
+    expect((await refusalOf(withLists(list))).problems).toEqual(problems);
   });
 
-  it('that holds no number', async () => {
-    expect((await refusedFor('name\nAnn\nBea\n'))[0]).toContain('holds no column of numbers');
-  });
-
-  it('without a header, whose first number would be taken for one', async () => {
-    expect(await refusedFor(`${aNumber(0)}\n${aNumber(1)}\n`)).toEqual([
-      'stop-1.csv:1: the first line is a number, expected a header',
-    ]);
-    expect((await refusedFor(`\ufeffAnn,${aNumber(0)}\nBea,${aNumber(1)}\n`))[0]).toContain('expected a header');
-  });
-
-  it.each(['6.59123E+09', '+65 9000 00', '900000000000'])(
-    'without a header, whose first number %s cannot be read',
-    async (damaged) => {
-      expect((await refusedFor(`${damaged}\n${aNumber(1)}\n`)).join()).toContain('stop-1.csv:1');
-    },
-  );
-
-  it('in which a number cannot be read, with its line', async () => {
-    const problems = await refusedFor(`mobile\n${aNumber(0)}\n6.59123E+09\n${aNumber(1)}\n`);
-    expect(problems).toEqual([
-      'stop-1.csv:3: column "mobile" holds 6.5****E+09, which is not a number (a spreadsheet changed it), expected one',
-    ]);
-  });
-
-  it('in which many cannot be read, and tells of the first five and of how many more', async () => {
-    const rows = Array.from({ length: 8 }, (_, index) => `${aNumber(index)}\nx${index}\n`).join('');
-    const problems = await refusedFor(`mobile\n${rows}`);
-    expect(problems).toHaveLength(6);
-    expect(problems.at(-1)).toBe('stop-1.csv: and 3 more cells that are not numbers');
-  });
-
-  it('with a row that cannot be read', async () => {
-    const problems = await refusedFor(`mobile,name\n${aNumber(0)},Ann\n${aNumber(1)}\n`);
-    expect(problems).toEqual([expect.stringMatching(/^stop-1\.csv:3: a row that cannot be read/)]);
-  });
-
-  it('that cannot be read as a whole, or is not there', async () => {
-    expect(await refusedFor(Buffer.from([0x6d, 0x0a, 0xff, 0xfe, 0x0a]))).not.toEqual([]);
+  it('that is not there', async () => {
     expect((await refusalOf(withLists())).problems[0]).toContain('stop-*.csv: the pattern matches no file');
   });
 

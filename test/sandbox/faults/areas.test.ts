@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Area } from '../../../src/domain/areas.js';
 import type { FaultInput } from '../../../src/sandbox/faults/fault.js';
 import { changeCampaign, post } from '../campaign-and-chat.js';
@@ -75,18 +75,30 @@ test.each(AREAS)('what something in between answers is a page: %s', async (_, re
 
 test.each(AREAS)('an answer that is lost or spoilt was processed all the same: %s', async (_, request) => {
   const { status } = await request(await aClient());
-  for (const [kind, left] of [
-    ['reset-after', undefined],
-    ['truncated', undefined],
-    ['empty', { status, text: '' }],
-    ['html', { status, text: expect.stringContaining('<html>') }],
-    ['status-after', { status: 500 }],
+  for (const [fault, left] of [
+    [{ kind: 'reset-after' }, undefined],
+    [{ kind: 'truncated' }, undefined],
+    [{ kind: 'empty' }, { status, text: '' }],
+    [{ kind: 'html' }, { status, text: expect.stringContaining('<html>') }],
+    [{ kind: 'status-after' }, { status: 500 }],
+    [{ kind: 'status-after', status: 404 }, { status: 404 }],
+    [{ kind: 'status-after', status: 202 }, { status: 202 }],
   ] as const) {
-    const { answer, entries } = await strike(request, { kind });
-    expect([kind, entries]).toEqual([kind, 1]);
-    if (left === undefined) expect([kind, answer]).toEqual([kind, undefined]);
-    else expect([kind, answer]).toMatchObject([kind, left]);
+    const { answer, entries } = await strike(request, fault);
+    expect([fault, entries]).toEqual([fault, 1]);
+    if (left === undefined) expect([fault, answer]).toEqual([fault, undefined]);
+    else expect([fault, answer]).toMatchObject([fault, left]);
   }
+});
+
+test('a request whose answer never comes was processed all the same', async () => {
+  const client = await aClient({}, { kind: 'stall-after' });
+  const leave = new AbortController();
+  const answer = client.ask(aBatch(), { signal: leave.signal });
+  answer.catch(() => undefined);
+  await vi.waitFor(async () => expect(await client.sentIds()).toEqual(['m1', 'm2', 'm3']));
+  leave.abort();
+  await expect(answer).rejects.toThrow();
 });
 
 test.each(OF_ONE_ROW)('a row is refused with 400, in the form of its area: %s', async (area, request) => {

@@ -45,15 +45,6 @@ test('receipts for this machine are delivered; those for others are counted, unt
   expect(await settle(client)).toEqual(SETTLED);
 });
 
-test('a receiver on this machine that redirects is not followed', async () => {
-  const receiver = await aReceiver((_, place) => (place === 0 ? 307 : 200));
-  const client = await aClient({ clock: aClock() });
-  await client.sendBatch(aBatch(1, { messages: [aMessage(1, { dlrCallbackUrl: receiver.url() })] }));
-
-  expect(await settle(client)).toEqual({ ...SETTLED, delivered: 2, failedAttempts: 1 });
-  expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
-});
-
 test('events of a channel whose webhook is outside of this machine are counted', async () => {
   const client = await aClient({ clock: aClock() });
   const channelId = await openChannel(client, HOOK);
