@@ -1,36 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { nodeEnv } from '../../src/command/env.js';
 import { ERROR_CODE } from '../../src/sandbox/http-answer.js';
-import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import type { SmsEntry } from '../../src/sandbox/sms/batch-schema.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
 import { readFailure } from '../e2e/failure.js';
 import { ownError } from '../service/an-answer.js';
-import { ROOT } from './dockerfile.js';
+import { copyExamples, readLedgerOf } from './copied-examples.js';
 
 const JOB = 'jobs/autumn-sale.yaml';
 const OWN_NUMBER = '+6591000007';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-const directory = mkdtempSync(join(tmpdir(), 'volley-story-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+const directory = copyExamples();
 
 async function volley(...args: string[]) {
   const env = { PATH: process.env.PATH ?? '' };
@@ -40,11 +26,7 @@ async function volley(...args: string[]) {
 
 /** What the sandbox accepted so far. */
 function readSms(job = 'autumn-sale'): SmsEntry[] {
-  const path = join(directory, `out/${job}/sandbox/ledger.ndjson`);
-  if (!existsSync(path)) return [];
-  const [, ...pages] = readFileSync(path, 'utf8').trimEnd().split('\n');
-  const entries: LedgerEntry[] = pages.flatMap((page) => [...expandPage(JSON.parse(page))]);
-  return entries.filter((entry) => entry.area === 'sms');
+  return readLedgerOf(directory, job).filter((entry) => entry.area === 'sms');
 }
 
 test('the autumn sale, from an export to the report, as jobs/README.md has it', async () => {

@@ -1,16 +1,13 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { Running, until } from '../e2e/command.js';
 import { eventsIn } from '../listen/a-listener.js';
-import { ROOT } from './dockerfile.js';
+import { copyExamples } from './copied-examples.js';
 
 /** Jobs and samples in a directory of their own, in which a command runs until the test is over. */
 function aDirectory() {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-handoff-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+  const directory = copyExamples();
   const start = (...args: string[]) => {
     const running = new Running(args, { cwd: directory, env: { PATH: process.env.PATH ?? '' } });
     onTestFinished(async () => {

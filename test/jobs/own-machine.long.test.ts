@@ -6,7 +6,6 @@ import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { aReceiver } from '../sandbox/webhook/receiver.js';
 import { aNetworkRecord, type NetworkRecord } from './network-record.js';
 
 const PEOPLE = 'name,mobile\nAnna,+6591234567\nBudi,+6591234568\n';
@@ -72,15 +71,6 @@ test('a job on the sandbox leaves the machine for no address of receipts and eve
 
   const report = await runCommandInProcess(['report', summary.directory, '--no-json'], { cwd: directory, env: {} });
   expect(report.stdout).toContain('no message left this machine');
-});
-
-test('a job on the sandbox whose receipts stay on this machine has them delivered', async () => {
-  const receiver = await aReceiver();
-  const record = aNetworkRecord();
-
-  const { code } = await start(aDirectory([sms(receiver.url())]), record, 'run', 'sale.yaml').ended;
-
-  expect([code, receiver.received.length, record.outside]).toEqual([0, 2 * 2, []]);
 });
 
 test.each([

@@ -1,13 +1,8 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { ROOT } from './dockerfile.js';
+import { copyExamples } from './copied-examples.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'volley-recall-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+const directory = copyExamples();
 
 async function volleyAs(person: string, ...args: string[]) {
   const env = { PATH: process.env.PATH ?? '', VOLLEY_ACTOR: person };

@@ -1,19 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Balance } from '../../src/domain/row.js';
 import { loadJob } from '../../src/job/load.js';
 import type { Summary } from '../../src/report/summary.js';
-import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
+import type { LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
 import { expectEveryRowOnce, readOutput } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
-import { closeAfterFile } from '../e2e/opened.js';
 import { oneIn } from '../one-in.js';
 import { readAccount } from '../samples/expected.js';
+import { copyExamples, readLedgerOf } from './copied-examples.js';
 import { ROOT } from './dockerfile.js';
 import { aNetworkRecord } from './network-record.js';
 
@@ -159,7 +157,7 @@ test.concurrent.each(Object.entries(EXAMPLES))(
     const directory = copyExamples();
     const job = wanted.name ?? name;
     await wanted.before?.(directory);
-    const before = wanted.before === undefined ? [] : readLedger(directory, job);
+    const before = wanted.before === undefined ? [] : readLedgerOf(directory, job);
 
     const { code, stdout, stderr } = await (WATCHED.includes(name) ? runWatched : runHere)(directory, name);
 
@@ -170,12 +168,12 @@ test.concurrent.each(Object.entries(EXAMPLES))(
     for (const [number, balance] of Object.entries(wanted.balances)) {
       expect(summary.steps[Number(number) - 1]?.balance).toMatchObject(balance);
     }
-    const ledger = readLedger(directory, job);
+    const ledger = readLedgerOf(directory, job);
     wanted.expectLedger(ledger.slice(before.length), summary);
 
     const again = await runHere(directory, name);
     expect(again.code).toBe(0);
-    expect(readLedger(directory, job)).toEqual(ledger);
+    expect(readLedgerOf(directory, job)).toEqual(ledger);
   },
 );
 
@@ -187,14 +185,6 @@ async function sendCodes(directory: string): Promise<void> {
 
 function expectOnly(ledger: readonly LedgerEntry[], area: LedgerEntry['area'], count: number): void {
   expect(ledger.map((entry) => entry.area)).toEqual(Array(count).fill(area));
-}
-
-/** Jobs and samples in a directory of their own, where the output goes too. */
-function copyExamples(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-examples-'));
-  closeAfterFile({ close: () => rm(directory, { recursive: true, force: true }) });
-  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
-  return directory;
 }
 
 /** Nothing that it does leaves this machine, and no name but localhost is asked for. */
@@ -210,12 +200,4 @@ async function runWatched(directory: string, name: string) {
 
 function runHere(directory: string, name: string) {
   return runCommandInProcess(['run', `jobs/${name}.yaml`], { cwd: directory, env: {} });
-}
-
-/** The embedded sandbox's own file: behind its first line, a page for each request. */
-function readLedger(directory: string, name: string): LedgerEntry[] {
-  const [, ...pages] = readFileSync(join(directory, `out/${name}/sandbox/ledger.ndjson`), 'utf8')
-    .trimEnd()
-    .split('\n');
-  return pages.flatMap((page) => [...expandPage(JSON.parse(page))]);
 }

@@ -1,8 +1,7 @@
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { existsSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { copyExamples } from '../jobs/copied-examples.js';
 import { type CommandHelp, readAllHelp } from './command-help.js';
 import { ALL_PAGES, type Page, ROOT, readPage } from './page.js';
 
@@ -38,9 +37,7 @@ test('every job that a page runs is there; each of jobs/ is run as it stands in 
 });
 
 test('calls and help that a page shows run as they stand on the sandbox', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-shown-'));
-  afterAll(() => rmSync(directory, { recursive: true, force: true }));
-  for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
+  const directory = copyExamples();
   const known: Record<string, string> = {};
   const failed: unknown[] = [];
   let count = 0;
