@@ -112,60 +112,30 @@ describe('a pause', () => {
   });
 });
 
-describe('a restart', () => {
-  test.each([
-    [undefined, 0],
-    [0, 1000],
-    [300, 700],
-    [1500, 0],
-    // The wall clock was set back meanwhile.
-    [-5000, 1000],
-  ])('%d ms after the last send waits out what is left of the second: %d ms', async (lastSentMsAgo, waitMs) => {
-    const lane = aLane({ requestsPerSecond: 100 }, { lastSentMsAgo });
-    const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
-    void sendMany(1);
-    await vi.advanceTimersByTimeAsync(2000);
-    expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
-    expect(times()[0]).toBeLessThan(waitMs + 30);
-  });
+type Options = NonNullable<Parameters<typeof aLane>[1]>;
 
-  test.each([
-    [0.25, 0, 4000],
-    [0.25, 1500, 2500],
-    [0.1, 500, 9500],
-    [0.25, 4500, 0],
-  ])(
-    'at %d a second, %d ms after the last send, waits out the time that the limit gives a request',
-    async (requestsPerSecond, lastSentMsAgo, waitMs) => {
-      const lane = aLane({ requestsPerSecond }, { lastSentMsAgo });
-      const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
-      void sendMany(1);
-      await vi.advanceTimersByTimeAsync(11_000);
-      expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
-      expect(times()[0]).toBeLessThan(waitMs + 100);
-    },
-  );
+const ago = (lastSentMsAgo: number | undefined) => ({ lastSentMsAgo });
+const afterABatch = { lastSentMsAgo: 0, lastSize: { messages: 700, segments: 900 } };
 
-  test.each([
-    ['messages', { messagesPerSecond: 100 }, 7000],
-    ['parts', { segmentsPerSecond: 200 }, 4500],
-    ['messages, as many as a second may have', { messagesPerSecond: 1000 }, 1000],
-  ])('after a batch of %s waits out the time that the limit gives it: %j', async (_of, limits, waitMs) => {
-    const lastSize = { messages: 700, segments: 900 };
-    const lane = aLane({ requestsPerSecond: 100, ...limits }, { lastSentMsAgo: 0, lastSize });
-    const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
-    void sendMany(1);
-    await vi.advanceTimersByTimeAsync(11_000);
-    expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
-    expect(times()[0]).toBeLessThan(waitMs + 100);
-  });
-
-  test('at a limit of messages below one a second waits out the time of one message', async () => {
-    const lane = aLane({ requestsPerSecond: 20, messagesPerSecond: 0.5 }, { lastSentMsAgo: 500 });
-    const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
-    void sendMany(1);
-    await vi.advanceTimersByTimeAsync(3000);
-    expect(times()[0]).toBeGreaterThanOrEqual(1500);
-    expect(times()[0]).toBeLessThan(1600);
-  });
+test.each<[what: string, limits: Parameters<typeof aLane>[0], options: Options, waitMs: number]>([
+  ['where nothing was sent before', {}, ago(undefined), 0],
+  ['what is left of the second', {}, ago(0), 1000],
+  ['what is left of the second', {}, ago(300), 700],
+  ['nothing once it is over', {}, ago(1500), 0],
+  ['a second where the wall clock was set back meanwhile', {}, ago(-5000), 1000],
+  ['the time that the limit gives a request', { requestsPerSecond: 0.25 }, ago(0), 4000],
+  ['the time that the limit gives a request', { requestsPerSecond: 0.25 }, ago(1500), 2500],
+  ['the time that the limit gives a request', { requestsPerSecond: 0.1 }, ago(500), 9500],
+  ['nothing once that is over', { requestsPerSecond: 0.25 }, ago(4500), 0],
+  ['the time that the limit gives a batch of messages', { messagesPerSecond: 100 }, afterABatch, 7000],
+  ['the time that the limit gives a batch of parts', { segmentsPerSecond: 200 }, afterABatch, 4500],
+  ['a second behind as many messages as it may have', { messagesPerSecond: 1000 }, afterABatch, 1000],
+  ['the time of one message', { requestsPerSecond: 20, messagesPerSecond: 0.5 }, ago(500), 1500],
+])('a restart waits out %s: %j, %j', async (_what, limits, options, waitMs) => {
+  const lane = aLane({ requestsPerSecond: 100, ...limits }, options);
+  const { times, sendMany } = aSender(lane, { prepareMs: () => 0 });
+  void sendMany(1);
+  await vi.advanceTimersByTimeAsync(11_000);
+  expect(times()[0]).toBeGreaterThanOrEqual(waitMs);
+  expect(times()[0]).toBeLessThan(waitMs + 100);
 });
