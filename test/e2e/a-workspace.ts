@@ -234,12 +234,21 @@ export async function aJobFor(
   return workspace;
 }
 
-async function openWorkspace(kind: typeof Workspace, faults: readonly FaultInput[]): Promise<Workspace> {
+/** One whose commands run in this process, beside a sandbox with these options. */
+export function aWorkspaceBeside(options: SandboxOptions): Promise<Workspace> {
+  return openWorkspace(WorkspaceInProcess, [], options);
+}
+
+async function openWorkspace(
+  kind: typeof Workspace,
+  faults: readonly FaultInput[],
+  options: SandboxOptions = {},
+): Promise<Workspace> {
   const directory = mkdtempSync(join(tmpdir(), 'volley-e2e-'));
-  const workspace = new kind(
-    directory,
-    await startSandbox({ rateLimits: {}, faults: [...faults], accounts: [OTHER_ACCOUNT] }),
-  );
+  const sandbox = { rateLimits: {}, faults: [...faults], accounts: [OTHER_ACCOUNT], ...options };
+  const workspace = new kind(directory, await startSandbox(sandbox));
   closeAfterFile(workspace);
   return workspace;
 }
+
+type SandboxOptions = NonNullable<Parameters<typeof startSandbox>[0]>;

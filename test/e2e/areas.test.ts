@@ -14,22 +14,28 @@ const FIGURES =
 
 test.concurrent('a job of every area: the dialer pauses meanwhile, each number gets its message and its code, each customer one conversation, the chat one word', async () => {
   // The second conversation, behind the webhook and the channel.
-  const workspace = await aJobWith(3, [], { kind: 'reset-after', area: 'gateway', nth: 4 });
-  workspace.append('people.csv', `Again,${numberOf(2)}\n`);
-  writeJob(workspace, [
+  const lost = { kind: 'reset-after', area: 'gateway', nth: 4 } as const;
+  const input = { files: 'people.csv' };
+  const code = { brand: 'ACME', template: '{brand} {code}', codeLength: 6, limits: IN_ORDER };
+  const chats = ['success', 'failure', 'always'].map((when) => {
+    return { kind: 'chat', room: 'Campaigns', when, text: `${when} ${FIGURES}` };
+  });
+  const stepsOf = (workspace: Workspace) => [
     PAUSE,
     anSmsStep(),
-    aVerification({ brand: 'ACME', template: '{brand} {code}', codeLength: 6 }),
+    { kind: 'verification.start', input, destination: 'mobile', ...code },
     conversations(workspace),
     RESUME,
-    ...['success', 'failure', 'always'].map((when) => aChat({ when, text: `${when} ${FIGURES}` })),
-  ]);
+    ...chats,
+  ];
+  const workspace = await aJobWith(3, stepsOf, lost);
+  workspace.append('people.csv', `Again,${numberOf(2)}\n`);
   const plan = await workspace.volley('plan', 'job.yaml', '--no-json');
   expect(plan.stdout).toMatch(/^ {2}1 campaign +campaign 101: set PAUSED$/m);
 
-  const { code, summary } = await workspace.run();
+  const { summary } = await workspace.run();
 
-  expect(code).toBe(3);
+  expect(summary.exitCode).toBe(3);
   expectEveryRowOnce(summary);
   // Besides, its own address gets the events of the conversations.
   expect(workspace.requests().flatMap(({ area }) => area ?? [])).toEqual([
@@ -73,7 +79,7 @@ test.concurrent('a job of every area: the dialer pauses meanwhile, each number g
 
 test.concurrent('killed while it sends, the next run finds the campaign paused, sends the rest, and lets it resume', async () => {
   const stall = { kind: 'stall-after', area: 'sms', nth: 2 } as const;
-  const workspace = await aJobWith(30, [PAUSE, anSmsStep(), RESUME], stall);
+  const workspace = await aJobWith(30, () => [PAUSE, anSmsStep(), RESUME], stall);
   // Two of the campaign come first.
   await killAfter(4, workspace, 'run', 'job.yaml');
   expect(await changesOf(workspace)).toEqual(['PAUSED']);
@@ -86,28 +92,23 @@ test.concurrent('killed while it sends, the next run finds the campaign paused, 
 });
 
 /** So many people, and as many customers. */
-async function aJobWith(count: number, steps: readonly object[], ...faults: FaultInput[]): Promise<Workspace> {
+async function aJobWith(
+  count: number,
+  stepsOf: (workspace: Workspace) => readonly object[],
+  ...faults: FaultInput[]
+): Promise<Workspace> {
   const workspace = await aWorkspace(...faults);
   workspace.write('people.csv', people(count));
   const customers = Array.from({ length: count }, (_, index) => `${JSON.stringify(aCustomer(index + 1))}\n`);
   workspace.write('customers.ndjson', customers.join(''));
-  if (steps.length > 0) writeJob(workspace, steps);
+  workspace.writeJob(aJobOfAreas(workspace, stepsOf(workspace)));
   return workspace;
-}
-
-function writeJob(workspace: Workspace, steps: readonly object[]): void {
-  workspace.writeJob(aJobOfAreas(workspace, steps));
 }
 
 /** The first has a queue of its own. */
 function aCustomer(person: number) {
   const user = { name: `P${person}`, additionalProperties: [{ key: 'tier', value: 'gold' }] };
   return { case: String(person), user, history: HISTORY, queue: person === 1 ? '102' : null };
-}
-
-function aVerification(changes: object): object {
-  const input = { files: 'people.csv' };
-  return { kind: 'verification.start', input, destination: 'mobile', limits: IN_ORDER, ...changes };
 }
 
 function conversations({ sandbox }: Workspace): object {
@@ -121,10 +122,6 @@ function conversations({ sandbox }: Workspace): object {
     history: 'history',
     limits: IN_ORDER,
   };
-}
-
-function aChat(changes: object): object {
-  return { kind: 'chat', room: 'Campaigns', ...changes };
 }
 
 async function changesOf(workspace: Workspace): Promise<(string | null)[]> {

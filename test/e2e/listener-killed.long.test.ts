@@ -1,39 +1,32 @@
 import { randomInt } from 'node:crypto';
-import { appendFileSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { StoredEvent } from '../../src/listen/event-line.js';
 import { RECEIPTS_FILE } from '../../src/plan/format/plan-file.js';
 import type { Summary } from '../../src/report/summary.js';
-import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { eventsIn } from '../listen/a-listener.js';
 import { settle } from '../sandbox/gateway/gateway-client.js';
 import { Client } from '../sandbox/sandbox-client.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
-import { volleyIn, Workspace } from './a-workspace.js';
+import { aWorkspaceBeside, type Workspace } from './a-workspace.js';
 import { expectEveryRowOnce } from './account.js';
 import { type Running, until } from './command.js';
 
-test('120 messages, the listener of their run killed four times: each receipt is kept once, and deliveries.csv has each message once', async ({
-  onTestFinished,
-}) => {
-  const sandbox = await startSandbox({ rateLimits: {}, webhookRetryScale: 0.1 });
-  const workspace = new Workspace(mkdtempSync(join(tmpdir(), 'volley-e2e-')), sandbox);
-  onTestFinished(() => workspace.close());
+test('120 messages, the listener of their run killed four times: each receipt is kept once, and deliveries.csv has each message once', async () => {
+  const workspace = await aWorkspaceBeside({ webhookRetryScale: 0.1 });
   workspace.setFaults({ kind: 'reset-after', area: 'sms', nth: 2 });
   const port = await aPortToComeBackTo();
   workspace.write('people.csv', people(120));
   const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: `http://127.0.0.1:${port}/` };
   workspace.change({ steps: [anSmsStep({ template })] });
-  const volley = (...args: string[]) => volleyIn(workspace, {}, ...args);
-  const { directory } = JSON.parse((await volley('plan', 'job.yaml')).stdout);
+  const directory = await workspace.plan();
   const listener = new ListenerProcess(workspace, directory, port);
   await listener.start();
 
-  const applying = volley('apply', directory);
+  const applying = workspace.volley('apply', directory);
   for (const events of [40, 140]) {
     expect((await listener.killAfter(events)).length).toBeLessThan(240);
     appendFileSync(listener.file, '{"format":1,"receivedAt":"2026-11-21T12:0');
@@ -61,7 +54,7 @@ test('120 messages, the listener of their run killed four times: each receipt is
     numbersOf(120).map((mobile) => ({ mobile, _umid: umidOf.get(mobile), _state: 'delivered' })),
   );
   expect(sent).toHaveLength(120);
-  expect(JSON.parse((await volley('run', 'job.yaml')).stdout).state).toBe('nothing-new');
+  expect(await workspace.told('run', 'job.yaml')).toMatchObject({ state: 'nothing-new' });
   expect(workspace.requests()).toHaveLength(12);
   const settled: Summary = JSON.parse(readFileSync(join(directory, 'summary.json'), 'utf8'));
   expect(settled).toMatchObject({ exitCode: 0, balance: { accepted: 120, inDoubt: 0 } });

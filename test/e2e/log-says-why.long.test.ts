@@ -5,10 +5,8 @@ import { anSmsStep, ONE_BY_ONE, people } from './a-job.js';
 import { aJobFor, volleyIn, type Workspace } from './a-workspace.js';
 import { eventsOf, expectSaid, linesOf, type SaidEnd } from './log-lines.js';
 
-async function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
-  const steps = [anSmsStep({ limits: { ...ONE_BY_ONE, concurrency: 1 } })];
-  const workspace = await aJobFor(people(300), { steps, ...changes }, ...faults);
-  return workspace;
+function aNight(faults: readonly FaultInput[], changes: object = {}): Promise<Workspace> {
+  return aJobFor(people(300), { steps: [anSmsStep({ limits: ONE_BY_ONE })], ...changes }, ...faults);
 }
 
 const BRIEF = { service: { giveUpAfterSeconds: 1 } };

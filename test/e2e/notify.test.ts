@@ -17,18 +17,9 @@ test('run and apply post how they ended: finished, idle, in doubt, refused by a 
   const first = await workspace.run();
   expect(first.code).toBe(1);
   const { balance, plan } = first.summary;
-  expect(posted()).toMatchObject({
-    event: 'failure',
-    job: 'sale',
-    command: 'run',
-    run: plan,
-    state: 'finished',
-    exitCode: 1,
-    error: null,
-    openDoubt: 0,
-    balance,
-    steps: [{ number: 1, kind: 'sms', messages: 2, balance: { accepted: 2, rejected: 1 } }],
-  });
+  const ended = { command: 'run', run: plan, state: 'finished', exitCode: 1, error: null, openDoubt: 0, balance };
+  const [sms] = [{ number: 1, kind: 'sms', messages: 2, balance: { accepted: 2, rejected: 1 } }];
+  expect(posted()).toMatchObject({ event: 'failure', job: 'sale', ...ended, steps: [sms] });
 
   expect((await workspace.run()).code).toBe(0);
   expect(posted()).toMatchObject({ event: 'success', state: 'nothing-new', run: null });

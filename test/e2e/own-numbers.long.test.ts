@@ -200,10 +200,4 @@ describe('guards.requireTest', () => {
     expect((await workspace.settle(sent.summary.directory, 'sent', 1)).code).toBe(0);
     expect((await workspace.volley('apply', directory)).summary.balance.accepted).toBe(30);
   });
-
-  test('needs a step that can be tested', async () => {
-    const workspace = await aJobFor(people(30), { guards, steps: [aContactsStep()] });
-    const message = 'guards.requireTest needs messages to test, expected a step of kind sms';
-    expect((await workspace.refused('check', 'job.yaml')).error.problems).toMatchObject([{ message }]);
-  });
 });

@@ -7,23 +7,13 @@ describe.concurrent('plan, then apply', () => {
   test('plan tells what would happen and sends nothing; apply --confirm sends exactly that, and another id nothing', async () => {
     const workspace = await aJobFor(`${people(25)}Nobody,\n`);
 
-    const planned = await workspace.volley('plan', 'job.yaml');
+    const plan = await workspace.told('plan', 'job.yaml');
 
-    expect(planned.code).toBe(0);
-    const plan = JSON.parse(planned.stdout);
-    expect(plan).toMatchObject({
-      state: 'planned',
-      job: 'sale',
-      steps: [
-        {
-          counts: { read: 26, planned: 25, rejected: 1, requests: 3, messages: 25, segments: 25 },
-          countries: { SG: 25 },
-        },
-      ],
-    });
+    const counts = { read: 26, planned: 25, rejected: 1, requests: 3, messages: 25, segments: 25 };
+    const steps = [{ counts, countries: { SG: 25 } }];
+    expect(plan).toMatchObject({ state: 'planned', exitCode: 0, job: 'sale', steps });
     const refused = await workspace.volley('apply', plan.directory, '--confirm', 'zzzzzzzzzzzz');
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(plan.plan);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(plan.plan)]);
     expect(workspace.requests()).toEqual([]);
 
     const bodies = plannedBodies(workspace.read(`${workspace.runOf(plan.plan)}/1-sms.requests.ndjson`));

@@ -61,7 +61,6 @@ describe.concurrent('preview of a job', () => {
   });
 
   test.each<[string, string[], string]>([
-    ['two choices', ['--ucs2', '--longest'], 'Arguments longest and ucs2 are mutually exclusive'],
     [
       'a row that there is not',
       ['--row', '9'],

@@ -4,19 +4,6 @@ import { aJobFor, aWorkspaceInProcess as aWorkspace, OTHER_ACCOUNT } from './a-w
 import { expectEveryRowOnce } from './account.js';
 
 describe.concurrent('a file is sent once per job', () => {
-  test('the same command again sends nothing, and says what it left out', async () => {
-    const workspace = await aJobFor(people(12));
-    const { summary } = await workspace.run();
-
-    const { code, stdout } = await workspace.run();
-
-    expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'nothing-new', exitCode: 0 });
-    expect(stdout).toContain(`people.csv`);
-    expect(stdout).toContain(summary.plan);
-    expect(workspace.requests()).toHaveLength(2);
-  });
-
   test('a new file beside the old ones sends that one only, a copy of an old one nothing, fixed text nothing', async () => {
     const workspace = await aWorkspace();
     const step = { input: { files: 'people*.csv' } };

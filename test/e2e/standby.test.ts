@@ -23,7 +23,7 @@ interface Asked {
 
 /** The second request waits until the test lets it go, and with it all that follow. */
 const HANGS = { kind: 'latency', delayMs: 600_000, nth: 2 } as const;
-const LATE = { kind: 'latency', delayMs: 3000, nth: 2 } as const;
+const LATE = { kind: 'latency', delayMs: 1500, nth: 2 } as const;
 const SLOW = { kind: 'latency', delayMs: 400 } as const;
 
 describe('a standby', () => {
@@ -89,7 +89,10 @@ describe('a standby', () => {
   });
 
   test('goes on at once where its leader got SIGTERM, and ends when it gets one itself', async () => {
-    const { workspace, leader, standby } = await aPair({ kind: 'latency', delayMs: 3000 }, { rows: people(50) });
+    const { workspace, leader, standby } = await aPair(
+      { kind: 'latency', delayMs: 3000, nth: [2, 3, 4, 5] },
+      { rows: people(50) },
+    );
     const third = new Machine(workspace, 'pod-3').start('run', 'job.yaml', '--standby');
     await third.says('stands by: process');
     third.signal('SIGTERM');

@@ -32,15 +32,6 @@ describe.concurrent('what was sent is known', () => {
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
 
-  test('after the directory of its run was deleted; new files are sent', async () => {
-    const { workspace, run } = await aFinishedRun();
-    rmSync(workspace.path(run), { recursive: true });
-    await expectNothingNew(workspace);
-    workspace.write('people.csv', people(5, 100));
-    expect((await workspace.run()).code).toBe(0);
-    expect(await workspace.destinations()).toEqual([...numbersOf(20), ...numbersOf(5, 100)]);
-  });
-
   test('by an old plan of --again: the first time has two names', async () => {
     const workspace = await aJobFor(people(20));
     const old = await workspace.plan('--again');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { people } from './a-job.js';
-import { aWorkspace, aWorkspaceInProcess, type Workspace } from './a-workspace.js';
+import { aWorkspace, type Workspace } from './a-workspace.js';
 
 test.concurrent('--version is that of the package, wherever it is asked', async () => {
   const workspace = await aWorkspace();
@@ -58,29 +58,4 @@ async function listPackages(workspace: Workspace, args: string[]): Promise<strin
     .join('\n')
     .matchAll(/^(?:file:.*|\/\/ )\/?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm);
   return [...new Set([...named].map(([, name = '']) => name))];
-}
-
-test.concurrent('no option of any verb takes a secret itself, which other users of the machine could read: only where it stands', async () => {
-  const workspace = await aWorkspaceInProcess();
-
-  const options = await listOptions(workspace, []);
-
-  for (const option of ['again', 'job', 'secret-env', 'secret-file', 'assume', 'webhook'])
-    expect(options).toContain(option);
-  const secret = options.filter((name) => /key|token|secret|password|credential|auth/i.test(name));
-  expect(secret.filter((name) => !/-(env|file)$/.test(name))).toEqual([]);
-});
-
-/** Of a verb and all those below it, by their help, other names of an option too. */
-async function listOptions(workspace: Workspace, verb: readonly string[]): Promise<string[]> {
-  const { code, stdout } = await workspace.volley(...verb, '--help');
-  expect([code, ...verb]).toEqual([0, ...verb]);
-  const [, commands = ''] = /^Commands:\n((?: .*\n)+)/m.exec(stdout) ?? [];
-  const below = [...commands.matchAll(/^ {2}volley ([a-z -]*[a-z])/gm)].map(([, words = '']) => words.split(' '));
-  const [, own = ''] = /^Options:\n((?: .*\n)+)/m.exec(stdout) ?? [];
-  const ownNames = [...own.matchAll(/^ {2,}(-.*?)(?: {2}|$)/gm)].flatMap(([, names = '']) =>
-    names.split(/,\s*/).map((name) => name.replace(/^-+/, '')),
-  );
-  const others = await Promise.all(below.map((words) => listOptions(workspace, words)));
-  return [...new Set([...ownNames, ...others.flat()])];
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { anSmsStep, numberOf } from './a-job.js';
-import { aWorkspaceInProcess as aWorkspace, type Workspace } from './a-workspace.js';
+import { aJobFor, type Workspace } from './a-workspace.js';
 
 function writeJob(workspace: Workspace, where: unknown, more = {}): void {
   const step = anSmsStep({ input: { files: 'people.csv', where, ...more } });
@@ -11,11 +11,10 @@ function writeJob(workspace: Workspace, where: unknown, more = {}): void {
 
 describe.concurrent('where', () => {
   test('shows on every account how many rows each condition left, and what it left out: a wrong spelling is seen', async () => {
-    const workspace = await aWorkspace();
     const rows = ['yes,Deutschland', 'yes,DE', 'yes,DE', 'yes,Germany', 'no,DE', ',FR'].map(
       (cells, row) => `${numberOf(row)},P${row},${cells}`,
     );
-    workspace.write('people.csv', `mobile,name,consent,Land\n${rows.join('\n')}\n`);
+    const workspace = await aJobFor(`mobile,name,consent,Land\n${rows.join('\n')}\n`);
     writeJob(workspace, { consent: 'yes', Land: ['Deutschland', 'Österreich'] });
     const planned = await workspace.volley('plan', 'job.yaml', '--no-json');
     for (const account of [planned, await workspace.volley('run', 'job.yaml', '--no-json')]) {
@@ -26,19 +25,18 @@ describe.concurrent('where', () => {
       expect(text).toContain('Land: [Deutschland, Österreich] omits: DE 2, Germany 1');
     }
     expect(await workspace.destinations()).toEqual([numberOf(0)]);
-    const [run] = workspace.runs();
-    const { steps } = JSON.parse(workspace.read(`out/sale/${run}/summary.json`));
-    expect(steps[0].funnel.map(({ left }: { left: number }) => left)).toEqual([4, 1]);
-    const page = workspace.read(`out/sale/${run}/report.html`);
+    const run = workspace.firstRun();
+    const { steps } = JSON.parse(workspace.read(`${run}/summary.json`));
+    expect(steps[0].funnel).toMatchObject([{ left: 4 }, { left: 1 }]);
+    const page = workspace.read(`${run}/report.html`);
     expect(page).toContain('Audience: <b>1</b> of 6 rows read');
     expect(page).toContain('3: DE 2, Germany 1');
   });
 
   test('with days before the plan is fixed by it: the plan, a resumed run and a retry have one date', async () => {
-    const workspace = await aWorkspace();
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     const rows = [1, 30, 200].map((days, row) => `${numberOf(row)},P${row},${daysAgo(days)}\n`);
-    workspace.write('people.csv', `mobile,name,last\n${rows.join('')}`);
+    const workspace = await aJobFor(`mobile,name,last\n${rows.join('')}`);
     writeJob(workspace, { last: { after: '90 days ago' } });
     for (const args of [['check'], ['preview'], ['test', '--to', numberOf(5)]] as const)
       expect((await workspace.volley(args[0], 'job.yaml', ...args.slice(1))).code).toBe(0);
@@ -52,8 +50,8 @@ describe.concurrent('where', () => {
     expect(sent.filter((number) => number !== numberOf(5))).toEqual([numberOf(0), numberOf(1)]);
 
     writeJob(workspace, { last: { after: '1 year ago' } });
-    const retry = (...job: string[]) => workspace.volley('retry', planned.directory, '--only', 'filtered', ...job);
-    expect(JSON.parse((await retry()).stdout).state).toBe('nothing-to-retry');
-    expect(JSON.parse((await retry('--job', 'job.yaml')).stdout).steps[0].counts.planned).toBe(1);
+    const retry = (...job: string[]) => workspace.retry(planned.directory, 'filtered', ...job);
+    expect(await retry()).toMatchObject({ state: 'nothing-to-retry' });
+    expect(await retry('--job', 'job.yaml')).toMatchObject({ steps: [{ counts: { planned: 1 } }] });
   });
 });

@@ -107,6 +107,7 @@ test.each([
   ['listen --output events.ndjson --port 8e1', 'Cannot use --port: it is "8e1"'],
   ['listen --output events.ndjson --port 65536', 'Cannot use --port: it is "65536"'],
   ['listen --output a --run b', 'Arguments run and output are mutually exclusive'],
+  ['run a.yaml --metrics-port ninety', 'Cannot use --metrics-port: it is "ninety"'],
   ['run a.yaml --metrics-file m.txt', 'Cannot use --metrics-file: it is "m.txt", expected a name that ends in .prom'],
   ['run a.yaml --log-level loud', 'Argument: log-level, Given: "loud", Choices: "info", "warn"'],
   ['test a.yaml --longest --ucs2', 'Arguments longest and ucs2 are mutually exclusive'],
@@ -126,6 +127,13 @@ test.each(VERBS)('a flag of yes or no of %s with another value than true or fals
       expect(error).toMatchObject({ code: 'bad-flag', message });
     }
   }
+});
+
+test('no flag of any verb takes a secret itself, which other users of the machine could read: only where it stands', () => {
+  const flags = VERBS.flatMap(([, verb]) => Object.keys(verb.flags));
+  const ofSecrets = flags.filter((flag) => /key|token|secret|password|credential|auth/i.test(flag));
+  expect(ofSecrets).toContain('secret-file');
+  expect(ofSecrets.filter((flag) => !/-(env|file)$/.test(flag))).toEqual([]);
 });
 
 test('of a flag of the log that is given twice the last one counts', async () => {
