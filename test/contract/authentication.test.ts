@@ -98,6 +98,26 @@ test.each(OPERATIONS.map((operation) => [toTitle(operation), operation.credentia
   },
 );
 
+test.each(OPERATIONS.filter(({ body }) => body !== undefined).map((each) => [each.area, each.name, each] as const))(
+  'Endpoints, %s: %s takes application/json, with a charset or without, and no other Content-Type',
+  async (_area, _name, { credential, method, body, prepare }) => {
+    const send = async (contentType: string | undefined) => {
+      const client = await aClient();
+      const path = await prepare(client);
+      const before = (await client.ledger()).length;
+      // As text, so that the header is the row's alone.
+      const answer = await client.ask(JSON.stringify(body), { method, path, contentType, ...RIGHT[credential] });
+      return { answer, entries: (await client.ledger()).length - before };
+    };
+    for (const contentType of ['text/plain', 'application/jsonish', 'application/x-www-form-urlencoded', undefined]) {
+      const { answer, entries } = await send(contentType);
+      expect([contentType, answer.status, entries]).toEqual([contentType, 400, 0]);
+    }
+    for (const contentType of ['application/json', 'application/json; charset=utf-8'])
+      expectAccepted((await send(contentType)).answer);
+  },
+);
+
 test('Errors, 1: an invalid key of the workplace chat is a fault that says so', async () => {
   const client = await aClient();
   const refused = await client.ask(undefined, { method: 'GET', path: MESSAGES, ...key('who-is-this') });

@@ -76,7 +76,7 @@ const REGION_ADDRESSES: readonly (readonly [Region | undefined, string, string, 
   ['north-america', 'https://verify.us.8x8.com', 'https://sms.us.8x8.com', 'https://contacts.us.8x8.com'],
 ];
 
-/** Registers what holds of the paths of a key, of bodies and errors. Keys are in authentication.test.ts, silence is in events.test.ts. */
+/** Registers what holds of the paths of a key, of bodies and errors. Keys and headers are in authentication.test.ts, silence is in events.test.ts. */
 export function testBearerArea(area: BearerArea): void {
   const { title, endpoints, ids } = area;
   const [first] = endpoints;
@@ -97,20 +97,6 @@ export function testBearerArea(area: BearerArea): void {
       expect(headers['content-type']).toMatch(/^application\/json\b/);
       expect(body).toBeTypeOf('object');
     }
-  });
-
-  test.each([
-    ['application/json', first.status, 'application/json'],
-    ['application/json with a charset', first.status, 'application/json; charset=utf-8'],
-    ['another type', 400, 'text/plain'],
-    ['a type that only begins like it', 400, 'application/jsonish'],
-    ['none', 400, undefined],
-  ])(`Endpoints, ${first.title}: header Content-Type, %s → %i`, async (_, status, contentType) => {
-    const client = await aClientOfTwoAccounts();
-    // As text, so that the header is the row's alone.
-    const body = JSON.stringify(first.body);
-    expect((await client.ask(body, { path: await first.prepare(client, ids.own), contentType })).status).toBe(status);
-    expect(await client.ledger()).toHaveLength(status === 400 ? 0 : 1);
   });
 
   test(`Open point, Errors, ${title}: a body that is not a JSON object is 400, code 1000`, async () => {

@@ -78,14 +78,9 @@ test.each(STATES)('States, Campaign: %i, %s → %s, %s, %s, %s', async (from, _,
   }
 });
 
-test('States, Campaign: the table has each of twelve numbers', () => {
-  expect(STATES.map(([number]) => number)).toEqual(Array.from({ length: 12 }, (_, number) => number));
-});
-
 const DATA = 'dataToken';
 const ACTION = 'actionToken';
 const PAUSE = { status: 'PAUSED' };
-const CHANGE_101 = { path: '/api/tstats/campaigns/101' };
 
 test.each([
   ['6', 'is a GET of stats with .json', 'GET', '/api/stats/campaigns/101.json', DATA, true],
@@ -133,18 +128,6 @@ test.each(['US12', '12', '', 'XNA12', 'NA.evil.example', 'na1/', 'na 1', 'na-', 
   'Endpoints, 6 and 7: ccPlatform %j is none',
   (platform) => expect(findPlatformFault(platform)).toMatch(/^expected /),
 );
-
-test.each([
-  ['application/json', 200],
-  ['application/json; charset=utf-8', 200],
-  [undefined, 400],
-  ['text/plain', 400],
-  ['application/x-www-form-urlencoded', 400],
-])('Endpoints, 7: Content-Type %s → %i', async (contentType, expected) => {
-  const client = await aClient();
-  const { status } = await client.ask(PAUSE, { ...CHANGE_101, contentType, authorization: basic(client, ACTION) });
-  expect([status, await statusOf(client, RUNNING_ID)]).toEqual([expected, expected === 200 ? 8 : 3]);
-});
 
 test.each(['running', 'Paused', 'STARTED', '', 8, true, null, {}, undefined])(
   'Endpoints, 7: status may not be %j',

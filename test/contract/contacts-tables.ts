@@ -84,7 +84,7 @@ export const SIZES: readonly (readonly [string, string, Fields, Fields, number])
   ['addresses.facebookUserId', 'at most 128', facebook(128), facebook(129), 1000],
 ];
 
-/** Requests that are refused: status, code, when, what the contact says. Those of header and path are in bearer-area.ts. */
+/** Requests that are refused: status, code, when, what the contact says. Those of the path are in bearer-area.ts. */
 export const ERRORS: readonly (readonly [status: number, code: number, when: string, fields: Fields])[] = [
   [400, 1000, 'no address is given', { addresses: {} }],
   [400, 1000, 'addresses are left out', { addresses: undefined }],

@@ -146,18 +146,6 @@ test.each([
   },
 );
 
-test.each([
-  ['application/json', true],
-  ['application/json; charset=utf-8', true],
-  ['text/plain', false],
-  [undefined, false],
-])('Endpoints, 5: content-type %s is taken: %s', async (contentType, isTaken) => {
-  const client = await aClient();
-  const call = () => ask(client, JSON.stringify(aConversation()), { contentType });
-  if (isTaken) expectAccepted(await call());
-  else await expectRefused(client, call);
-});
-
 test('Endpoints, 5: asked to accept application/hal+json, it answers so', async () => {
   const client = await aClient();
   expect((await ask(client, aConversation())).headers['content-type']).toBe('application/hal+json');
