@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ContactsStep, ConversationsStep, RowStep, SmsStep, VerificationCheckStep } from '../../src/job/job.js';
-import { aContactsStep, anInput, anSmsStep, someLimits } from '../plan/a-plan.js';
+import type { ContactsStep, RowStep, SmsStep } from '../../src/job/job.js';
+import { aContactsStep, anInput, anSmsStep } from '../plan/a-plan.js';
+import { MAKING_STEP } from '../run/a-gateway.js';
+import { aCheck } from '../run/a-verification-run.js';
 import { planRows } from './a-row.js';
 
 const COLUMNS = ['mobile', 'country', 'name', 'code', 'day', 'mail', 'teams'];
@@ -102,13 +104,7 @@ describe('a contact names all its faults at once', () => {
 
 describe('rows of other steps name all their faults at once', () => {
   it('session and code of a check', () => {
-    const check: VerificationCheckStep = {
-      kind: 'verification.check',
-      input,
-      session: 'name',
-      code: 'code',
-      limits: someLimits(),
-    };
+    const check = aCheck({ input, session: 'name' });
     expect(refuse(check, {})).toMatchObject({ field: 'name', code: 'missing-value', fields: ['name', 'code'] });
     expect(refuse(check, { name: 'a b', code: '1' })).toMatchObject({
       code: 'bad-session-id',
@@ -118,16 +114,7 @@ describe('rows of other steps name all their faults at once', () => {
   });
 
   it('user and history of a conversation', () => {
-    const handOff: ConversationsStep = {
-      kind: 'conversations',
-      input,
-      channel: { id: '25' },
-      queue: '100',
-      queueColumn: undefined,
-      user: 'name',
-      history: 'code',
-      limits: someLimits(),
-    };
+    const handOff = { ...MAKING_STEP, input, user: 'name', history: 'code' };
     expect(refuse(handOff, { name: '{', code: '{' })).toMatchObject({ field: 'name', fields: ['name', 'code'] });
     const user = JSON.stringify({ phone: '12', email: 'ann', language: 'English' });
     expect(refuse(handOff, { name: user, code: '{' })).toMatchObject({

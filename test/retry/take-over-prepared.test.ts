@@ -1,35 +1,17 @@
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ConversationsStep } from '../../src/job/job.js';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { takeOverPrepared } from '../../src/retry/claiming-plan.js';
-import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../plan/a-plan.js';
-import { aRun, aScriptedService, entriesOf, response } from '../run/a-run.js';
+import { aFolder, aPlan, linesOf, type MadePlan } from '../plan/a-plan.js';
+import { aGateway, CHANNELS, CONVERSATIONS, MAKING_STEP, pathsOf } from '../run/a-gateway.js';
+import { aRun, entriesOf, response } from '../run/a-run.js';
 import { depsOf, withLock } from '../settle/an-export.js';
 import { retriedPlan } from './a-retry.js';
 
 const files = aFolder({ 'people.csv': 'name\nAnn\nBob\n' });
-const step: ConversationsStep = {
-  kind: 'conversations',
-  input: anInput(),
-  channel: { name: 'Bot', description: undefined, queue: '7', webhook: { name: 'Events', url: 'https://x.test/' } },
-  queue: undefined,
-  queueColumn: undefined,
-  user: { language: undefined, name: 'name', email: undefined, phone: undefined, additionalProperties: {} },
-  history: undefined,
-  limits: someLimits({ concurrency: 1 }),
-};
-
-/** A gateway that gives the ids 1, 2, … in the order of the calls, and refuses those to a path as long as the test says so. */
-function aGateway(refused: { path: string | undefined } = { path: undefined }) {
-  return aScriptedService(({ path }, count) => {
-    if (refused.path !== undefined && path.endsWith(refused.path)) return response(400, { message: 'No', errors: {} });
-    if (path.endsWith('/conversations')) return response(202, { conversationId: `${count}` });
-    return response(200, { id: `${count}`, name: path.endsWith('/webhooks') ? 'Events' : 'Bot' });
-  });
-}
-
-const pathsOf = (service: ReturnType<typeof aGateway>) => service.sent.map(({ path }) => path.split('/').at(-1));
+/** It refuses calls to a path. */
+const refusing = (path: string) =>
+  aGateway((sent) => (sent.path === path ? response(400, { message: 'No', errors: {} }) : undefined));
 const takeOver = (made: MadePlan) =>
   withLock(made, async (lock) => {
     const directories = await RunDirectories.read(made.disk.files, dirname(made.directory));
@@ -41,11 +23,11 @@ const preparedIn = ({ disk, directory }: MadePlan) =>
 describe('what a run made before its rows are retried', () => {
   it('is not made again: all of it, and what there is of it', async () => {
     for (const [path, retried, wanted] of [
-      ['/conversations', 'rejected', ['conversations', 'conversations']],
-      ['/channels', 'unprocessed', ['channels', 'conversations', 'conversations']],
+      [CONVERSATIONS, 'rejected', [CONVERSATIONS, CONVERSATIONS]],
+      [CHANNELS, 'unprocessed', [CHANNELS, CONVERSATIONS, CONVERSATIONS]],
     ] as const) {
-      const made = await aPlan({ files, job: { steps: [step] } });
-      await aRun({ made, service: aGateway({ path }) });
+      const made = await aPlan({ files, job: { steps: [MAKING_STEP] } });
+      await aRun({ made, service: refusing(path) });
       const child = await retriedPlan(made, retried);
       const service = aGateway();
 
@@ -57,12 +39,12 @@ describe('what a run made before its rows are retried', () => {
   });
 
   it('is taken over once, however often the plan is applied, and by a plan of its own rows in turn', async () => {
-    const made = await aPlan({ files, job: { steps: [step] } });
-    await aRun({ made, service: aGateway({ path: '/conversations' }) });
+    const made = await aPlan({ files, job: { steps: [MAKING_STEP] } });
+    await aRun({ made, service: refusing(CONVERSATIONS) });
     const child = await retriedPlan(made, 'rejected');
     await takeOver(child);
     await takeOver(child);
-    await aRun({ made: child, service: aGateway({ path: '/conversations' }), epoch: 9 });
+    await aRun({ made: child, service: refusing(CONVERSATIONS), epoch: 9 });
     const before = child.disk.readText(`${child.directory}/journal.ndjson`);
     await takeOver(child);
     expect(child.disk.readText(`${child.directory}/journal.ndjson`)).toBe(before);
@@ -72,8 +54,8 @@ describe('what a run made before its rows are retried', () => {
   });
 
   it('is taken over by the next to apply where a process died in the middle of it', async () => {
-    const made = await aPlan({ files, job: { steps: [step] } });
-    await aRun({ made, service: aGateway({ path: '/conversations' }) });
+    const made = await aPlan({ files, job: { steps: [MAKING_STEP] } });
+    await aRun({ made, service: refusing(CONVERSATIONS) });
     const child = await retriedPlan(made, 'rejected');
     await takeOver(child);
     const path = `${child.directory}/journal.ndjson`;
@@ -82,17 +64,16 @@ describe('what a run made before its rows are retried', () => {
     await takeOver(child);
     const service = aGateway();
     await aRun({ made: child, service, epoch: 9 });
-    expect(pathsOf(service)).toEqual(['conversations', 'conversations']);
+    expect(pathsOf(service)).toEqual([CONVERSATIONS, CONVERSATIONS]);
   });
 
   it('is nothing to a run that retries no other, nor to one that made its own', async () => {
-    const made = await aPlan({ files, job: { steps: [step] } });
+    const made = await aPlan({ files, job: { steps: [MAKING_STEP] } });
     await takeOver(made);
     expect(made.disk.has(`${made.directory}/journal.ndjson`)).toBe(false);
-    await aRun({ made, service: aGateway({ path: '/conversations' }) });
+    await aRun({ made, service: refusing(CONVERSATIONS) });
     const child = await retriedPlan(made, 'rejected');
-    const refused = { path: '/channels' as string | undefined };
-    await aRun({ made: child, service: aGateway(refused), epoch: 9 });
+    await aRun({ made: child, service: refusing(CHANNELS), epoch: 9 });
     await takeOver(child);
     expect(preparedIn(child)).toEqual([['1']]);
   });

@@ -1,42 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { ConversationsStep } from '../../../src/job/job.js';
 import type { JournalEntry } from '../../../src/journal/entry-format.js';
 import { StopSwitch } from '../../../src/run/stop.js';
-import type { Answer } from '../../../src/service/answer.js';
-import { aFolder, anInput, aPlan, linesOf, type MadePlan, someLimits } from '../../plan/a-plan.js';
+import { aFolder, aPlan, linesOf, type MadePlan } from '../../plan/a-plan.js';
 import { ownError } from '../../service/an-answer.js';
+import { aGateway, CHANNELS, CONVERSATIONS, MAKING_STEP, pathsOf, WEBHOOKS } from '../a-gateway.js';
 import { LOST, lostAtGate } from '../a-lost-lock.js';
-import { aRun, aScriptedService, entriesOf, failure, response, type Script, slowFiles } from '../a-run.js';
+import { aRun, entriesOf, failure, response, slowFiles } from '../a-run.js';
 
-const WEBHOOKS = '/chat-gateway/v1/webhooks';
-const CHANNELS = '/chat-gateway/v1/channels';
-const CONVERSATIONS = '/chat-gateway/v1/conversations';
 const SAID = 'may have succeeded, but its id is unknown';
 
 const files = aFolder({ 'people.csv': 'name\nAnn\n' });
-const step: ConversationsStep = {
-  kind: 'conversations',
-  input: anInput(),
-  channel: { name: 'Bot', description: undefined, queue: '7', webhook: { name: 'Events', url: 'https://x.test/' } },
-  queue: undefined,
-  queueColumn: undefined,
-  user: { language: undefined, name: 'name', email: undefined, phone: undefined, additionalProperties: {} },
-  history: undefined,
-  limits: someLimits({ concurrency: 1 }),
-};
-const aTestPlan = () => aPlan({ files, job: { steps: [step] } });
-
-/** A gateway that gives the ids 1, 2, … in the order of the calls; an answer of the script stands for its own. */
-function aGateway(script: Script = () => undefined) {
-  return aScriptedService(async (sent, count) => (await script(sent, count)) ?? answerOf(sent.path, count));
-}
-
-function answerOf(path: string, count: number): Answer {
-  if (path === CONVERSATIONS) return response(202, { conversationId: `${count}` });
-  return response(200, { id: `${count}`, name: path === WEBHOOKS ? 'Events' : 'Bot' });
-}
-
-const pathsOf = (service: ReturnType<typeof aGateway>) => service.sent.map(({ path }) => path);
+const aTestPlan = () => aPlan({ files, job: { steps: [MAKING_STEP] } });
 
 /** Leaves of the journal what stood in it when the process died: all before the first entry that fits, and that one. */
 function cutBehind({ disk, directory }: MadePlan, fits: (entry: JournalEntry) => boolean): void {
