@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
-import type { AConsole } from '../console/a-console.js';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type AConsole, openAConsole } from '../console/a-console.js';
 import { ALL, stepsOf } from '../one-in.js';
+import { aBrowser } from './a-browser.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Cells that some pages elsewhere ran or hid. */
@@ -29,12 +30,27 @@ const APART = 3;
 const { first: turn } = stepsOf(APART * LOOKS.length);
 let inspected = 0;
 
-/** A browser that has opened the console by a link of its own. `complaints`: of its console, such as of what the policy forbids. */
-export async function aVisit(
-  browser: Browser,
-  console: AConsole,
-  options: BrowserContextOptions = {},
-): Promise<{ page: Page; complaints: string[] }> {
+interface Visit {
+  readonly page: Page;
+  /** Of its console, such as of what the policy forbids. */
+  readonly complaints: string[];
+}
+
+/** A console that the tests of a file share, and visits to it, each by a link of its own. */
+export function openToVisits(env?: Readonly<Record<string, string>>): {
+  console: AConsole;
+  visit: (options?: BrowserContextOptions) => Promise<Visit>;
+} {
+  const console = openAConsole(env);
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await aBrowser();
+  });
+  afterAll(() => browser?.close());
+  return { console, visit: (options) => aVisit(browser, console, options) };
+}
+
+async function aVisit(browser: Browser, console: AConsole, options: BrowserContextOptions = {}): Promise<Visit> {
   const { stdout } = await console.run('--link', '--json').ended;
   const context = await browser.newContext(options);
   const page = await context.newPage();

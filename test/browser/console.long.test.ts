@@ -1,30 +1,16 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
-import { AConsole } from '../console/a-console.js';
-import { aBrowser } from './a-browser.js';
-import { aVisit, FIXED, HOSTILE, inspect, isFaint, measureRings, NUMBERS, PEOPLE } from './a-visit.js';
+import { FIXED, HOSTILE, inspect, isFaint, measureRings, NUMBERS, openToVisits, PEOPLE } from './a-visit.js';
 
 const TIMEOUT_MS = 300_000;
 
-let browser: Browser;
-const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
-
-beforeAll(async () => {
-  await console.start();
-  browser = await aBrowser();
-}, TIMEOUT_MS);
-
-afterAll(async () => {
-  await browser?.close();
-  await console.end();
-}, TIMEOUT_MS);
+const { console, visit } = openToVisits({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
 
 test('a campaign goes from its file to the report, and every page can be read on a phone and a screen, by day and by night', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const campaign = 'sale';
-  const { page, complaints } = await aVisit(browser, console, {});
+  const { page, complaints } = await visit();
   await inspect(page);
   await page.fill('#name', campaign);
   await page.click('text=Start a campaign');
@@ -126,7 +112,7 @@ test('a campaign goes from its file to the report, and every page can be read on
 });
 
 test('a ring that is faint, thin or not there at all is found', { timeout: TIMEOUT_MS }, async () => {
-  const { page } = await aVisit(browser, console);
+  const { page } = await visit();
   const drawAs = async (outline: string) => {
     await page.evaluate(`for (const each of document.querySelectorAll('*')) each.style.outline = '${outline}'`);
     return (await measureRings(page)).filter(isFaint).length;
@@ -143,7 +129,7 @@ test('a ring that is faint, thin or not there at all is found', { timeout: TIMEO
 test('at 50 KB a second no page of the way from the list to the report has more to load than three seconds take', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const { page } = await aVisit(browser, console);
+  const { page } = await visit();
   const client = await page.context().newCDPSession(page);
   const loads: { page: string; bytes: number; seconds: number }[] = [];
   let bytes = 0;
@@ -177,7 +163,7 @@ test('at 50 KB a second no page of the way from the list to the report has more 
 test('without a script, and by the keyboard alone, the same path leads to the same messages', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const { page } = await aVisit(browser, console, { javaScriptEnabled: false });
+  const { page } = await visit({ javaScriptEnabled: false });
   const press = async (...keys: string[]) => {
     for (const key of keys) await page.keyboard.press(key);
   };

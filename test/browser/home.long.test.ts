@@ -1,36 +1,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AConsole } from '../console/a-console.js';
+import { expect, test } from 'vitest';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
-import { aBrowser } from './a-browser.js';
-import { aVisit, HOSTILE, inspect, PEOPLE } from './a-visit.js';
+import { HOSTILE, inspect, openToVisits, PEOPLE } from './a-visit.js';
 
 const TIMEOUT_MS = 300_000;
 
-let browser: Browser;
-const console = new AConsole();
-
-beforeAll(async () => {
-  await console.start();
-  await console.enter();
-  browser = await aBrowser();
-}, TIMEOUT_MS);
-
-afterAll(async () => {
-  await browser?.close();
-  await console.end();
-}, TIMEOUT_MS);
+const { console, visit } = openToVisits();
 
 test('the list of campaigns, a person, the settings and the sheets of a workbook can be read on a phone and a screen, whatever names are in them', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await console.aCampaign('sale', PEOPLE.replace('First Name', 'name'));
-  const { plan } = await console.check('sale');
-  await console.post('/c/sale/send', { plan, count: '5' });
-  await console.ended('sale');
-  const { page, complaints } = await aVisit(browser, console);
+  await console.check('sale');
+  await console.send('sale', 5);
+  const { page, complaints } = await visit();
   await page.fill('#find', HOSTILE[0] ?? '');
   await page.keyboard.press('Enter');
   await page.waitForSelector('text=No campaign has');
@@ -77,7 +61,7 @@ test('the list of campaigns, a person, the settings and the sheets of a workbook
 });
 
 test('an empty file is refused at once, and another one is taken in its place', { timeout: TIMEOUT_MS }, async () => {
-  const { page, complaints } = await aVisit(browser, console);
+  const { page, complaints } = await visit();
   await page.fill('#name', 'empty');
   await page.click('text=Start a campaign');
   await page.setInputFiles('#file', console.write('empty.csv', ''));

@@ -1,26 +1,12 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
-import { AConsole } from '../console/a-console.js';
-import { aBrowser } from './a-browser.js';
-import { aVisit, FIXED, inspect, NUMBERS, PEOPLE } from './a-visit.js';
+import { serviceOf } from '../console/a-console.js';
+import { FIXED, inspect, NUMBERS, openToVisits, PEOPLE } from './a-visit.js';
 
 const TIMEOUT_MS = 300_000;
 
-let browser: Browser;
-const console = new AConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
-
-beforeAll(async () => {
-  await console.start();
-  await console.enter();
-  browser = await aBrowser();
-}, TIMEOUT_MS);
-
-afterAll(async () => {
-  await browser?.close();
-  await console.end();
-}, TIMEOUT_MS);
+const { console, visit } = openToVisits({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey });
 
 test('what is left of a run can be read and decided likewise: in doubt, taken back, corrected, had already', {
   timeout: TIMEOUT_MS,
@@ -29,7 +15,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
     rateLimits: {},
     faults: [{ kind: 'reset-after', area: 'sms', nth: 1 }],
   });
-  const { page, complaints } = await aVisit(browser, console);
+  const { page, complaints } = await visit();
   const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 19);
   const start = async (name: string, change: (job: string) => string) => {
     await console.aCampaign(name, ofOthers(PEOPLE.replace('First Name', 'name'), name));
@@ -37,13 +23,11 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
     await send(name, 5);
   };
   const send = async (name: string, count: number) => {
-    const { plan } = await console.check(name);
-    await console.post(`/c/${name}/send`, { plan, count: String(count) });
-    await console.ended(name);
+    await console.check(name);
+    await console.send(name, count);
     await page.goto(`${console.origin}/c/${name}/run`);
   };
-  const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
-  await start('doubt', (job) => job.replace('sandbox: true', service));
+  await start('doubt', (job) => job.replace('sandbox: true', serviceOf(sandbox)));
   await inspect(page);
   await page.click('a:has-text("in doubt")');
   await page.waitForURL('**/doubt/doubt');
@@ -55,7 +39,7 @@ test('what is left of a run can be read and decided likewise: in doubt, taken ba
   await page.click('text=Count as sent');
   await page.waitForURL('**/run');
   const hold = (job: string) => job.replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`);
-  await start('later', (job) => hold(job.replace('sandbox: true', service)));
+  await start('later', (job) => hold(job.replace('sandbox: true', serviceOf(sandbox))));
   await page.click('a:has-text("Take back")');
   await page.waitForURL(/take-back/);
   await inspect(page);

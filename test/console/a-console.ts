@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type Role, Team } from '../../src/console/team.js';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
+import type { Sandbox } from '../../src/sandbox/sandbox.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { Running } from '../e2e/command.js';
 import { ConsoleInProcess } from './console-in-process.js';
@@ -199,6 +200,18 @@ export class AConsole {
     return [...readFileSync(ledger, 'utf8').matchAll(/"(\+\d{8,15})"/g)].map(([, number = '']) => number).sort();
   }
 
+  /** What is checked of a campaign goes to so many; its page, once the run is at rest. */
+  async send(name: string, count: number): Promise<Answer> {
+    const { plan } = await this.checked(name);
+    await this.post(`/c/${name}/send`, { plan, count: String(count) });
+    return this.ended(name);
+  }
+
+  /** What of one of its pages is read. */
+  async textAt(path: string): Promise<string> {
+    return textOf(await this.ask(path));
+  }
+
   files(name: string): string[] {
     return readdirSync(join(this.directory, 'campaigns', name));
   }
@@ -208,6 +221,23 @@ export class AConsole {
     this.#running?.signal(signal);
     return (await this.#running?.ended)?.code;
   }
+}
+
+/** An answer with this status, whose page says this. */
+export function expectSaid(answer: Answer, status: number, said: string): void {
+  expect([answer.status, textOf(answer)]).toEqual([status, expect.stringContaining(said)]);
+}
+
+/** Numbers that a sandbox was asked to write to, in order. */
+export async function destinationsIn({ readLedger }: Sandbox): Promise<string[]> {
+  const numbers: string[] = [];
+  for await (const entry of readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
+  return numbers.sort();
+}
+
+/** The lines of a job that sends to this sandbox as to the service. */
+export function serviceOf({ origin }: Sandbox): string {
+  return `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${origin}" }`;
 }
 
 /** Of a hidden field of a form; '' where the page has none. */

@@ -15,27 +15,18 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     return console.check(name);
   }
 
-  /** Its count is typed; resolves once all is sent. */
-  async function send(name: string, count: number) {
-    const { plan } = await console.checked(name);
-    expect(await console.post(`/c/${name}/send`, { plan, count: String(count) })).toMatchObject({ status: 303 });
-    return console.ended(name);
-  }
-
   async function planOf(name: string): Promise<string> {
     return fieldOf(await console.ask(`/c/${name}/fix`), 'plan');
   }
 
-  async function shown(name: string): Promise<string> {
-    return textOf(await console.ask(`/c/${name}/fix`));
-  }
+  const shown = (name: string) => console.textAt(`/c/${name}/fix`);
 
   const ROW = { 'cell-1-1': '+65 9100 0005', 'was-cell-1-1': 'n/a' };
 
   test('are fixed in place, checked, and sent once, however often each form is sent', async () => {
     await aChecked('run');
-    await send('run', 3);
-    expect(textOf(await console.ask('/c/run/run'))).toContain('Fix 2 rows that could not be used');
+    await console.send('run', 3);
+    expect(await console.textAt('/c/run/run')).toContain('Fix 2 rows that could not be used');
     expect(await shown('run')).toContain('0 fixed, 2 left.');
     expect((await console.ask('/c/run/fix')).text).toContain('<a href="/c/run">Back</a>');
     const plan = await planOf('run');
@@ -52,15 +43,15 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect((await Promise.all([press(), press()])).map(({ to }) => to)).toEqual(Array(2).fill('/c/run/check'));
     const checked = await console.checked('run');
     expect(textOf(checked)).toMatch(/Only 1 person corrected since; 3 had it already, from .* The whole report/);
-    expect(textOf(await console.ask('/'))).toContain('Needs you run 1 message checked, not sent');
+    expect(await console.textAt('/')).toContain('Needs you run 1 message checked, not sent');
     expect((await console.ask('/')).text).toContain('href="/c/run/check"');
-    expect(textOf(await console.ask('/c/run'))).toContain('Send the rest 1 message not sent yet');
-    expect(textOf(await console.ask('/c/run/run'))).toContain('Send 1 message that is checked, and not sent yet.');
-    const ended = await send('run', 1);
-    expect(textOf(await console.ask('/'))).toContain('Done run');
+    expect(await console.textAt('/c/run')).toContain('Send the rest 1 message not sent yet');
+    expect(await console.textAt('/c/run/run')).toContain('Send 1 message that is checked, and not sent yet.');
+    const ended = await console.send('run', 1);
+    expect(await console.textAt('/')).toContain('Done run');
     expect(textOf(ended)).toContain('the service accepted 4 messages');
     expect(console.sent('run')).toEqual([...numbersOf(3), numberOf(5)]);
-    expect(textOf(await console.ask('/c/run/who'))).toContain('In: 5 of the first 5 rows');
+    expect(await console.textAt('/c/run/who')).toContain('In: 5 of the first 5 rows');
     expect(await shown('run')).toContain('0 fixed, 1 left.');
     expect(await shown('run')).not.toMatch(/\br0\b|-1-r/);
     // An old tab.
@@ -73,7 +64,7 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     await console.post('/c/draft/fix', { plan: first, ...ROW });
     await console.post('/c/draft/fix/check', { plan: first });
     await console.checked('draft');
-    const check = textOf(await console.ask('/c/draft/check'));
+    const check = await console.textAt('/c/draft/check');
     expect(check).toMatch(/and why read 5 after rejections 4 1 to be sent 4/);
     expect(check).not.toContain('(not-a-number)');
     const plan = await planOf('draft');
@@ -82,14 +73,14 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect(await console.post('/c/draft/fix/put', { plan, code: 'lost-plus' })).toMatchObject({ status: 303 });
     expect(await shown('draft')).toContain('1 fixed, 0 left.');
     await console.post('/c/draft/fix/check', { plan });
-    await send('draft', 5);
+    await console.send('draft', 5);
     expect(console.sent('draft')).toEqual([`+${LOST}`, ...numbersOf(3), numberOf(5)]);
     expect(await shown('draft')).toContain('Nothing is left to fix.');
   });
 
   test('are fixed in a spreadsheet, which must be that of the page', async () => {
     await aChecked('sheet');
-    await send('sheet', 3);
+    await console.send('sheet', 3);
     const sheet = await console.ask('/c/sheet/fix.csv');
     expect(sheet.headers.get('content-disposition')).toBe('attachment; filename="sheet-to-fix.csv"');
     const upload = (name: string, text: string) => console.upload('/c/sheet/fix/upload', name, text);
@@ -97,25 +88,25 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
     expect([other.status, textOf(other)]).toEqual([422, expect.stringContaining('not the spreadsheet of this page')]);
     const half = sheet.text.replace('n/a', '91000005').replace(LOST, '12');
     expect((await upload('fixed.csv', half)).to).toBe('/c/sheet/check');
-    await send('sheet', 1);
+    await console.send('sheet', 1);
     // It is refused by both runs, and left once.
     expect(await shown('sheet')).toMatch(/0 fixed, 1 left.*Dora/);
     const plan = await planOf('sheet');
     await console.post('/c/sheet/fix', { plan, 'cell-0-1': `+${LOST}`, 'was-cell-0-1': '12' });
     await console.post('/c/sheet/fix/check', { plan });
-    await send('sheet', 1);
+    await console.send('sheet', 1);
     expect(console.sent('sheet')).toEqual([`+${LOST}`, ...numbersOf(3), numberOf(5)]);
     expect(await shown('sheet')).toContain('Nothing is left to fix.');
   });
 
   test('are separated as the file of the campaign, and read back', async () => {
     await aChecked('german', PEOPLE.replaceAll(',', ';'));
-    await send('german', 3);
+    await console.send('german', 3);
     const sheet = (await console.ask('/c/german/fix.csv')).text;
     expect(sheet).toMatch(/\nEve;n\/a;1;[./]*german\.csv;/);
     const corrected = sheet.replace('n/a', '91000005');
     expect((await console.upload('/c/german/fix/upload', 'fixed.csv', corrected)).to).toBe('/c/german/check');
-    await send('german', 1);
+    await console.send('german', 1);
     expect(console.sent('german')).toEqual([...numbersOf(3), numberOf(5)]);
     // The first file is still the person's own.
     expect((await console.ask('/c/german/fix.csv')).text).toContain(`Dora;${LOST};`);
@@ -123,13 +114,13 @@ describe('rows that could not be used', { timeout: TIMEOUT_MS }, () => {
 
   test('come back with their umlauts from a spreadsheet that saved them in windows-1252', async () => {
     await aChecked('umlauts', `${people(1)}Jürgen Groß,n/a\n`);
-    await send('umlauts', 1);
+    await console.send('umlauts', 1);
     const sheet = (await console.ask('/c/umlauts/fix.csv')).text.replace(/^\uFEFF/, '').replace('n/a', numberOf(2));
     // A spreadsheet of that country separates by semicolons.
     const saved = new Uint8Array(Buffer.from(sheet.replaceAll(',', ';'), 'latin1'));
     expect((await console.upload('/c/umlauts/fix/upload', 'fixed.csv', saved)).to).toBe('/c/umlauts/check');
     expect(textOf(await console.checked('umlauts'))).toContain('Hi Jürgen Groß, umlauts!');
-    await send('umlauts', 1);
+    await console.send('umlauts', 1);
     expect(console.sent('umlauts')).toEqual([...numbersOf(1), numberOf(2)]);
   });
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { numberOf, people } from '../e2e/a-job.js';
 import { aWorkbook, rowsOf } from '../input/xlsx/a-workbook.js';
-import { AConsole, fieldOf, openAConsole, textOf } from './a-console.js';
+import { AConsole, expectSaid, fieldOf, openAConsole, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -16,13 +16,12 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
   afterAll(() => vi.unstubAllEnvs());
   const console = openAConsole({ VOLLEY_API_KEY: TEST_CREDENTIALS.apiKey, VOLLEY_ACTOR: 'Anna' });
 
-  const home = async (query = '') => textOf(await console.ask(`/${query}`));
+  const home = (query = '') => console.textAt(`/${query}`);
   const historyOf = async (name: string) => textOf(await console.ask(`/c/${name}`)).replace(/^.* History /, '');
 
   async function send(name: string, count: number): Promise<void> {
-    const { plan } = await console.check(name);
-    await console.post(`/c/${name}/send`, { plan, count: String(count) });
-    await console.ended(name);
+    await console.check(name);
+    await console.send(name, count);
   }
 
   test('an empty console says how to start', async () => {
@@ -133,8 +132,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     await console.post('/c/sheets/message', { sha256, sender: 'LADEN', message: 'Hi' });
     await send('sheets', 2);
     expect(console.sent('sheets')).toEqual([numberOf(50), numberOf(51)]);
-    const none = await console.post('/c/sheets/columns', { sheet: 'None', destination: 'mobile' });
-    expect([none.status, textOf(none)]).toEqual([422, expect.stringContaining('None')]);
+    expectSaid(await console.post('/c/sheets/columns', { sheet: 'None', destination: 'mobile' }), 422, 'None');
   });
 
   test('rows that a run of another file could not use are named where the newer ones are fixed, and taken there', async () => {
@@ -154,9 +152,7 @@ describe('pages about all campaigns', { timeout: TIMEOUT_MS }, () => {
     const name = `${older.slice(console.directory.length + 1)}/1-sms.rejections.csv`;
     const fixed = console.read(name).replace('n/a', numberOf(61));
     expect((await console.upload('/c/files/fix/upload', 'old.csv', fixed)).to).toBe('/c/files/check');
-    const { plan } = await console.checked('files');
-    await console.post('/c/files/send', { plan, count: '1' });
-    await console.ended('files');
+    await console.send('files', 1);
     expect(console.sent('files')).toEqual([numberOf(60), numberOf(61), numberOf(70)]);
   });
 

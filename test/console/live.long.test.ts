@@ -4,7 +4,7 @@ import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
 import { readFailure } from '../e2e/failure.js';
-import { AConsole, fieldOf, textOf } from './a-console.js';
+import { AConsole, destinationsIn, fieldOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -35,12 +35,6 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
 
   const withoutGuard = (job: string) => job.replace(/guards:\n? *\{? *requireApproval: 1 *\}?\n?/, '');
 
-  async function destinations(): Promise<string[]> {
-    const numbers: string[] = [];
-    for await (const entry of sandbox.readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
-    return numbers.sort();
-  }
-
   /** Its job as `change` leaves it; then a copy that is sent from the account. */
   async function aLiveCopy(console: AConsole, name: string, change = (job: string) => job): Promise<string> {
     await console.aCampaign(name, people(3));
@@ -57,7 +51,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     await Promise.all([press(), press()]);
     const ended = await alone.ended(name);
     expect(textOf(ended)).toContain('the service accepted 3 messages');
-    expect(await destinations()).toEqual(numbersOf(3));
+    expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
     const pages = [checked, ended, await alone.ask('/'), await alone.ask(`/c/${name}`)];
     for (const { text } of pages) expect(text).not.toContain(TEST_CREDENTIALS.apiKey);
   });
@@ -75,7 +69,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     const { plan } = await shared.checked(name);
     expect((await shared.post(`/c/${name}/send`, { plan, count: '3' })).to).toBe(`/c/${name}/run`);
     await shared.ended(name);
-    expect(await destinations()).toEqual(numbersOf(3));
+    expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
 
     shared.write(path, withoutGuard(shared.read(path)));
     const refused = await shared.post(`/c/${name}/check`);
@@ -89,7 +83,7 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
       const answer = await shared.post(`/c/${name}/send`, { plan: corrected.plan, count: '1' });
       expect([who, answer.status, textOf(answer)]).toEqual([who, 403, expect.stringContaining('asks for no approval')]);
     }
-    expect(await destinations()).toEqual(numbersOf(3));
+    expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
   });
 
   test('of a team is reached by no link', async () => {
@@ -118,6 +112,6 @@ describe('a live campaign', { timeout: TIMEOUT_MS }, () => {
     const stopped = textOf(await alone.ended(name));
     expect(stopped).toMatch(/The run was stopped for now\. .*Go on/);
     expect(stopped).not.toMatch(/SIGTERM|why the run stopped/);
-    expect(await destinations()).toEqual([]);
+    expect(await destinationsIn(sandbox)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TEST_CREDENTIALS } from '../../src/sandbox/check-credentials.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { fieldOf, openAConsole, textOf } from './a-console.js';
+import { destinationsIn, fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 
@@ -14,32 +14,20 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
   });
   afterEach(() => sandbox.close());
 
-  /** A campaign that sends to this sandbox, as to the service; its job is changed by hand. */
-  async function aLive(name: string, change = (job: string) => job): Promise<void> {
+  /** A campaign that sends to this sandbox, as to the service. */
+  async function aLive(name: string): Promise<void> {
     await console.aCampaign(name, people(3));
     const job = console.read(`campaigns/${name}/job.yaml`);
-    const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
-    console.write(`campaigns/${name}/job.yaml`, change(job.replace('sandbox: true', service)));
-    const { plan } = await console.check(name);
-    await console.post(`/c/${name}/send`, { plan, count: '3' });
-    await console.ended(name);
-  }
-
-  async function destinations(): Promise<string[]> {
-    const numbers: string[] = [];
-    for await (const entry of sandbox.readLedger()) if (entry.area === 'sms') numbers.push(entry.destination);
-    return numbers.sort();
-  }
-
-  async function plain(path: string): Promise<string> {
-    return textOf(await console.ask(path));
+    console.write(`campaigns/${name}/job.yaml`, job.replace('sandbox: true', serviceOf(sandbox)));
+    await console.check(name);
+    await console.send(name, 3);
   }
 
   test('messages in doubt are decided by who types their number, once, and stand first among the campaigns', async () => {
     sandbox.setFaults([{ kind: 'reset-after', area: 'sms', nth: 1 }]);
     await aLive('doubt');
-    expect(await plain('/')).toContain('Needs you doubt 3 messages in doubt: they may have arrived');
-    expect(await plain('/c/doubt/run')).toContain('Settle 3 messages in doubt');
+    expect(await console.textAt('/')).toContain('Needs you doubt 3 messages in doubt: they may have arrived');
+    expect(await console.textAt('/c/doubt/run')).toContain('Settle 3 messages in doubt');
     const page = await console.ask('/c/doubt/doubt');
     expect(textOf(page)).toContain('3 messages: sent, no answer came. They may have arrived.');
     const run = /name="run" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
@@ -51,13 +39,13 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const foreign = await console.upload('/c/doubt/doubt/export', 'export.csv', 'a,b\n1,2\n', { run });
     expect(foreign.to).toBe('/c/doubt/doubt');
     await console.until('/c/doubt/doubt.json');
-    expect(await plain('/c/doubt/doubt')).toMatch(/There is a problem .*export-export\.csv/);
+    expect(await console.textAt('/c/doubt/doubt')).toMatch(/There is a problem .*export-export\.csv/);
     const both = await Promise.all([decide({ count: '3' }), decide({ count: '3' })]);
     expect(both.map(({ status }) => status)).toEqual([303, 303]);
     await console.until('/c/doubt/doubt.json');
     expect((await console.ask('/c/doubt/doubt')).to).toBe('/c/doubt/run');
-    expect(await plain('/c/doubt/run')).toContain('Every row is accounted for.');
-    expect(await destinations()).toEqual(numbersOf(3));
+    expect(await console.textAt('/c/doubt/run')).toContain('Every row is accounted for.');
+    expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
   });
 
   test('those that are counted as not sent are planned, and sent once their number is typed', async () => {
@@ -71,29 +59,22 @@ describe('what is left of a run', { timeout: TIMEOUT_MS }, () => {
     const report = await console.ask('/c/lost/run');
     expect(textOf(report)).toContain('Plan the 3 that were not sent');
     await console.post('/c/lost/retry', { run: fieldOf(report, 'run'), only: 'not-sent' });
-    const { plan } = await console.checked('lost');
-    await console.post('/c/lost/send', { plan, count: '3' });
-    await console.ended('lost');
-    expect(await destinations()).toEqual(numbersOf(3));
+    await console.send('lost', 3);
+    expect(await destinationsIn(sandbox)).toEqual(numbersOf(3));
   });
 
   test('who had the text is left out, and gets it again only by a plan whose number is typed', async () => {
     await console.aCampaign('again', people(3));
-    const send = async (count: number) => {
-      const { plan } = await console.checked('again');
-      await console.post('/c/again/send', { plan, count: String(count) });
-      return console.ended('again');
-    };
     await console.check('again');
-    await send(3);
+    await console.send('again', 3);
     await console.post('/c/again/file', { path: console.write('more.csv', people(4)) });
     await console.check('again');
-    expect(textOf(await send(1))).toContain('3 had exactly this text already : see from what');
+    expect(textOf(await console.send('again', 1))).toContain('3 had exactly this text already : see from what');
     const had = await console.ask('/c/again/had');
     expect(textOf(had)).toMatch(/3 had exactly this text before.* again \d+ \w+ 20\d\d 3/);
     await console.post('/c/again/retry', { run: fieldOf(had, 'run'), only: 'had-it-already' });
     expect(textOf(await console.checked('again'))).toContain(': sent again.');
-    await send(3);
+    await console.send('again', 3);
     expect(console.sent('again')).toEqual([...numbersOf(3), ...numbersOf(3), numberOf(4)].sort());
   });
 });

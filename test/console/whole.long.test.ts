@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { fieldOf, openAConsole, textOf } from './a-console.js';
+import { fieldOf, openAConsole, serviceOf, textOf } from './a-console.js';
 
 const TIMEOUT_MS = 120_000;
 const LOST = '4915123456789';
@@ -10,10 +10,6 @@ const PEOPLE = `${people(3)}Dora,${LOST}\nEve,n/a\n`;
 describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   const console = openAConsole({ VOLLEY_API_KEY: 'sandbox-test-key-not-a-secret' });
 
-  async function plain(path: string): Promise<string> {
-    return textOf(await console.ask(path));
-  }
-
   async function aChecked(name: string, change: (job: string) => string = (job) => job) {
     await console.aCampaign(name, PEOPLE);
     await console.post(`/c/${name}/columns`, { destination: 'mobile', country: 'SG' });
@@ -21,11 +17,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     await console.check(name);
   }
 
-  async function send(name: string, count: number): Promise<string> {
-    const { plan } = await console.checked(name);
-    expect(await console.post(`/c/${name}/send`, { plan, count: String(count) })).toMatchObject({ status: 303 });
-    return textOf(await console.ended(name));
-  }
+  const send = async (name: string, count: number) => textOf(await console.send(name, count));
 
   /** Corrects a cell of the page, and checks it with the same press. */
   async function fix(name: string, cell: string, [was, text]: readonly [was: string, text: string]) {
@@ -47,19 +39,19 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
     expect((await fix('fixed', '1-1', ['n/a', '+65 9100 0005'])).to).toBe('/c/fixed/check');
     // Checked, and not sent: it has taken nothing yet.
     await console.checked('fixed');
-    expect(await plain('/c/fixed/run')).toContain('Of 5 rows read, 3 were accepted');
+    expect(await console.textAt('/c/fixed/run')).toContain('Of 5 rows read, 3 were accepted');
     const whole = await send('fixed', 1);
     expect(whole).toContain('the service accepted 4 messages');
     expect(whole).toContain('Of 5 rows read, 4 were accepted');
     expect(whole).toContain('Fix 1 row that could not be used');
     expect(whole).toMatch(/Runs 2 runs;.* the whole list .* 5 3 1 corrected row .* 1 1 Files/);
-    expect(await plain('/c/fixed')).toContain('Send 4 messages accepted of 5 rows');
-    expect(await plain('/')).toContain('fixed 4 messages accepted of 5 rows');
-    expect(await plain('/c/fixed/check')).toContain('This was sent, or is being sent: see how it went');
-    expect(await plain('/c/fixed/check')).not.toContain('There is nothing to send');
+    expect(await console.textAt('/c/fixed')).toContain('Send 4 messages accepted of 5 rows');
+    expect(await console.textAt('/')).toContain('fixed 4 messages accepted of 5 rows');
+    expect(await console.textAt('/c/fixed/check')).toContain('This was sent, or is being sent: see how it went');
+    expect(await console.textAt('/c/fixed/check')).not.toContain('There is nothing to send');
 
     const [one = '', two = ''] = await runsOf('fixed');
-    expect(await plain(`/c/fixed/run?run=${two}`)).toMatch(/The whole campaign .* 1 message.*Of 1 row read/);
+    expect(await console.textAt(`/c/fixed/run?run=${two}`)).toMatch(/The whole campaign .* 1 message.*Of 1 row read/);
     const report = await console.ask(`/c/fixed/run?run=${one}`);
     expect(textOf(report)).toContain('Of 5 rows read, 3 were accepted');
     // What the second run sent is not left any more.
@@ -104,7 +96,7 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
 
   test('that a character makes each message longer is said where the number is typed', async () => {
     await aChecked('sofa', (job) => job.replace(/text: .*/, `text: "🛋 ${'x'.repeat(80)}"`));
-    expect(await plain('/c/sofa/check')).toMatch(
+    expect(await console.textAt('/c/sofa/check')).toMatch(
       /6 SMS parts\..* Special characters: .* doubles the parts, 6 instead of 3\./,
     );
   });
@@ -112,26 +104,25 @@ describe('a campaign of several runs', { timeout: TIMEOUT_MS }, () => {
   test('what the service holds of each run is taken back by itself, by who types the number', async () => {
     const sandbox = await startSandbox({ rateLimits: {} });
     const at = new Date(Date.now() + 86_400_000).toISOString().slice(0, 16);
-    const service = `account: acme\n  credentials: { apiKey: { env: VOLLEY_API_KEY } }\n  bases: { sms: "${sandbox.origin}" }`;
     await aChecked('later', (job) =>
       job
-        .replace('sandbox: true', service)
+        .replace('sandbox: true', serviceOf(sandbox))
         .replace('template:', `template:\n      scheduled: { at: "${at}", timeZone: UTC }`),
     );
     await send('later', 3);
     await fix('later', '1-1', ['n/a', '+65 9100 0005']);
     expect(await send('later', 1)).toMatch(/Take back 3 messages.*Take back 1 message/);
     const [one = ''] = await runsOf('later');
-    expect(await plain(`/c/later/take-back?run=${one}`)).toContain('The service holds 3 messages until');
+    expect(await console.textAt(`/c/later/take-back?run=${one}`)).toContain('The service holds 3 messages until');
     const form = { run: one, count: '3' };
     expect((await console.post('/c/later/take-back', { ...form, count: '2' })).status).toBe(422);
     expect((await console.post('/c/later/take-back', { ...form, run: 'another' })).status).toBe(409);
     const press = () => console.post('/c/later/take-back', form);
     expect((await Promise.all([press(), press()])).map(({ status }) => status)).toEqual([303, 303]);
     await console.until('/c/later/take-back.json');
-    expect(await plain('/c/later/take-back')).toContain('3 messages taken back.');
+    expect(await console.textAt('/c/later/take-back')).toContain('3 messages taken back.');
     expect((await press()).to).toBe('/c/later/take-back');
-    const whole = await plain('/c/later/run');
+    const whole = await console.textAt('/c/later/run');
     expect(whole).toContain('Plan the 3 that were not sent');
     expect(whole).toContain('Take back 1 message');
     await sandbox.close();
