@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { confirmSending, type GivenAnswer } from '../command/confirm-sending.js';
 import type { Context, Result } from '../command/context.js';
 import { namePerson } from '../command/env.js';
@@ -185,7 +186,7 @@ async function finishRun(
   const { registry } = sending;
   const pass = answer.rest === true ? ({ stage: 'sample', by: namePerson(context) } as const) : undefined;
   if (past.state === 'finished') return sending.send(past.directory, past.plan, past.plan.job);
-  if (answer.first !== undefined) assertSampled(past);
+  if (answer.first !== undefined) assertSampled(past, answer.first, context);
   await assertNotRefused(env.files, past);
   const settings = joinSettings(past.plan, job);
   await endSoon(context, 'finish the run', () =>
@@ -196,8 +197,14 @@ async function finishRun(
 }
 
 /** Without a sample all of it would be sent; one of another size stays as it was planned. */
-function assertSampled({ plan }: PastRun): void {
-  if (plan.job.steps.some((step) => step.kind === 'sms' && step.ramp?.some(({ isAsked }) => isAsked))) return;
+function assertSampled({ plan }: PastRun, size: RampStage['size'], { log }: Context): void {
+  const planned = plan.job.steps.flatMap((step) => (step.kind === 'sms' ? (step.ramp ?? []) : []));
+  const sample = planned.find(({ isAsked }) => isAsked);
+  if (sample !== undefined) {
+    if (!isDeepStrictEqual(sample.size, size))
+      log.warn(`the sample of run ${plan.id} stays as it was planned: another size in --first changes nothing`);
+    return;
+  }
   throw new UserError('bad-plan', `Cannot send a sample first: run ${plan.id} of the job is unfinished, and has none`, {
     hint: 'Nothing was sent. Finish that run first: run the job without --first.',
   });

@@ -38,6 +38,9 @@ test('--first sends a sample, says how the rest is sent, and --rest sends that: 
   expect(waits).toMatchObject({ exitCode: 4, code: 'guard', hint: expect.stringContaining('--rest') });
   expect(waits.message).toContain('a person decides on the rest');
   expect((await refused(workspace, ...FIRST)).exitCode).toBe(4);
+  const unheeded = 'another size in --first changes nothing';
+  expect((await workspace.run('--first', '5%')).stderr).not.toContain(unheeded);
+  expect((await workspace.run('--first', '6%')).stderr).toContain(unheeded);
 
   const { code, summary } = await workspace.run('--rest');
   expect([code, summary.balance]).toMatchObject([0, { read: 447, accepted: 447 }]);
