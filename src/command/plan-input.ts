@@ -14,9 +14,10 @@ import { type PastRun, readHistory } from '../registry/read-runs.js';
 import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
 import { warnOfList } from '../report/account.js';
-import { countTakenBack } from '../report/summary.js';
+import { countTakenBack, type Summary } from '../report/summary.js';
 import { readSummary } from '../report/write-report.js';
 import { assertOwned } from '../retry/assert-owned.js';
+import { lineOf } from '../retry/claiming-plan.js';
 import type { Files } from '../storage/files.js';
 import { listFileNotices, listLeftOut } from '../texts/file-notices.js';
 import type { Context } from './context.js';
@@ -131,18 +132,27 @@ export function listUnheard({ steps }: Job): string[] {
   });
 }
 
-/** A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file. */
+/**
+ * A file whose messages a cancel took back was not sent, in the end: says so, and names the run that took the file, or the last of those
+ * that retry its rows.
+ */
 async function noteTakenBack(
   leftOut: LeftOut,
   { files, history }: { files: Files; history: readonly PastRun[] },
 ): Promise<LeftOut> {
-  const run = history.find(({ plan }) => plan.id === leftOut.run);
-  const summary = run && (await readSummary(files, run.directory));
-  const rows = summary === undefined ? 0 : countTakenBack(summary);
-  if (summary?.takenBackAt === undefined || rows === 0) return leftOut;
+  const plans = new Map(history.map(({ plan }) => [plan.id, plan]));
+  const { run = '' } = leftOut;
+  const summaries: Summary[] = [];
+  for (const { plan, directory } of history) {
+    const summary = lineOf(plan, plans).includes(run) ? await readSummary(files, directory) : undefined;
+    if (summary?.takenBackAt !== undefined && countTakenBack(summary) > 0) summaries.push({ ...summary, directory });
+  }
+  const last = summaries.toSorted((a, b) => Date.parse(b.takenBackAt ?? '') - Date.parse(a.takenBackAt ?? ''))[0];
+  if (last?.takenBackAt === undefined) return leftOut;
+  const rows = countTakenBack(last);
   const what = `${countOf(rows, 'message')} of it ${rows === 1 ? 'was' : 'were'} taken back`;
-  const reason = `was sent by run ${leftOut.run}, and ${what} on ${formatTime({ at: summary.takenBackAt })}`;
-  return { ...leftOut, reason, takenBackFrom: summary.directory };
+  const reason = `was sent by run ${last.plan}, and ${what} on ${formatTime({ at: last.takenBackAt })}`;
+  return { ...leftOut, reason, takenBackFrom: last.directory };
 }
 
 /** Distinguishes two plans for the same files; see `Plan.occurrence`. The day is that of the host's time zone. */

@@ -58,10 +58,13 @@ test('after a cancel its account, a run and the page say when messages were take
   expect(idle.stdout).not.toContain('--again');
   expect(readFileSync(join(summary.directory, 'report.html'), 'utf8')).toMatch(/30 rows taken back on \d+ \w+/);
 
-  // Once another plan has them, nothing is left to send.
-  workspace.change();
-  await workspace.retry(summary.directory, 'not-sent', '--job', 'job.yaml');
+  // Once another plan has them, nothing is left to send, until that is taken back as well.
+  const { directory } = (await workspace.resend(summary.directory, 'not-sent')).summary;
   expect((await workspace.run('--no-json')).stdout).not.toContain('taken back');
+  await workspace.told('cancel', directory);
+  const again = await workspace.run('--no-json');
+  expect(again.stdout).toMatch(when);
+  expect(again.stdout).toContain(`retry out/sale/${basename(directory)} --only not-sent --job job.yaml\n`);
 });
 
 test('a cancel without an answer leaves its rows in doubt, and the others are taken back: exit 3', async () => {
