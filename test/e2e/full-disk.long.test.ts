@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
 import { expectEachOnce } from './account.js';
-import { COMMAND, type Ended } from './command.js';
+import type { Ended } from './command.js';
 import { readFailure } from './failure.js';
 import { needMounts, needStrace } from './of-the-machine.js';
 import { runUnder, underLimit } from './run-under.js';
@@ -59,22 +59,6 @@ describe.skipIf(mounts.isMissing)(mounts.title('a disk of its own'), () => {
   });
 });
 
-test.concurrent('an output directory that may not be written to: 2, its path, nothing sent, and with the right to the same command finishes', async () => {
-  const workspace = await aJobOf({ batchSize: 10 });
-  mkdirSync(workspace.path('out'));
-  chmodSync(workspace.directory, 0o755);
-  chmodSync(workspace.path('out'), 0o555);
-  const run = () => workspace.finish(workspace.start(['run', 'job.yaml'], asNobody(workspace)));
-
-  const ended = await run();
-
-  expectDiskError(ended, 'EACCES', 2);
-  expect(ended.stderr).toContain(`${workspace.path('out/sale')}: permission denied`);
-  expect(workspace.requests()).toEqual([]);
-  chmodSync(workspace.path('out'), 0o777);
-  await expectFinishes(workspace, run);
-});
-
 describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not keep what it was given'), () => {
   const CALLS = [
     ['fdatasync', 'EIO', 1],
@@ -101,18 +85,6 @@ describe.skipIf(strace.isMissing)(strace.title('a disk that says that it did not
     },
   );
 });
-
-/** Root may write anywhere. Another user can read the command in a copy beside the job, and not where only root may look. */
-function asNobody(workspace: Workspace) {
-  const copy = workspace.path('volley');
-  cpSync(dirname(COMMAND), join(copy, 'dist'), { recursive: true });
-  cpSync(join(dirname(COMMAND), '../package.json'), join(copy, 'package.json'));
-  execFileSync('chmod', ['-R', 'a+rX', copy]);
-  return {
-    command: join(copy, 'dist/cli.js'),
-    nodeArguments: ['--import', 'data:text/javascript,if (process.getuid() === 0) process.seteuid(65534)'],
-  };
-}
 
 /** The fewest with which node itself can start, and load one file. */
 const FLOOR = findFloor();
@@ -195,8 +167,8 @@ function aJobOf(step: object): Promise<Workspace> {
 }
 
 /** The path that it is about is named. */
-function expectDiskError(ended: Ended, error: string, exitCode = 75): void {
-  expect(readFailure(ended)).toMatchObject({ exitCode, error: { code: error } });
+function expectDiskError(ended: Ended, error: string): void {
+  expect(readFailure(ended)).toMatchObject({ exitCode: 75, error: { code: error } });
   expect(ended.stderr).toMatch(new RegExp(`Cannot [a-z ]+ /.*\\(${error}, `, 'm'));
 }
 
@@ -214,8 +186,8 @@ async function expectOnlyIntended(workspace: Workspace): Promise<void> {
 }
 
 /** Each person gets one message, no more and no fewer, save those whose outcome could not be written. */
-async function expectFinishes(workspace: Workspace, run = () => workspace.run()): Promise<void> {
-  const { code, summary } = await run();
+async function expectFinishes(workspace: Workspace): Promise<void> {
+  const { code, summary } = await workspace.run();
   const { inDoubt } = summary.balance;
   expect([summary.state, code]).toEqual(['finished', inDoubt > 0 ? 3 : 0]);
   // Of three requests at once of two rows, or one.

@@ -33,7 +33,7 @@ function listFiles(directory: string): string[] {
   );
 }
 
-/** A run of a hundred people, scheduled for tomorrow, that came to its end; `path` was copied to `backup` in the middle of it. */
+/** A run of a hundred people, scheduled for tomorrow, that came to its end; what `pathOf` names was copied to `backup` in the middle of it. */
 async function aRunWithBackup(pathOf: (workspace: Workspace) => string): Promise<Workspace> {
   const scheduled = new Date(Date.now() + 24 * 3_600_000).toISOString();
   const steps = [anSmsStep({ template: { source: 'ACME', text: 'Hi {{ name }}', scheduled } })];

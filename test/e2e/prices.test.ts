@@ -1,10 +1,7 @@
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { anEventLine } from '../listen/events.js';
 import { aContactsStep, anSmsStep, numberOf } from './a-job.js';
 import { aJobFor } from './a-workspace.js';
-import { anInbox } from './an-inbox.js';
-import { until } from './command.js';
 
 const PEOPLE = `mobile,name\n${[0, 1, 2].map((row) => `${numberOf(row)},P${row}\n`).join('')}`;
 
@@ -57,28 +54,4 @@ test('preview says what each message costs, of a job as of its plan; check finds
   expect(await workspace.refused('check', 'job.yaml')).toMatchObject(broken);
   rmSync(workspace.path('prices.csv'));
   expect((await workspace.refused('check', 'job.yaml')).error.problems[0]?.file).toMatch(/prices/);
-});
-
-test('receipts say what the messages did cost: summary, account and page set it against the forecast', async () => {
-  const inbox = await anInbox();
-  // The first, whose number ends in 0000, is never reached, and not charged.
-  const template = { source: 'ACME', text: 'Hi {{ name }}', dlrCallbackUrl: inbox.url };
-  const prices = { file: 'prices.csv', currency: 'USD' };
-  const workspace = await aJobFor(PEOPLE, { steps: [anSmsStep({ template })], prices });
-  workspace.write('prices.csv', 'country,sms\nSG,0.0136360\n');
-  expect(await workspace.told('run', 'job.yaml')).not.toHaveProperty('billed');
-  await until(() => inbox.bodies.length === 6);
-  const run = workspace.firstRun();
-  workspace.write(`${run}/receipts.ndjson`, inbox.bodies.map((body) => anEventLine(JSON.parse(body))).join(''));
-
-  const { summary } = await workspace.volley('report', run);
-
-  const billed = { messages: 3, priced: 2, amounts: { USD: '0.02' }, forecast: '0.040908', parts: 3, plannedParts: 3 };
-  expect(summary).toMatchObject({ billed, deliveries: { delivered: 2, undelivered: 1 }, steps: [{ billed }] });
-  const account = await workspace.volley('report', run, '--no-json');
-  expect(account.stdout).toContain('Receipts of 3 messages: 0.02 USD and 3 parts, forecast 0.040908 USD and 3 parts.');
-  const page = workspace.read(`${run}/report.html`);
-  expect(page).toContain('Cost by receipts');
-  expect(page).toContain('0.02 USD');
-  expect(workspace.read(`${run}/deliveries.csv`)).toContain('Absent subscriber');
 });

@@ -83,12 +83,10 @@ describe.concurrent('who has had a message is known by what is sent', () => {
   });
 });
 
-test('started four times at once, one runs; the others find the lock held, or nothing new', async () => {
+test('started twice at once, one runs; the other finds the lock held, or nothing new', async () => {
   const workspace = await aJobFor(people(100), {}, { kind: 'latency', delayMs: 50 });
 
-  const ended = await Promise.all(
-    Array.from({ length: 4 }, () => workspace.finish(workspace.start(['run', 'job.yaml']))),
-  );
+  const ended = await Promise.all([1, 2].map(() => workspace.finish(workspace.start(['run', 'job.yaml']))));
 
   const states = ended.map(({ code, stdout }) => {
     const { state, error } = JSON.parse(stdout);
