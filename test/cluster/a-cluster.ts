@@ -1,11 +1,9 @@
 import { type Env, nodeEnv } from '../../src/command/env.js';
-import { loadJob } from '../../src/job/load.js';
 import { systemClock } from '../../src/ports/clock.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';
 import { aJob, people } from '../e2e/a-job.js';
 import { aWorkspace, type Workspace } from '../e2e/a-workspace.js';
-import { runInProcess } from '../e2e/run-in-process.js';
 import { runWorker, type WorkFlags } from './a-worker.js';
 import { type BreakCall, MemoryCluster } from './memory-store.js';
 
@@ -30,19 +28,16 @@ export function aCluster(workspace: Workspace, url = 'postgres://nowhere/volley'
     ...env(address),
     VOLLEY_LEADER_KEY: workspace.sandbox.credentials.apiKey,
   });
+  /** `volley run`; `stop` is SIGTERM. */
+  const lead = (runtime: Partial<Env> = {}, address = url) => {
+    const { terminal, signal } = aTerminal({ env: envOfLeader(address), isStderrTerminal: false });
+    const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
+    const ended = runJob({ job: workspace.path(file), json: true }, host);
+    return { ended, stop: () => signal('SIGTERM') };
+  };
   return {
-    /** `volley run` */
-    run: async (runtime: Partial<Env> = {}, address = url) => {
-      const job = await loadJob(workspace.path(file));
-      return runInProcess(job, { env: envOfLeader(address), runtime });
-    },
-    /** The same; `stop` is SIGTERM. */
-    lead: (runtime: Partial<Env> = {}) => {
-      const { terminal, signal } = aTerminal({ env: envOfLeader(url), isStderrTerminal: false });
-      const host = { ...terminal, runtime: { ...nodeEnv, ...runtime } };
-      const ended = runJob({ job: workspace.path(file), json: true }, host);
-      return { ended, stop: () => signal('SIGTERM') };
-    },
+    lead,
+    run: (runtime?: Partial<Env>, address?: string) => lead(runtime, address).ended,
     /** `volley work --until-done`; `stop` is SIGTERM. */
     work: (runtime: Partial<Env> = {}, flags: Partial<WorkFlags> = {}, own = file) => {
       const { terminal, signal, said } = aTerminal({ env: env(url), isStderrTerminal: false });

@@ -13,11 +13,10 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { readMemoryIn } from '../registry/memory-on-disk.js';
+import { readMemoryIn, removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, people } from './a-job.js';
 import { aStoppedRun } from './a-stopped-run.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
-import { expectRefused } from './expect-refused.js';
 
 async function expectEachOnce(workspace: Workspace, count?: number): Promise<void> {
   const sent = await workspace.destinations();
@@ -26,6 +25,21 @@ async function expectEachOnce(workspace: Workspace, count?: number): Promise<voi
 }
 
 const RUN = ['run', 'job.yaml'];
+
+/** Refused with 4 before anything is sent, with a sentence that says what is wrong, and what to do. */
+async function expectRefused(
+  workspace: Workspace,
+  args: readonly string[],
+  why: string,
+  hint = '--adopt',
+): Promise<void> {
+  const before = workspace.requests().length;
+  const { error, exitCode } = await workspace.refused(...args);
+  expect([exitCode, error.code]).toEqual([4, 'registry-mismatch']);
+  expect(JSON.stringify(error)).toContain(why);
+  expect(error.hint).toContain(hint);
+  expect(workspace.requests()).toHaveLength(before);
+}
 
 function listFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -162,6 +176,10 @@ describe('a directory that is not as volley left it', () => {
       await expectRefused(workspace, RUN, 'it was put back, copied, damaged or removed');
     expect((await workspace.run('--adopt')).code).toBe(0);
     expect((await workspace.run()).code).toBe(0);
+    // Nor is a memory made anew silently.
+    removeMemory(workspace.path('out/sale'));
+    await expectRefused(workspace, RUN, 'its memory is gone');
+    expect(await workspace.told(...RUN, '--adopt')).toMatchObject({ state: 'nothing-new' });
   });
 
   test('goes on where its files have other rights, links and times since a run was stopped', async () => {

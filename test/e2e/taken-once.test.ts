@@ -2,10 +2,8 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { oneIn } from '../one-in.js';
-import { removeMemory } from '../registry/memory-on-disk.js';
 import { anSmsStep, numbersOf, people } from './a-job.js';
 import { aJobFor, type Workspace } from './a-workspace.js';
-import { expectRefused } from './expect-refused.js';
 
 /** A run of twenty people that is at its end. */
 async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
@@ -14,9 +12,8 @@ async function aFinishedRun(): Promise<{ workspace: Workspace; run: string }> {
   return { workspace, run: workspace.firstRun() };
 }
 
-async function expectNothingNew(workspace: Workspace, ...more: string[]): Promise<void> {
-  const [job = 'job.yaml', ...flags] = more;
-  expect((await workspace.told('run', job, ...flags)).state, job).toBe('nothing-new');
+async function expectNothingNew(workspace: Workspace, job = 'job.yaml'): Promise<void> {
+  expect((await workspace.told('run', job)).state, job).toBe('nothing-new');
 }
 
 describe.concurrent('what was sent is known', () => {
@@ -84,11 +81,4 @@ describe.concurrent('a file that was saved anew', () => {
     expect(await workspace.told('run', 'job.yaml')).toMatchObject(told);
     expect(await workspace.destinations()).toEqual(numbersOf(20));
   });
-});
-
-test('a memory that was deleted is not made anew silently', async () => {
-  const { workspace } = await aFinishedRun();
-  removeMemory(workspace.path('out/sale'));
-  await expectRefused(workspace, ['run', 'job.yaml'], 'its memory is gone');
-  await expectNothingNew(workspace, 'job.yaml', '--adopt');
 });
