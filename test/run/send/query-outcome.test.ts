@@ -110,18 +110,6 @@ describe('read of a status whose answer was bad', () => {
   });
 });
 
-describe('check that was in flight when its process died', () => {
-  it('is asked for, and not sent', async () => {
-    const made = await aCheckPlan(['s1']);
-    await dieInFlight(made);
-
-    const { summary, sent } = await applyScript(made, is('VERIFIED', 0), { epoch: 2 });
-
-    expect(sent).toEqual(['s1']);
-    expect(summary.balance).toMatchObject({ accepted: 1 });
-  });
-});
-
 describe('check that cannot be asked for, as the service turns the run away', () => {
   it('keeps its intent, the run stops, and the next one asks', async () => {
     const made = await aCheckPlan(['s1']);
