@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createContext } from '../../src/command/context.js';
@@ -7,6 +6,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { runCommandLine } from '../../src/verbs/command-line.js';
 import { ALL_CREDENTIALS, anSmsStep } from '../job/a-job-file.js';
 import { someBases } from '../library/a-service.js';
+import { aFolder } from '../plan/a-plan.js';
 import { aTerminal } from './a-terminal.js';
 
 /** Where the credentials are found. */
@@ -27,8 +27,7 @@ export async function aSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
 
 /** A directory with a job file, and a terminal that remembers what was said and can give signals. */
 export function aCaller(service: Record<string, unknown>, env: Record<string, string> = KEYS) {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-call-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = aFolder();
   const job = join(directory, 'calls.yaml');
   writeFileSync(job, JSON.stringify({ service, steps: [anSmsStep()], output: join(directory, 'out') }));
   const { terminal, said, listeners, signal } = aTerminal({ env });

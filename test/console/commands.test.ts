@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Commands } from '../../src/console/commands.js';
 import { nodeFiles } from '../../src/storage/files.js';
+import { aFolder } from '../plan/a-plan.js';
 
 /** A program that begins a file, and writes a line into it for each SIGTERM; it ends some time after the first. */
 const PROGRAM = `
@@ -16,7 +16,7 @@ note('begin ');
 `;
 
 test('as the first process of a container the console asks each command once to stop, and waits for its end', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'commands-'));
+  const directory = aFolder();
   const cli = join(directory, 'cli.cjs');
   writeFileSync(cli, PROGRAM);
   const commands = new Commands(async () => ({ exitCode: 0, error: null }), {

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findUploaded, readFileName, readSize, takeSlice } from '../../src/console/uploads.js';
 import { nodeFiles } from '../../src/storage/files.js';
+import { aFolder } from '../plan/a-plan.js';
 
 test.each([
   ['people.csv', 'people.csv'],
@@ -30,7 +30,7 @@ test('a size is a whole number of bytes', () => {
 });
 
 test('slices make the file whatever comes twice, in two at once, or from elsewhere', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'upload-'));
+  const directory = aFolder();
   const bytes = Buffer.from('Name,Mobile\nAnna,+6591234567\n');
   const upload = { name: 'people.csv', bytes: bytes.length };
   const take = (offset: number, end: number) =>

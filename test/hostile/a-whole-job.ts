@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { exitCodeOfError, formatError } from '../../src/command/failure.js';
 import { UserError } from '../../src/domain/errors.js';
@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { runJob } from '../command/give-verb.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 
 export interface Ended {
   readonly exitCode: number;
@@ -36,24 +36,15 @@ export interface JobToRun {
 
 /** `volley run` in this process, job after job against one sandbox, each in a directory of its own. */
 export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
-  const { directory: root, remove } = aFastDirectory();
+  let directory: string | undefined;
   let sandbox: Sandbox;
-  let count = 0;
   beforeAll(async () => {
     sandbox = await startSandbox({ rateLimits: {} });
   });
-  afterAll(async () => {
-    await sandbox?.close();
-    remove();
-  });
+  afterAll(() => sandbox?.close());
   return async ({ files, steps, more, keepsService = false }) => {
-    rmSync(join(root, String(count)), { recursive: true, force: true });
-    count += 1;
-    const directory = join(root, String(count));
-    for (const [name, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(directory, name)), { recursive: true });
-      writeFileSync(join(directory, name), content);
-    }
+    if (directory !== undefined) rmSync(directory, { recursive: true });
+    directory = aFolder(files);
     const job = {
       name: 'sale',
       service: {
@@ -66,7 +57,6 @@ export function useWholeJobs(): (job: JobToRun) => Promise<Ended> {
       output: 'out',
       ...more,
     };
-    mkdirSync(directory, { recursive: true });
     writeFileSync(join(directory, 'job.yaml'), JSON.stringify(job));
     if (!keepsService) await sandbox.clearLedger();
     const { apiKey, gatewayKey } = sandbox.credentials;

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { runVerb } from '../../src/command/runner.js';
@@ -7,7 +7,7 @@ import { report } from '../../src/verbs/report.js';
 import { status } from '../../src/verbs/status.js';
 import { planJob, runJob } from '../command/give-verb.js';
 import { oneIn } from '../one-in.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 import { MANNERS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, holdsSecret, NUMBER, readAll, STEERING } from './canaries.js';
 
@@ -33,13 +33,14 @@ const ALWAYS_WRITTEN = ['plan.json', 'journal.ndjson', 'summary.json'];
 /** Plans a job, runs it, asks for its status and its report, and looks at every byte that was said or written. */
 async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
   const service = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-  const { directory, remove } = aFastDirectory();
   try {
     const bases = Object.fromEntries(AREAS.map((area) => [area, service.origin]));
     const settings = { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 };
+    const directory = aFolder({
+      'sale.yaml': JSON.stringify({ service: settings, steps: STEPS[kind], output: 'out' }),
+      'people.csv': `name,mobile,session,code\nAnn,${NUMBER},s-1,123456\n`,
+    });
     const job = join(directory, 'sale.yaml');
-    writeFileSync(job, JSON.stringify({ service: settings, steps: STEPS[kind], output: 'out' }));
-    writeFileSync(join(directory, 'people.csv'), `name,mobile,session,code\nAnn,${NUMBER},s-1,123456\n`);
 
     const leaks: string[] = [];
     const watch = async (verb: string, isTerminal: boolean, command: (terminal: Terminal) => Promise<unknown>) => {
@@ -64,7 +65,6 @@ async function findLeaksOfRun(kind: string, manner: Manner): Promise<string[]> {
     return leaks;
   } finally {
     service.close();
-    remove();
   }
 }
 

@@ -1,6 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describeFailure, formatError } from '../../src/command/failure.js';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
@@ -8,7 +7,7 @@ import { escapeJson } from '../../src/ports/log.js';
 import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { planJob, runJob } from '../command/give-verb.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 
 /** A secret of each kind, with all that JSON, an address or a pattern would write in another form. */
 export const SECRETS = {
@@ -85,12 +84,7 @@ export async function findLeaksOfJob(
   files: Readonly<Record<string, string>>,
   options: Omit<Parameters<typeof findLeaks>[1], 'isTerminal'> = {},
 ): Promise<string[]> {
-  const { directory, remove } = aFastDirectory();
-  onTestFinished(remove);
-  for (const [name, content] of Object.entries({ ...files, 'sale.yaml': text })) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), content);
-  }
+  const directory = aFolder({ ...files, 'sale.yaml': text });
   const flags = { job: join(directory, 'sale.yaml'), json: undefined };
   const commands = [
     (terminal: Terminal) => runVerb('check', check, { ...flags, online: false }, terminal),

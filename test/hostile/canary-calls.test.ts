@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Terminal } from '../../src/command/terminal.js';
 import { runCommandLine } from '../../src/verbs/command-line.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, findLeaks, NUMBER, STEERING } from './canaries.js';
 
@@ -22,16 +21,12 @@ const CALLS = [
 ];
 async function findLeaksOfCalls(manner: Manner): Promise<string[]> {
   const service = await startEchoingService(manner, `${NUMBER} ${STEERING}`);
-  const { directory, remove } = aFastDirectory();
-  onTestFinished(() => {
-    service.close();
-    remove();
-  });
+  onTestFinished(() => service.close());
   const { origin } = service;
   const bases = { verification: origin, gateway: origin, campaign: origin, chat: origin };
-  const job = join(directory, 'calls.yaml');
   const settings = { account: 'acme', credentials: CREDENTIALS, bases, giveUpAfterSeconds: 0 };
-  writeFileSync(job, JSON.stringify({ service: settings, output: 'out' }));
+  const directory = aFolder({ 'calls.yaml': JSON.stringify({ service: settings, output: 'out' }) });
+  const job = join(directory, 'calls.yaml');
 
   const found = CALLS.flatMap((words) =>
     [true, false].map(async (isTerminal) => {

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { Running } from '../e2e/command.js';
 import { readFailure } from '../e2e/failure.js';
 import { oneIn } from '../one-in.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 import { type Manner, startEchoingService } from './an-echoing-service.js';
 import {
   CREDENTIALS,
@@ -21,8 +21,7 @@ import {
 const DEBUG = 'http,https,net,tls,worker';
 const TEXT = 'Quietly, quietly';
 
-const { directory: root, remove } = aFastDirectory();
-afterAll(remove);
+const root = aFolder();
 
 /** What the service does with a request, and the exit code of `volley run`; its campaign is not what it was set to. */
 const CASES: readonly (readonly [Manner, number])[] = [

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { SecretKeeper } from '../../src/command/terminal.js';
@@ -7,7 +5,7 @@ import { createHost } from '../../src/library/program-host.js';
 import { apply, createService, type Log, plan, type Service, type WrittenJob } from '../../src/library.js';
 import { someBases } from '../library/a-service.js';
 import { oneIn } from '../one-in.js';
-import { aFastDirectory } from './a-fast-directory.js';
+import { aFolder } from '../plan/a-plan.js';
 import { ENDS, type Manner, startEchoingService } from './an-echoing-service.js';
 import { CREDENTIALS, holdsNumber, holdsSecret, NUMBER, SECRETS, STEERING } from './canaries.js';
 
@@ -36,13 +34,6 @@ function aProgram() {
       ...told.filter(holdsNumber).map((text) => `a number: ${text}`),
     ],
   };
-}
-
-function aFolder(people: string) {
-  const { directory, remove } = aFastDirectory();
-  onTestFinished(remove);
-  writeFileSync(join(directory, 'people.csv'), people);
-  return directory;
 }
 
 const smsStep = (changes: object = {}) => ({
@@ -80,7 +71,7 @@ test.each([
   ['a file named for a number', 'name,mobile\nAnn,1\n', smsStep({ input: { files: `${NUMBER}.csv` } })],
 ])('plan rejects for %s without a number in what it throws or logs', async (_, people, step) => {
   const program = aProgram();
-  const directory = aFolder(people);
+  const directory = aFolder({ 'people.csv': people });
 
   const planned = await program.watch(() => plan(aJob([step]), { ...program.options, directory }));
 
@@ -91,7 +82,7 @@ test.each([
 describe.each(oneIn(2, ENDS))('before a service that repeats the key and a number, and %s', (manner) => {
   test('plan and apply throw and log no secret and no number', async () => {
     const program = aProgram();
-    const directory = aFolder(`name,mobile\nAnn,${NUMBER}\n`);
+    const directory = aFolder({ 'people.csv': `name,mobile\nAnn,${NUMBER}\n` });
     const origin = await aServer(manner);
     const chat = { kind: 'chat', text: '{{ accepted }} sent', when: 'always' };
     const handOff = {

@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { renderJobJsonSchema } from '../../src/job/schema/json-schema.js';
 import { COMMAND } from '../e2e/command.js';
+import { aFolder } from '../plan/a-plan.js';
 
 type Stream = 'pipe' | number;
 
 function aDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-streams-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = aFolder();
   const step = { kind: 'sms', input: { files: 'people.csv' }, destination: 'mobile', template: { text: 'Hi' } };
   writeFileSync(
     join(directory, 'sale.yaml'),

@@ -1,14 +1,12 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expandPage, type LedgerEntry } from '../../src/sandbox/ledger/ledger.js';
-import { closeAfterFile } from '../e2e/opened.js';
+import { aFolder } from '../plan/a-plan.js';
 import { ROOT } from './dockerfile.js';
 
 /** Jobs and samples in a directory of their own, where the output goes too; gone after the file. */
 export function copyExamples(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-examples-'));
-  closeAfterFile({ close: async () => rmSync(directory, { recursive: true, force: true }) });
+  const directory = aFolder();
   for (const folder of ['jobs', 'samples']) cpSync(`${ROOT}${folder}`, join(directory, folder), { recursive: true });
   return directory;
 }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { aFolder } from '../plan/a-plan.js';
 import { lastOf, ROOT, readDockerfile } from './dockerfile.js';
 
 const stages = readDockerfile();
@@ -42,8 +42,7 @@ describe('image', () => {
   });
 
   test('keeps of the packages those that the bundle loads', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'volley-image-'));
-    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const directory = aFolder();
     for (const name of ['package.json', '.rolldown.cjs', '.image.mjs']) cpSync(ROOT + name, join(directory, name));
     writeFileSync(join(directory, 'sbom.cdx.json'), '{"metadata":{"component":{"name":"app"}}}');
     execFileSync(process.execPath, ['.image.mjs'], { cwd: directory });

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeAfterFile } from '../e2e/opened.js';
+import { aFolder } from '../plan/a-plan.js';
 import { ROOT } from './dockerfile.js';
 
 interface Reached {
@@ -27,7 +27,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 /** A record of the test's own, gone when its file is over. */
 export function aNetworkRecord(): NetworkRecord {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-network-'));
+  const directory = aFolder();
   closeAfterFile({ close: () => rm(directory, { recursive: true, force: true }) });
   const file = join(directory, 'record.ndjson');
   const read = (): Reached[] =>

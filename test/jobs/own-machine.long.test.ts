@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Summary } from '../../src/report/summary.js';
 import { expectEveryRowOnce } from '../e2e/account.js';
 import { Running } from '../e2e/command.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { aFolder } from '../plan/a-plan.js';
 import { aNetworkRecord, type NetworkRecord } from './network-record.js';
 
 const PEOPLE = 'name,mobile\nAnna,+6591234567\nBudi,+6591234568\n';
@@ -29,17 +27,10 @@ function handOff(url: string) {
 }
 
 function aDirectory(steps: readonly object[]): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-own-machine-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  writeFileSync(join(directory, 'people.csv'), PEOPLE);
-  writeFileSync(join(directory, 'customers.ndjson'), CUSTOMERS);
-  // JSON is YAML.
   const notify = { url: 'https://hooks.example.com/ops', on: ['success'] };
-  writeFileSync(
-    join(directory, 'sale.yaml'),
-    JSON.stringify({ service: { sandbox: true }, sameText: 'send', notify, steps }),
-  );
-  return directory;
+  // JSON is YAML.
+  const job = JSON.stringify({ service: { sandbox: true }, sameText: 'send', notify, steps });
+  return aFolder({ 'people.csv': PEOPLE, 'customers.ndjson': CUSTOMERS, 'sale.yaml': job });
 }
 
 function start(directory: string, record: NetworkRecord, ...args: string[]): Running {

@@ -1,16 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { apply, plan, type RunProgress, type WrittenJob } from '../../src/library.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { anSmsStep, people } from '../e2e/a-job.js';
+import { aFolder } from '../plan/a-plan.js';
 
 /** A folder with 25 people and one whose number is missing, and a job for them on the embedded sandbox. */
-function aFolder(changes: object = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-library-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  writeFileSync(join(directory, 'people.csv'), `${people(25)}Nobody,\n`);
+function aJobFolder(changes: object = {}) {
+  const directory = aFolder({ 'people.csv': `${people(25)}Nobody,\n` });
   const job = {
     name: 'sale',
     service: { sandbox: true },
@@ -24,7 +22,7 @@ function aFolder(changes: object = {}) {
 }
 
 test('plan says what would be sent, apply sends it, and a second plan has nothing new', async () => {
-  const { file, directory } = aFolder();
+  const { file, directory } = aJobFolder();
 
   const planned = await plan(file);
 
@@ -46,13 +44,13 @@ test('plan says what would be sent, apply sends it, and a second plan has nothin
 });
 
 test('a job may be an object, whose paths begin where the program says', async () => {
-  const { job, file, directory } = aFolder();
+  const { job, file, directory } = aJobFolder();
   const planned = await plan(job, { directory });
   expect(planned).toEqual(await plan(file));
 });
 
 test('a job that is an object must have a name, as it has no file to be named for', async () => {
-  const { job, directory } = aFolder();
+  const { job, directory } = aJobFolder();
   const { name: _name, ...nameless } = job;
   await expect(plan(nameless, { directory })).rejects.toMatchObject({
     name: 'UserError',
@@ -66,18 +64,18 @@ test('a job that is an object must have a name, as it has no file to be named fo
 });
 
 test('of several problems the message says how many there are, and the first', async () => {
-  const { file, directory } = aFolder({ output: 5, repeat: 'daily', failOn: 'never' });
+  const { file, directory } = aJobFolder({ output: 5, repeat: 'daily', failOn: 'never' });
   const error = await plan(file).catch((thrown) => thrown);
   expect(error).toMatchObject({ name: 'UserError', code: 'bad-job', problems: { length: 3 } });
   expect(error.message).toMatch(/3 problems.*job\.yaml:1:\d+: output is 5/);
   const input = (column: string) => anSmsStep({ destination: column });
-  const lacking = aFolder({ steps: [input('phone'), input('tel')] });
+  const lacking = aJobFolder({ steps: [input('phone'), input('tel')] });
   await expect(plan(lacking.file)).rejects.toThrow(/2 problems.*phone/);
   expect(existsSync(join(directory, 'out'))).toBe(false);
 });
 
 test('progress and log go to the program; the streams of the process stay silent', async () => {
-  const { file } = aFolder();
+  const { file } = aJobFolder();
   const out = vi.spyOn(process.stdout, 'write');
   const err = vi.spyOn(process.stderr, 'write');
   const signals = process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
@@ -97,7 +95,7 @@ test('progress and log go to the program; the streams of the process stay silent
 });
 
 test('a signal stops a run before its end, its notice is reported, and the same call resumes it', async () => {
-  const { file } = aFolder();
+  const { file } = aJobFolder();
   const planned = await plan(file);
   const stop = new AbortController();
   const onNotice = vi.fn();
@@ -121,7 +119,7 @@ test('secrets come from the environment that the program hands in', async () => 
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
   const service = { account: 'acme', credentials: { apiKey: { env: 'ACME_KEY' } }, bases: { sms: sandbox.origin } };
-  const { file } = aFolder({ service });
+  const { file } = aJobFolder({ service });
   const planned = await plan(file);
 
   await expect(apply(planned!.directory, { env: {} })).rejects.toMatchObject({ code: 'bad-credentials' });
@@ -130,7 +128,7 @@ test('secrets come from the environment that the program hands in', async () => 
 });
 
 test('a run that another call of the program works on is refused', async () => {
-  const { file } = aFolder();
+  const { file } = aJobFolder();
   const planned = await plan(file);
   const [one, other] = await Promise.allSettled([apply(planned!.directory), apply(planned!.directory)]);
   const refused = [one, other].filter(({ status }) => status === 'rejected');
@@ -143,12 +141,12 @@ test.each([
   ['standard input', 'bad-input', { steps: [anSmsStep({ input: { files: '-', country: 'SG' } })] }, {}],
   ['a signal that has aborted', 'interrupted', {}, { signal: AbortSignal.abort() }],
 ])('plan rejects for %s with the UserError %s', async (_what, code, changes, options) => {
-  const { file } = aFolder(changes);
+  const { file } = aJobFolder(changes);
   await expect(plan(file, options)).rejects.toMatchObject({ name: 'UserError', code });
 });
 
 test('apply rejects for a plan other than the one that was reviewed, and for input that changed', async () => {
-  const { file, directory } = aFolder();
+  const { file, directory } = aJobFolder();
   const planned = await plan(file);
   await expect(apply(planned!.directory, { confirm: 'zzzz' })).rejects.toMatchObject({ code: 'plan-mismatch' });
   writeFileSync(join(directory, 'people.csv'), people(3));

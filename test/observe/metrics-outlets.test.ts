@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { METRICS_EVERY_MS, openOutlets } from '../../src/observe/metrics-outlets.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { until } from '../e2e/command.js';
+import { aFolder } from '../plan/a-plan.js';
 
 /** A file whose clock goes on when the test says so, and whose text is the number of the writing. */
 async function aMetricsFile({ name = 'a.prom', metrics }: { name?: string; metrics?: () => Promise<string> } = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-metrics-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = aFolder();
   const slept: number[] = [];
   const warnings: string[] = [];
   let wake = () => {};

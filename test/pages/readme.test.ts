@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadJob } from '../../src/job/load.js';
 import { EXIT } from '../../src/report/exit-code.js';
 import type { Summary } from '../../src/report/summary.js';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { aFolder } from '../plan/a-plan.js';
 import { listNames, ROOT, readPage, readRows, readSection } from './page.js';
 
 const README = readPage('README.md');
@@ -106,9 +106,7 @@ describe('src/README.md on package.json', () => {
 
 /** A directory with these files, gone when the test is over; gives the path of a file in it. */
 function useDirectory(files: Readonly<Record<string, string>>): (name: string) => string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-readme-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const directory = aFolder(files);
   return (name) => join(directory, name);
 }
 

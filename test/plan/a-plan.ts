@@ -123,8 +123,8 @@ export function aJob(changes: Partial<Job> = {}): Job {
   };
 }
 
-/** A folder of input files, by name; a text goes in as UTF-8. */
-export function aFolder(files: Record<string, string | Uint8Array>): string {
+/** A folder of its own with files, by name, gone after the test file; a text goes in as UTF-8. */
+export function aFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const directory = mkdtempSync(join(tmpdir(), 'volley-plan-'));
   closeAfterFile({ close: async () => rmSync(directory, { recursive: true, force: true }) });
   for (const [name, content] of Object.entries(files)) {

@@ -1,6 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createLineFormat, createOutputFile, formatCsvLine, type OutputForm } from '../../src/report/output-format.js';
@@ -8,6 +7,7 @@ import { outputCells, outputColumns } from '../../src/report/rows.js';
 import { nodeFiles } from '../../src/storage/files.js';
 import { aDirectory, aFile, readWhole } from '../input/builders.js';
 import { runsOf } from '../one-in.js';
+import { aFolder } from '../plan/a-plan.js';
 
 const directory = aDirectory();
 
@@ -66,7 +66,7 @@ const name = fc.stringMatching(/^[=+@'-]?[a-z][a-z ,;"|'=-]{0,8}[a-z]$/);
 
 describe('a workbook', () => {
   it('keeps what was written though its bytes are filled anew, as the writer of outputs does', async () => {
-    const path = join(mkdtempSync(join(tmpdir(), 'volley-output-')), 'results.xlsx');
+    const path = join(aFolder(), 'results.xlsx');
     const { header, line } = createLineFormat({ format: 'xlsx' }, ['name']);
     const file = await createOutputFile(nodeFiles, path, { format: 'xlsx' });
     await file.write(header);
@@ -78,7 +78,6 @@ describe('a workbook', () => {
     }
     await file.finish();
     const read = await readWhole(aFile(directory, readFileSync(path), 'results.xlsx'));
-    rmSync(dirname(path), { recursive: true });
     expect(read.cells).toEqual(names.map((each) => [each]));
   });
 });
@@ -91,13 +90,12 @@ describe('rejections that are read again', () => {
     const written = rows.map((cells) =>
       lines.line(outputCells({ output: 'rejections', place: [1, 'people.csv', place.line, place.row], about, cells })),
     );
-    const path = join(mkdtempSync(join(tmpdir(), 'volley-output-')), `rejections.${form.format}`);
+    const path = join(aFolder(), `rejections.${form.format}`);
     const file = await createOutputFile(nodeFiles, path, form);
     await file.write(lines.header);
     for (const line of written) await file.write(line);
     await file.finish();
     const bytes = readFileSync(path);
-    rmSync(dirname(path), { recursive: true });
     return aFile(directory, bytes, `rejections.${form.format}`);
   };
 

@@ -1,8 +1,8 @@
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommandInProcess } from '../e2e/command-in-process.js';
+import { aFolder } from '../plan/a-plan.js';
 import { SAMPLES } from './expected.js';
 
 /** What a person who knows the file writes. */
@@ -53,11 +53,7 @@ const EXPORTS: Readonly<Record<string, ByHand>> = {
 /** How many points more of the rows may be rejected. */
 const MOST_POINTS = 1;
 
-let directory: string;
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'volley-exports-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = aFolder();
 
 async function volley(...args: string[]) {
   const { stdout } = await runCommandInProcess(args, { cwd: directory, env: {} });

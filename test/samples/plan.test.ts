@@ -1,8 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { digestInput } from '../../src/input/digest-input.js';
 import { listInputs } from '../../src/input/inputs.js';
 import { readRecords } from '../../src/input/records.js';
@@ -13,17 +12,12 @@ import { decodeRowLine, type RowLine } from '../../src/plan/format/row-line.js';
 import { RunDirectories } from '../../src/plan/format/run-directories.js';
 import { makePlan } from '../../src/plan/make-plan.js';
 import { nodeFiles } from '../../src/storage/files.js';
-import { NO_OWNERS } from '../plan/a-plan.js';
+import { aFolder, NO_OWNERS } from '../plan/a-plan.js';
 import { CODES, type Disposition, parseExpectedRows } from './expected.js';
 
 const JOBS = fileURLToPath(new URL('../../jobs', import.meta.url));
 
-let output: string;
-
-beforeAll(() => {
-  output = mkdtempSync(join(tmpdir(), 'volley-plan-'));
-});
-afterAll(() => rmSync(output, { recursive: true, force: true }));
+const output = aFolder();
 
 describe('plan of the main job', () => {
   test('takes, refuses and omits just the rows of the samples that it must, each for its own fault', async () => {

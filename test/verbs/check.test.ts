@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Env, nodeEnv } from '../../src/command/env.js';
 import { runVerb } from '../../src/command/runner.js';
 import type { Terminal } from '../../src/command/terminal.js';
@@ -13,6 +12,7 @@ import { check } from '../../src/verbs/check.js';
 import { aTerminal } from '../command/a-terminal.js';
 import { planJob, runJob } from '../command/give-verb.js';
 import { oneIn } from '../one-in.js';
+import { aFolder } from '../plan/a-plan.js';
 
 const GOOD = 'mobile,name,lang\n+6591234567,Ann,en\n';
 const OWN = '_step,_file,_line,_row,_status,_umid,_clientMessageId,_batchId,_destination,_segments,_description';
@@ -22,11 +22,7 @@ interface Files {
 }
 
 function aJobFile(files: Files, { input = 'people.csv', encoding = '', times = '' } = {}): string {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-check-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries({ 'people.csv': GOOD, ...files })) {
-    writeFileSync(join(directory, name), content);
-  }
+  const directory = aFolder({ 'people.csv': GOOD, ...files });
   const suppress = 'stop.csv' in files ? '\n    suppress: { files: [stop.csv] }' : '';
   const job = join(directory, 'job.yaml');
   writeFileSync(

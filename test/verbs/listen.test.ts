@@ -1,16 +1,7 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { describeFailure, exitCodeOfError } from '../../src/command/failure.js';
 import { runVerb } from '../../src/command/runner.js';
 import { listen } from '../../src/verbs/listen.js';
@@ -18,6 +9,7 @@ import { aTerminal } from '../command/a-terminal.js';
 import { until } from '../e2e/command.js';
 import { aGatewayEvent } from '../listen/events.js';
 import { readMetrics } from '../observe/read-metrics.js';
+import { aFolder } from '../plan/a-plan.js';
 
 type ListenFlags = Parameters<typeof listen.run>[0];
 
@@ -25,8 +17,7 @@ const SECRET = 'correct-horse-battery';
 
 /** The command in this process, with a terminal of the test's own, in a directory of its own. */
 function aCommand(env: Record<string, string> = {}) {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-listen-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = aFolder();
   const { terminal, said, listeners, signal } = aTerminal({ env });
   const output = join(directory, 'events.ndjson');
   const nothing = {

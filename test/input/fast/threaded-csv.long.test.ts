@@ -1,20 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThreadedCsvReader } from '../../../dist/input/fast/threaded-csv.js';
 import type { SourceRecord } from '../../../src/domain/row.js';
 import { CsvReader } from '../../../src/input/csv/csv-reader.js';
 import { type RecordReader, readBatches } from '../../../src/input/record-reader.js';
 // As it is built: a thread cannot be started from sources.
 import { oneIn, runsOf } from '../../one-in.js';
+import { aFolder } from '../../plan/a-plan.js';
 import { anInput } from '../builders.js';
 
-const directory = mkdtempSync(join(tmpdir(), 'volley-threaded-'));
+const directory = aFolder();
 const path = join(directory, 'people.csv');
 const file = { path, shown: 'people.csv', format: 'csv' } as const;
-afterAll(() => rmSync(directory, { recursive: true }));
 
 const ID = '0123456789ab-1-0';
 

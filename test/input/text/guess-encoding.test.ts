@@ -1,14 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { guessEncoding } from '../../../src/input/text/guess-encoding.js';
+import { aFolder } from '../../plan/a-plan.js';
 
 function guessOf(content: Uint8Array): Promise<string | undefined> {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-guess-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const path = join(directory, 'people.csv');
-  writeFileSync(path, content);
+  const path = join(aFolder({ 'people.csv': content }), 'people.csv');
   return guessEncoding({ path, shown: 'people.csv', maxFileBytes: 1e9 });
 }
 

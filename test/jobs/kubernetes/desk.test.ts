@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { IN_PID_NAMESPACE, needPidNamespace } from '../../e2e/of-the-machine.js';
+import { aFolder } from '../../plan/a-plan.js';
 import { readDockerfile } from '../dockerfile.js';
 import { isDesk, listWorkloads } from './manifest.js';
 import { readOverlay } from './read-overlay.js';
@@ -53,8 +53,7 @@ test('the desk knows commands by the path that they have in the image', () => {
 
 /** The script as process 1, after what people do; what the command said meanwhile. */
 function runDesk(desk: string, people: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'desk-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = aFolder();
   mkdirSync(join(directory, 'bin'));
   writeFileSync(join(directory, 'bin/volley'), COMMAND);
   chmodSync(join(directory, 'bin/volley'), 0o755);

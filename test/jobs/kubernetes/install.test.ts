@@ -1,10 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { needKubectl } from '../../e2e/of-the-machine.js';
 import { type Page, readPage } from '../../pages/page.js';
+import { aFolder } from '../../plan/a-plan.js';
 import { buildOverlay } from './build-overlay.js';
 import { checkManifests } from './check-manifests.js';
 import { isByHand, listWorkloads, type Manifest } from './manifest.js';
@@ -180,8 +180,7 @@ function build(reader: (typeof READERS)[string]): Manifest[] {
 }
 
 function buildAnew({ kustomization, files }: (typeof READERS)[string]): Manifest[] {
-  const directory = mkdtempSync(join(tmpdir(), 'volley-overlay-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const directory = aFolder();
   cpSync(KIT, join(directory, 'jobs/kubernetes'), { recursive: true });
   mkdirSync(join(directory, 'acme'));
   const all = { 'kustomization.yaml': stringify(kustomization), ...files };

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { needPromtool } from '../../e2e/of-the-machine.js';
 import { METRICS } from '../../observe/read-metrics.js';
+import { aFolder } from '../../plan/a-plan.js';
 
 const KIT = fileURLToPath(new URL('../../../jobs/kubernetes/', import.meta.url));
 const CASES = fileURLToPath(new URL('alert-cases.yaml', import.meta.url));
@@ -72,8 +72,7 @@ test.skipIf(promtool.isMissing)(promtool.title('promtool can read every query of
     record: `query_${index}`,
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job_name', '.*'),
   }));
-  const file = join(mkdtempSync(join(tmpdir(), 'volley-dashboard-')), 'queries.yaml');
-  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  const file = join(aFolder(), 'queries.yaml');
   writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules }] }));
   const said = runPromtool('check', 'rules', file);
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { OPT_OUT_HEADER } from '../../../src/domain/opt-out-line.js';
@@ -9,10 +8,8 @@ import { readRecords } from '../../../src/input/records.js';
 import { digestContent } from '../../../src/input/text/byte-source.js';
 import { CurrentLists } from '../../../src/plan/suppress/current-lists.js';
 import { nodeFiles } from '../../../src/storage/files.js';
-import { closeAfterFile } from '../../e2e/opened.js';
-import { FAST_DISK } from '../../fast-disk.js';
 import { FakeClock } from '../../run/fake-clock.js';
-import { aNumber, anInput, anSmsStep } from '../a-plan.js';
+import { aFolder, aNumber, anInput, anSmsStep } from '../a-plan.js';
 
 const line = (person: number, what: 'out' | 'in', hour: string) =>
   `${aNumber(person)},${what},2026-11-26T${hour}:00:00.000Z,ann,\n`;
@@ -20,10 +17,8 @@ const listOf = (...lines: string[]) => `${OPT_OUT_HEADER}${lines.join('')}`;
 
 /** The lists of a step that is sent, of which the plan read `first`; says who of P1 to P3 is out, after each content. */
 async function outAfter(...contents: string[]): Promise<number[][]> {
-  const directory = mkdtempSync(join(FAST_DISK ?? tmpdir(), 'volley-lists-'));
-  closeAfterFile({ close: async () => rmSync(directory, { recursive: true }) });
+  const directory = aFolder({ 'list.csv': contents[0] ?? '' });
   const path = join(directory, 'list.csv');
-  writeFileSync(path, contents[0] ?? '');
   const { sha256 } = await digestInput(path);
   const suppression = [
     {
