@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { createRandom } from '../../src/sandbox/random.js';
 
 const FIRST_NAMES = [
   'Ann',
@@ -30,23 +31,12 @@ const WRITINGS: readonly string[] = [
 ];
 const BAD = ['n/a', '12345', '+65 1234', '9#####', '6.59E+09', ''];
 
-/** Mulberry32: the same seed gives the same file on every machine. */
-export function createChance(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /**
  * Recipients as a shop exports them, 55 bytes a row: 16 % of rows are quoted, numbers stand in national and international
- * writing (country SG), 4 % of them are none.
+ * writing (country SG), 4 % of them are none. The same seed gives the same file on every machine.
  */
 export async function writeRecipients(path: string, rows: number, seed = 1): Promise<void> {
-  const chance = createChance(seed);
+  const chance = createRandom(seed);
   const pick = (values: readonly string[]) => values[Math.floor(chance() * values.length)] ?? '';
   const digits = (writing: string) => writing.replace(/#/g, () => String(Math.floor(chance() * 10)));
   const file = createWriteStream(path);

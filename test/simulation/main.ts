@@ -14,7 +14,7 @@ interface Share {
   readonly isCluster: boolean;
 }
 
-interface QueryResult {
+interface SeedResult {
   readonly seed: number;
   readonly lives: number;
   readonly requests: number;
@@ -22,7 +22,7 @@ interface QueryResult {
   readonly failure: string | undefined;
 }
 
-async function simulateShare({ from, to, stride, isCluster }: Share, tell: (told: QueryResult) => void): Promise<void> {
+async function simulateShare({ from, to, stride, isCluster }: Share, tell: (told: SeedResult) => void): Promise<void> {
   for (let seed = from; seed < to; seed += stride) {
     const found = await (isCluster ? simulateCluster : simulate)(seed).catch((error: Error) => ({
       lives: 0,
@@ -56,7 +56,7 @@ async function simulateAll({
   const startMs = performance.now();
   const sum = { lives: 0, requests: 0, inDoubt: 0 };
   let failed = 0;
-  const take = ({ seed, lives, requests, inDoubt, failure }: QueryResult) => {
+  const take = ({ seed, lives, requests, inDoubt, failure }: SeedResult) => {
     sum.lives += lives;
     sum.requests += requests;
     sum.inDoubt += inDoubt;

@@ -33,13 +33,13 @@ export async function checkSnapshots({ volume }: CrashDisk): Promise<void> {
 }
 
 /** To ask for a step that had no entry yet is to have it. */
-function isSame(one: QueryResult, other: QueryResult): boolean {
+function isSame(one: ReadState, other: ReadState): boolean {
   const [plainOne, plainOther] = [one, other].map((told) => {
-    const { steps, ...rest } = JSON.parse(JSON.stringify(told)) as QueryResult;
+    const { steps, ...rest } = JSON.parse(JSON.stringify(told)) as ReadState;
     const begun = steps.filter(({ progress }) => progress.lastEvent > 0);
     return { ...rest, steps: begun.toSorted((a, b) => a.number - b.number) };
   });
   return isDeepStrictEqual(plainOne, plainOther);
 }
 
-type QueryResult = StateSnapshot & { end?: JournalEnd };
+type ReadState = StateSnapshot & { end?: JournalEnd };
