@@ -71,9 +71,12 @@ function isRegExp(node: ts.Expression): boolean {
   return ts.isIdentifier(node) && node.text === 'RegExp';
 }
 
+/** And not by the clock: to a machine under load a tame one is slow. */
+const BY_STEPS = { timeout: null, incubationTimeout: null, attackTimeout: null };
+
 async function isSlow({ text }: Found): Promise<boolean> {
   const end = text.lastIndexOf('/');
-  const { status } = await check(text.slice(1, end), text.slice(end + 1), { timeout: 60_000 });
+  const { status } = await check(text.slice(1, end), text.slice(end + 1), BY_STEPS);
   return status !== 'safe';
 }
 
