@@ -43,7 +43,7 @@ export async function assertMaySend(
     const { digestInput } = await loadReader();
     await assertInputsUnchanged(plan, { files, digestInput });
   }
-  await assertOwned({ files, registry: state, history }, { ...to, directories });
+  await assertOwned({ files, registry: state, history }, to);
   await assertReleased(files, to, state);
   return history;
 }

@@ -9,9 +9,9 @@ import type { LeftOut } from '../plan/inputs/select-inputs.js';
 import { makePlan, type PlanOutcome } from '../plan/make-plan.js';
 import { nameAgain, readAgain } from '../plan/occurrence.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
 import { type PastRun, readHistory } from '../registry/read-runs.js';
-import { ReceivedRows } from '../registry/received-rows.js';
 import type { Registry } from '../registry/registry.js';
 import { warnOfList } from '../report/account.js';
 import { countTakenBack, type Summary } from '../report/summary.js';
@@ -59,10 +59,9 @@ export async function planNewInput(
   const job = fixDates(loaded, clock.now());
   const view = createProgressView(terminal, log);
   const occurrence = nameOccurrence(isAgain ? 'always' : job.repeat, registry, day);
-  const received = new ReceivedRows(files, directories);
+  const rows = new JobRows(files, registry.state, history);
   try {
     const deps = await createPlanDeps(context, view.planned);
-    const sources = { files, registry: registry.state, history, received };
     const outcome = await makePlan(job, deps, {
       directories,
       occurrence,
@@ -70,10 +69,10 @@ export async function planNewInput(
       nowMs: clock.now(),
       isResumed,
       assertHeld: () => lock.assertHeld(),
-      ownersFor: ({ id }) => new OwnerLookup(sources, { plan: { id, job, occurrence } }),
+      ownersFor: ({ id }) => new OwnerLookup(rows, { id, job, occurrence }),
       findTaken: (kind, digest) => registry.findTaken({ job, occurrence }, { kind, digest }),
     });
-    if (outcome.made !== undefined) await assertOwned(sources, { ...outcome.made, directories });
+    if (outcome.made !== undefined) await assertOwned({ files, registry: registry.state, history }, outcome.made);
     const leftOut = await Promise.all(outcome.leftOut.map((each) => noteTakenBack(each, { files, history })));
     const isOnScreen = terminal.isStdoutTerminal && terminal.isStderrTerminal;
     // Where there is nothing else to say, the command itself names them.
@@ -87,7 +86,7 @@ export async function planNewInput(
     if (isDiskError(error)) await lock.assertHeld();
     throw error;
   } finally {
-    await received.close();
+    await rows.close();
     view.close();
   }
 }

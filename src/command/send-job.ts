@@ -299,11 +299,11 @@ export async function applyRunDirectory(
     const { registry } = sending;
     const ended = await sending.endedMeanwhile(directory, plan);
     if (ended !== undefined) return ended;
-    const history = await endSoon(context, 'apply the plan', () =>
+    await endSoon(context, 'apply the plan', () =>
       assertMaySend(context, registry, { directory, plan, guards: job.guards, pass, ignoreChangedInputs }),
     );
     await confirmSending(context, { directory, plan, settings: job }, answer);
-    await registry.claimReimported({ directory, plan }, history);
+    await registry.claim({ directory, plan });
     const summary = await sending.send(directory, plan, job, pass);
     await sending.moveInputs(job, plan.id);
     return summary;

@@ -34,31 +34,48 @@ export function messageIdPrefix(planId: string, step: number): string {
   return `${planId}-${step}-`;
 }
 
-/** Identifies a row of a step: a planned row like its clientMessageId, one that the plan rejected with an `r`, one that `where` left out with an `f`. */
+/** A row of a file, for the step that read it: the same in every plan that has it. */
 export interface RowId {
-  /** The id of its plan. */
-  readonly run: string;
-  readonly step: number;
-  readonly isPlanned: boolean;
-  /** `where` left it out; absent for any other. */
-  readonly isLeftOut?: true;
-  /** Among the rows of the step of which the same holds. */
-  readonly index: number;
+  /** Of the file, and behind a point when it is sent, where that is not the first time (`fileIdsOf`). */
+  readonly file: string;
+  /** Its number in the file, from 1. */
+  readonly row: number;
 }
 
-export function formatRowId({ run, step, isPlanned, isLeftOut, index }: RowId): string {
-  return `${messageIdPrefix(run, step)}${isLeftOut ? 'f' : isPlanned ? '' : 'r'}${index}`;
+/** Of a file, as one step of a job reads it: 20 characters, 100 bits; `place`: among the steps of its kind that read it. */
+export function fileIdOf(file: { digest: string; kind: string; place: number; occurrence: string }): string {
+  return atOccurrence(
+    digestText(`volley file\n${file.kind}\n${file.place}\n${file.digest}`, FILE_ID_LENGTH),
+    file.occurrence,
+  );
 }
 
-/** Undefined for anything that `formatRowId` does not write. */
+/** What the ids of a file have in common, whenever it is sent. */
+export function atAnyTime(file: string): string {
+  return file.slice(0, FILE_ID_LENGTH);
+}
+
+/** The same file, sent at another time. */
+export function atOccurrence(file: string, occurrence: string): string {
+  const id = atAnyTime(file);
+  return occurrence === '' ? id : `${id}.${occurrence}`;
+}
+
+/** In place of a file's id in those of rows of a test, which none can be planned by. */
+export const OF_A_TEST = 'test';
+
+export function formatRowId({ file, row }: RowId): string {
+  return `${file}-${row}`;
+}
+
+/** Undefined for anything that `formatRowId` does not write, and for a row of a test. */
 export function readRowId(text: string): RowId | undefined {
-  const [, run = '', step, letter, index] = ROW_ID.exec(text) ?? [];
-  if (step === undefined) return undefined;
-  const row = { run, step: Number(step), isPlanned: letter === '', index: Number(index) };
-  return letter === 'f' ? { ...row, isLeftOut: true } : row;
+  const [, file, row] = ROW_ID.exec(text) ?? [];
+  return file === undefined ? undefined : { file, row: Number(row) };
 }
 
-const ROW_ID = /^([0-9a-hjkmnp-tv-z]{12})-([1-9]\d?)-([rf]?)(0|[1-9]\d{0,14})$/;
+const FILE_ID_LENGTH = 20;
+const ROW_ID = /^([0-9a-hjkmnp-tv-z]{20}(?:\.again-[1-9]\d{0,8}|\.\d{4}-\d\d-\d\d)?)-([1-9]\d{0,14})$/;
 
 /** The planned row that an id names; undefined for anything that is not an id of this step. */
 export function readMessageIndex(id: unknown, prefix: string): number | undefined {

@@ -16,7 +16,8 @@ export function nameAgain(n: number): string {
   return `again-${n}`;
 }
 
-function foldFirst(occurrence: string): string {
+/** '' for the first time, however it is written. */
+export function foldFirst(occurrence: string): string {
   return occurrence === FIRST ? '' : occurrence;
 }
 

@@ -196,7 +196,7 @@ async function planFile(
   });
   const { columns, notices, ownColumns } = reader;
   const { sha256, contentSha256, bytes } = input;
-  const fedFrom = planning.reimported?.takeRuns() ?? [];
+  const fedFrom = planning.reimported?.takeFiles() ?? [];
   // Re-imported rows are identified by their ids, in whatever file they stand.
   const isOwn = ownColumns.length > 0;
   return {
@@ -238,7 +238,8 @@ function planRow(row: DraftedRows, source: FileOfStep, planning: StepPlanning): 
   tally.addRefused(refusal, row, source);
   const isKept = refusal.kind === 'skipped' && isLeftOutCode(refusal.skip.code);
   if (isKept && from !== undefined) reimported?.noteTaken(from, row.ordinal);
-  const isKnown = isKept || refusal.kind === 'rejected';
+  // A retry has all of its rows from another plan, whatever becomes of them.
+  const isKnown = isKept || refusal.kind === 'rejected' || reimported === undefined;
   writer.addRefused({ file: index, line, row: number, from: isKnown ? from : undefined }, refusal, row);
 }
 

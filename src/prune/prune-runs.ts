@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { countOf } from '../domain/count-of.js';
 import type { RunStatus } from '../journal/replay.js';
 import { JOURNAL_FILE, PLAN_FILE, type Plan, RECEIPTS_FILE } from '../plan/format/plan-file.js';
+import { fileIdsOf } from '../plan/reimport/named-rows.js';
 import { isReported, readHistory, readOpenDoubt } from '../registry/read-runs.js';
 import type { Registry } from '../registry/registry.js';
 import { CAMPAIGN_PAGE, PAGE_FILE, readSummary, SUMMARY_FILE } from '../report/write-report.js';
@@ -134,14 +135,14 @@ function chooseRuns(runs: readonly PrunableRun[], { beforeMs, keepLast }: PruneC
   }
   const chosen: PrunableRun[] = [];
   for (let isDone = false; !isDone; ) {
-    const isFree = ({ plan }: PrunableRun) => listClaimants(plan.id, runs).every((each) => chosen.includes(each));
+    const isFree = ({ plan }: PrunableRun) => listClaimants(plan, runs).every((each) => chosen.includes(each));
     const free = waiting.filter(isFree);
     chosen.push(...free);
     waiting = waiting.filter((run) => !free.includes(run));
     isDone = free.length === 0;
   }
   for (const { plan } of waiting) {
-    const [claimant] = listClaimants(plan.id, runs).filter((each) => !chosen.includes(each));
+    const [claimant] = listClaimants(plan, runs).filter((each) => !chosen.includes(each));
     skipped.push({ run: plan.id, reason: `plan ${claimant?.plan.id} has rows of it, and is not pruned` });
   }
   return { chosen, skipped, kept };
@@ -159,12 +160,14 @@ function explainDoubt(inDoubt: number | null = 0): string | undefined {
   return inDoubt > 0 ? `${countOf(inDoubt, 'row')} in doubt: see volley settle` : undefined;
 }
 
-/** Plans that have rows of a run, by retry or re-import. */
-function listClaimants(id: string, runs: readonly PrunableRun[]): PrunableRun[] {
+/** Plans that have rows of a run, by retry, or by re-import of rows of its files. */
+function listClaimants(of: Plan, runs: readonly PrunableRun[]): PrunableRun[] {
+  const own = new Set(of.retryOf === undefined ? of.steps.flatMap((step) => fileIdsOf(of, step)) : []);
   return runs.filter(({ plan }) => {
-    return (
-      plan.retryOf?.run === id || plan.steps.some(({ inputs }) => inputs.some(({ fedFrom }) => fedFrom?.includes(id)))
+    const isFed = plan.steps.some(({ inputs }) =>
+      inputs.some(({ fedFrom = [] }) => fedFrom.some((file) => own.has(file))),
     );
+    return plan.retryOf?.run === of.id || (plan.id !== of.id && isFed);
   });
 }
 

@@ -1,8 +1,9 @@
+import { remember } from '../domain/is-object.js';
 import { RowRanges } from '../journal/row-status/row-ranges.js';
+import { atAnyTime, type RowId } from '../kinds/ids.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import type { Plan, RetryOf } from '../plan/format/plan-file.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
-import type { RowName } from '../plan/reimport/refused-rows.js';
 
 /** What a plan takes of other runs, for good. Durable before the plan can begin. */
 export interface PlanClaims {
@@ -24,10 +25,7 @@ interface ClaimedRows {
   readonly kind: string;
   /** Of that step, as its requests name it (account-of.ts). */
   readonly account: string;
-  /**
-   * What stands before the numbers of the rows: for rows of a run how their ids begin, such as `k3v9q2m8x4aa-1-`, and `k3v9q2m8x4aa-1-r`
-   * for those that its plan refused; for these once more their file (refused-rows.ts), by which every plan that read it knows them.
-   */
+  /** The id of their file (`fileIdsOf`). */
   readonly from: string;
   /**
    * Their numbers, as ranges: for each how far it begins behind the end of the last one, and how many rows it has. Rows 3, 4, 5 and 9
@@ -36,42 +34,40 @@ interface ClaimedRows {
   readonly rows: string;
 }
 
-/** Whose claims count. */
-export interface ClaimScope {
-  readonly account: string;
-  /** '': claims of any time count; else those of the same alone. */
-  readonly occurrence: string;
-}
+/** For what plan a row is looked up. */
+export type ForPlan = Pick<Plan, 'job' | 'occurrence'>;
 
-/** What one plan claimed of the rows of one step of a run. */
-export class Claim {
+/** What one plan claimed of the rows of one file. */
+class Claim {
   /** All that was claimed with it. */
   readonly of: PlanClaims;
-  readonly account: string;
-  readonly #text: string;
+  readonly #claimed: ClaimedRows;
   #rows: RowRanges<true> | undefined;
 
-  constructor(of: PlanClaims, { account, rows }: ClaimedRows) {
+  constructor(of: PlanClaims, claimed: ClaimedRows) {
     this.of = of;
-    this.account = account;
-    this.#text = rows;
+    this.#claimed = claimed;
   }
 
-  /** As they were claimed. Read when they are first asked for: most jobs never ask. */
-  *ranges(): Generator<readonly [first: number, count: number]> {
-    const numbers: number[] = JSON.parse(`[${this.#text}]`);
-    let end = 0;
-    for (let at = 0; at < numbers.length; at += 2) {
-      const [first, count] = [end + (numbers[at] ?? 0), numbers[at + 1] ?? 0];
-      yield [first, count];
-      end = first + count;
-    }
+  get account(): string {
+    return this.#claimed.account;
   }
 
+  get file(): string {
+    return this.#claimed.from;
+  }
+
+  /** Read when it is first asked: most jobs never ask. */
   has(row: number): boolean {
     if (this.#rows === undefined) {
       this.#rows = new RowRanges<true>();
-      for (const range of this.ranges()) this.#rows.add(range, true);
+      const numbers: number[] = JSON.parse(`[${this.#claimed.rows}]`);
+      let end = 0;
+      for (let at = 0; at < numbers.length; at += 2) {
+        const [first, count] = [end + (numbers[at] ?? 0), numbers[at + 1] ?? 0];
+        this.#rows.add([first, count], true);
+        end = first + count;
+      }
     }
     return this.#rows.find(row) === true;
   }
@@ -79,44 +75,51 @@ export class Claim {
 
 export type Claimant = Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
 
-/** Rows that a plan claims, by the kind of its step and their `from`. */
+/** Rows that a plan claims, by the kind of its step and their files. */
 export class RowsToClaim {
-  readonly #rows = new Map<string, { kind: string; from: string; numbers: number[]; end: number }>();
-  count = 0;
+  readonly #rows = new Map<string, { kind: string; file: string; rows: number[] }>();
 
-  add(kind: string, { from, row }: RowName, count = 1): void {
-    const rows = this.#rows.get(`${kind} ${from}`) ?? { kind, from, numbers: [], end: 0 };
-    this.#rows.set(`${kind} ${from}`, rows);
-    const { numbers, end } = rows;
-    rows.end = row + count;
-    if (row === end && numbers.length > 0) numbers.push((numbers.pop() ?? 0) + count);
-    else numbers.push(row - end, count);
+  add(kind: string, { file, row }: RowId): void {
+    remember(this.#rows, `${kind} ${file}`, () => ({ kind, file, rows: [] })).rows.push(row);
   }
 
   /** None where there is nothing to claim. */
   describe({ id, job, occurrence, retryOf }: Claimant, { at, by }: { at: number; by: string }): PlanClaims[] {
-    if (this.count === 0) return [];
-    const rows = [...this.#rows.values()].map(({ kind, from, numbers }) => {
-      return { kind, account: accountOfKind(job, kind), from, rows: numbers.join() };
+    const claimed = [...this.#rows.values()];
+    if (claimed.length === 0) return [];
+    const rows = claimed.map(({ kind, file, rows: numbers }) => {
+      return { kind, account: accountOfKind(job, kind), from: file, rows: encodeRanges(numbers) };
     });
     const who = { plan: id, by, occurrence, retryOf: retryOf ?? null };
-    return [{ at, ...who, count: this.count, rows }];
+    const count = claimed.reduce((sum, { rows: numbers }) => sum + numbers.length, 0);
+    return [{ at, ...who, count, rows }];
   }
 }
 
-/** Which rows of other runs the plans of a job have claimed, for good: whatever becomes of a plan, nobody else has its rows. Pure. */
+function encodeRanges(rows: readonly number[]): string {
+  const ranges: number[] = [];
+  let end = 0;
+  for (const row of [...new Set(rows)].sort((one, other) => one - other)) {
+    if (row === end && ranges.length > 0) ranges.push((ranges.pop() ?? 0) + 1);
+    else ranges.push(row - end, 1);
+    end = row + 1;
+  }
+  return ranges.join();
+}
+
+/** Which rows the plans of a job have claimed, for good: whatever becomes of a plan, another has its rows only by a claim of its own. Pure. */
 export class Claims {
-  /** By the kind of the step that claims them, and their `from`: a step of another kind does something else with a row. */
+  /** By the kind of the step that claims them, and their file at any time: a step of another kind does something else with a row. */
   readonly #claims = new Map<string, Claim[]>();
   /** By plan. */
   readonly #plans = new Map<string, PlanClaims[]>();
 
   add(claims: PlanClaims): void {
     const { plan, rows } = claims;
-    this.#plans.set(plan, [...this.claimsOf(plan), claims]);
+    remember(this.#plans, plan, (): PlanClaims[] => []).push(claims);
     for (const claimed of rows) {
-      const { kind, from } = claimed;
-      this.#claims.set(`${kind} ${from}`, [...this.listOf(kind, from), new Claim(claims, claimed)]);
+      const key = `${claimed.kind} ${atAnyTime(claimed.from)}`;
+      remember(this.#claims, key, (): Claim[] => []).push(new Claim(claims, claimed));
     }
   }
 
@@ -136,19 +139,31 @@ export class Claims {
     return this.#plans.keys();
   }
 
-  listOf(kind: string, from: string): readonly Claim[] {
-    return this.#claims.get(`${kind} ${from}`) ?? [];
+  /** Whether there is a claim on rows of a file, whenever it was sent, by a plan that is not this one. */
+  hasAny(kind: string, file: string, except?: string): boolean {
+    return this.#listOf(kind, file).some(({ of }) => of.plan !== except);
   }
 
-  /** Id of the plan of which a step of the kind has claimed a row, by any of its names; undefined where none has. */
-  ownerOf(kind: string, names: readonly RowName[], { account, occurrence }: ClaimScope): string | undefined {
-    for (const { from, row } of names) {
-      const owner = this.listOf(kind, from).findLast((claim) => {
-        const isOfTime = occurrence === '' || isSameOccurrence(claim.of.occurrence, occurrence);
-        return isOfTime && claim.account === account && claim.has(row);
-      });
-      if (owner !== undefined) return owner.of.plan;
-    }
-    return undefined;
+  /**
+   * The plans of which a step of the kind has claimed a row of the account, the last one last: for a plan of files that are sent once those
+   * that claimed it as often as it was sent; else those of the same time, however often it was sent.
+   */
+  listOwners(kind: string, id: RowId, { job, occurrence }: ForPlan): string[] {
+    const account = accountOfKind(job, kind);
+    return this.#listOf(kind, id.file).flatMap((claim) => {
+      const isOfTime = occurrence === '' ? claim.file === id.file : isSameOccurrence(claim.of.occurrence, occurrence);
+      return isOfTime && claim.account === account && claim.has(id.row) ? [claim.of.plan] : [];
+    });
+  }
+
+  /** Whether a plan has claimed a row, and what was claimed of it next. */
+  findNext(kind: string, id: RowId, plan: string): { isOwn: boolean; next: PlanClaims | undefined } {
+    const claims = this.#listOf(kind, id.file).filter((claim) => claim.file === id.file && claim.has(id.row));
+    const own = claims.findLastIndex(({ of }) => of.plan === plan);
+    return { isOwn: own !== -1, next: claims[own + 1]?.of };
+  }
+
+  #listOf(kind: string, file: string): readonly Claim[] {
+    return this.#claims.get(`${kind} ${atAnyTime(file)}`) ?? [];
   }
 }

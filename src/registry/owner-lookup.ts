@@ -1,210 +1,124 @@
-import { remember } from '../domain/is-object.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
-import { type RowId, readRowId } from '../kinds/ids.js';
+import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import { accountOfKind } from '../plan/format/account-of.js';
 import { digestOfRows, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
-import { countLeftOut, readPlannedRows } from '../plan/format/planned-rows.js';
-import { isSameOccurrence } from '../plan/occurrence.js';
-import { fileStartsOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
+import { foldFirst } from '../plan/occurrence.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
-import type { RowOfOther } from '../plan/reimport/rows-of-others.js';
-import { readRunRows } from '../report/read-run-rows.js';
-import type { ClaimScope } from './claims.js';
+import type { JobRows } from './job-rows.js';
 import type { PastRun } from './read-runs.js';
-import { type OwnerSources, Twins } from './twins.js';
+import { Twins } from './twins.js';
 
 type Step = Parameters<RowOwners['find']>[0];
 
-interface Takers {
-  readonly readers: readonly Plan[];
-  readonly gone: string | undefined;
-}
-
 /**
- * Who owns a row of a run of the job: a plan that has claimed it, by the memory; else a run that took the file in which it stands,
- * and did not refuse it; else its own run, unless that has it rejected. Runs are read as far as they are asked for, each once.
+ * Who has a row: the plan that claimed it last, by the memory; else the run that took its file. The plan here may send it only where that one
+ * is there, and did not send it: it refused the row, or the service did. Where none has it, a plan that was never begun must have refused it.
  */
 export class OwnerLookup implements RowOwners {
-  readonly #sources: OwnerSources;
+  readonly #rows: JobRows;
   readonly #plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>;
-  readonly #known: ReadonlySet<string>;
-  /** The plan itself aside. */
-  readonly #runs: ReadonlyMap<string, PastRun>;
-  readonly #refused: RefusedRows;
   readonly #twins: Twins;
-  readonly #takers = new Map<string, Takers>();
-  readonly #rows = new Map<string, RowStatusView>();
 
-  /** `plan`: that would send the rows; `directory`: where it is, once it is made. */
-  constructor(
-    sources: OwnerSources,
-    { plan, directory }: { plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>; directory?: string },
-  ) {
-    const runs = sources.history.filter((run) => run.plan.id !== plan.id && run.plan.testOf === undefined);
-    this.#sources = sources;
+  /** `plan`: that would send the rows. */
+  constructor(rows: JobRows, plan: Pick<Plan, 'id' | 'job' | 'occurrence' | 'retryOf'>) {
+    this.#rows = rows;
     this.#plan = plan;
-    this.#known = new Set(sources.history.map((run) => run.plan.id));
-    this.#runs = new Map(runs.map((run) => [run.plan.id, run]));
-    const own = directory === undefined ? [] : [{ plan: plan as Plan, directory }];
-    this.#refused = new RefusedRows(sources.files, [...runs, ...own]);
-    this.#twins = new Twins(sources, plan);
+    this.#twins = new Twins(rows, plan);
   }
 
-  hasRead(kind: string, contentSha256: string): boolean {
-    const steps = [...this.#runs.values()].flatMap(({ plan }) => plan.steps.filter((step) => step.kind === kind));
-    return steps.some(({ inputs }) => inputs.some((input) => input.contentSha256 === contentSha256));
+  findDigest(kind: string, contentSha256: string): string | undefined {
+    return this.#rows.findDigest(kind, contentSha256);
   }
 
-  async find(step: Step, id: string): Promise<FoundRow> {
-    const row = readRowId(id);
-    if (row === undefined) return { name: id, place: undefined, refusal: undefined };
-    if (isRefusedRow(row)) await this.#refused.loadSharing(row.run);
-    const names = this.#refused.namesOf(row);
-    const owner = this.#sources.registry.claims.ownerOf(step.kind, names, this.#scopeOf(step.kind));
-    const { from, row: number } = names.at(-1) ?? { from: id, row: 0 };
-    const refusal =
-      owner === undefined || owner === this.#plan.id
-        ? (this.#findReader(step.kind, row, id) ?? (await this.#askRun(step, row)))
-        : this.#explainOwner(owner, `claimed the row from run ${row.run}`);
-    if (refusal === undefined) await this.#twins.load(id);
-    return { name: `${from}${number}`, place: this.#refused.placeOf(id, step), refusal };
+  async find(step: Step, ownId: string): Promise<FoundRow> {
+    const id = readRowId(ownId);
+    if (id === undefined) return { place: undefined, refusal: undefined };
+    const refusal = await this.#refuse(step, id);
+    if (refusal === undefined) await this.#twins.load(id.file);
+    const isOwn = ({ kind, number }: Step) => kind === step.kind && number === step.number;
+    const known = this.#rows.filesOf(id.file).find((each) => isOwn(each.step));
+    return { place: known && { digest: digestOfRows(known.input), row: id.row }, refusal };
   }
 
   refuseTwin(step: number, id: string, key: string): RowRefusal | undefined {
     return this.#twins.refuse(step, id, key);
   }
 
-  /** The file of the plan in which a row stands that it also has by an id, and from which it would send it. */
-  async findCopy(plan: Plan, { kind, id }: RowOfOther): Promise<string | undefined> {
-    const row = readRowId(id);
-    if (row === undefined || !isRefusedRow(row)) return undefined;
-    await this.#refused.load(plan.id);
-    const own = this.#refused.stateIn(plan, kind, id);
-    return own?.state === 'planned' ? own.file : undefined;
+  async #refuse(step: Step, id: RowId): Promise<RowRefusal | undefined> {
+    const owners = this.#rows.registry.claims.listOwners(step.kind, id, this.#plan);
+    const owner = owners.findLast((plan) => plan !== this.#plan.id);
+    const refusal = owner === undefined ? await this.#askReaders(step, id) : await this.#askOwner(owner, step, id);
+    if (refusal !== undefined) return refusal;
+    const sender = await this.#rows.findReceived(step.kind, id, this.#plan);
+    if (sender === undefined) return undefined;
+    return rejectSent(`a delivery receipt shows that run ${sender} sent the row with its _rowId`);
   }
 
-  /** Rows of its own files that a plan would send, and that another has claimed: a draft had refused them. */
-  async *listClaimed(plan: Plan, directory: string): AsyncGenerator<{ where: string; owner: string }> {
-    const { files, registry } = this.#sources;
-    for (const step of plan.steps) {
-      const { kind, inputs } = step;
-      const starts = fileStartsOf(plan, step);
-      if (starts.every((from) => registry.claims.listOf(kind, from).length === 0)) continue;
-      for await (const { row } of readPlannedRows(files, directory, step)) {
-        if (row.from !== undefined) continue;
-        const names = [{ from: starts[row.file] ?? '', row: row.row }];
-        const owner = registry.claims.ownerOf(kind, names, this.#scopeOf(kind)) ?? plan.id;
-        if (owner !== plan.id) yield { where: `${inputs[row.file]?.file}:${row.line}`, owner };
-      }
+  /** A plan that has claimed the row. */
+  async #askOwner(plan: string, { kind }: Step, id: RowId): Promise<RowRefusal | undefined> {
+    const run = this.#rows.runs.get(plan);
+    if (run === undefined)
+      return rejectSent(`plan ${plan} claimed the row, ${this.#describeGone(plan)}, and may have sent it`);
+    if (run.state === 'planned') return skip('retried', `Claimed by plan ${plan}, which was never applied`);
+    const isFree = await this.#isRefusedIn(run, kind, id);
+    return isFree ? undefined : skip('retried', `Claimed by plan ${plan}, which reports what became of it`);
+  }
+
+  /** The runs that took the file of the row as often as it did, and as this plan does; else the plans that read it, and were never begun. */
+  async #askReaders(step: Step, id: RowId): Promise<RowRefusal | undefined> {
+    const known = this.#rows.filesOf(id.file);
+    const begun = known.filter(({ plan }) => this.#rows.registry.runs.has(plan.id));
+    for (const { plan, step: source, input } of begun.length > 0 ? begun : known) {
+      const own = findOwnStep(plan, { source, digest: digestOfRows(input) }, step);
+      if (own !== undefined)
+        return skip('retried', `Step ${own.number} of run ${plan.id} read the same row, and reports what became of it`);
     }
-  }
-
-  #explainOwner(plan: string, what: string): RowRefusal {
-    if (this.#runs.get(plan)?.state === 'planned')
-      return skip('retried', `Claimed by plan ${plan}, which was never applied`);
-    return this.#known.has(plan)
-      ? skip('retried', `Claimed by plan ${plan}, which reports what became of it`)
-      : rejectSent(
-          `plan ${plan} ${what}, ${this.#prunedAt(plan) === undefined ? 'is gone' : 'was pruned'}, and may have sent it`,
-        );
-  }
-
-  /** Another run that took the file of a refused row, and did not refuse it, or is gone. */
-  #findReader(kind: string, { run }: RowId, id: string): RowRefusal | undefined {
-    const content = this.#refused.contentOf(id);
-    if (content === undefined) return undefined;
-    const { readers, gone } = this.#findTakers(kind, content, run);
-    const reader = readers.find((plan) => {
-      const read = this.#refused.stateIn(plan, kind, id)?.state;
-      return read !== undefined && read !== 'rejected';
-    });
-    const owner = reader?.id ?? gone;
-    return owner === undefined ? undefined : this.#explainOwner(owner, 'took the file in which the row stands');
-  }
-
-  /** Other runs than one that took a file: those that are there, and one that is gone. The same for all rows of the file. */
-  #findTakers(kind: string, content: string, run: string): Takers {
-    return remember(this.#takers, JSON.stringify([kind, content, run]), () => {
-      const scope = this.#scopeOf(kind);
-      const givers = this.#listGivers(run);
-      const readers = this.#refused.readersOf(content).flatMap((id): Plan[] => {
-        const { plan, state } = this.#runs.get(id) ?? {};
-        if (plan === undefined || state === 'planned' || id === run || givers.has(id)) return [];
-        if (plan.retryOf !== undefined || !this.#isOfAccount(plan, kind)) return [];
-        const isOfTime = scope.occurrence === '' || isSameOccurrence(plan.occurrence, scope.occurrence);
-        return isOfTime ? [plan] : [];
-      });
-      const takers = this.#sources.registry.listTakers(kind, [content], scope);
-      return { readers, gone: takers.find((each) => each !== run && !this.#known.has(each)) };
-    });
-  }
-
-  /** The runs from which a plan that retries rows has them: they gave them up, so that what it refused is its own. */
-  #listGivers(run: string): Set<string> {
-    const givers = new Set<string>();
-    for (let from = this.#runs.get(run)?.plan.retryOf?.run; from !== undefined; ) {
-      givers.add(from);
-      from = this.#runs.get(from)?.plan.retryOf?.run;
+    const kind = known[0]?.step.kind ?? step.kind;
+    const { job } = this.#plan;
+    const now = atOccurrence(id.file, foldFirst(this.#plan.occurrence));
+    const isOnce = now === atAnyTime(id.file);
+    const takers = this.#rows.takersOf(id.file, job).map((run) => ({ run, file: id.file }));
+    if (now !== id.file && !isOnce) takers.push(...this.#rows.takersOf(now, job).map((run) => ({ run, file: now })));
+    for (const { run, file } of takers) {
+      const refusal = await this.#askReader(run, kind, { ...id, file });
+      if (refusal !== undefined) return refusal;
     }
-    return givers;
+    if (takers.length > 0 || known.length === 0) return undefined;
+    for (const { plan } of known) {
+      const run = this.#rows.runs.get(plan.id);
+      const isOfTime = now === id.file || !isOnce;
+      if (isOfTime && run !== undefined && (await this.#isRefusedIn(run, kind, id))) return undefined;
+    }
+    return rejectUnknown('no run has a rejected row with its _rowId, expected the _rowId unchanged');
   }
 
-  /** Whose claims, and whose files, count for a kind of step. */
-  #scopeOf(kind: string): ClaimScope {
-    return { account: accountOfKind(this.#plan.job, kind), occurrence: this.#plan.occurrence };
-  }
-
-  #isOfAccount({ job }: Plan, kind: string): boolean {
-    return accountOfKind(job, kind) === accountOfKind(this.#plan.job, kind);
-  }
-
-  /** How many rows of its step are as a row says to be; none of those that it left out are input. */
-  #countLike({ isPlanned, isLeftOut }: RowId, source: PlannedStep): number {
-    if (isLeftOut) return isLeftOutCode(this.#plan.retryOf?.only) ? countLeftOut(source) : 0;
-    return isPlanned ? source.counts.planned : source.counts.rejected;
-  }
-
-  /** The day; undefined for a run that is not pruned. */
-  #prunedAt(run: string): string | undefined {
-    const { pruned } = this.#sources.registry.recordOf(run);
-    return pruned === undefined ? undefined : new Date(pruned.at).toISOString().slice(0, 10);
-  }
-
-  async #askRun(step: Step, row: RowId): Promise<RowRefusal | undefined> {
-    const prunedAt = this.#prunedAt(row.run);
-    if (prunedAt !== undefined) {
+  async #askReader(plan: string, kind: string, id: RowId): Promise<RowRefusal | undefined> {
+    const run = this.#rows.runs.get(plan);
+    if (run === undefined)
       return rejectUnknown(
-        `run ${row.run} was pruned on ${prunedAt}, and nothing shows any more what became of its rows`,
+        `run ${plan} ${this.#describeGone(plan)}, and nothing shows any more what became of its rows`,
       );
-    }
-    if (this.#sources.registry.runs.get(row.run)?.begun.testOf !== undefined)
-      return rejectUnknown(`run ${row.run} is a test: the row itself stands in the input of the job`);
-    const run = this.#runs.get(row.run);
-    if (run === undefined) return undefined;
-    const { plan, state } = run;
-    const source = plan.steps.find(({ number }) => number === row.step);
-    if (source !== undefined && !this.#isOfAccount(plan, source.kind)) return undefined;
-    const count = source === undefined ? 0 : this.#countLike(row, source);
-    if (source === undefined || row.index >= count || (row.isPlanned && state === 'planned')) {
-      return rejectUnknown(`run ${row.run} has no rejected row with its _rowId, expected the _rowId unchanged`);
-    }
-    const sent = row.isPlanned ? await this.#findSent(row, run) : undefined;
-    if (sent !== undefined) return rejectSent(sent);
-    const own = findOwnStep(plan, source, step);
-    if (own === undefined) return undefined;
-    return skip('retried', `Step ${own.number} of run ${row.run} read the same row, and reports what became of it`);
+    const places = await this.#rows.placesIn(run, kind, id);
+    if (await this.#isRefusedIn(run, kind, id)) return undefined;
+    return places.some(({ state }) => typeof state === 'number')
+      ? rejectSent(`in run ${plan} the row with its _rowId was not rejected: it was sent, or may yet be sent`)
+      : rejectUnknown(`run ${plan} has no rejected row with its _rowId, expected the _rowId unchanged`);
   }
 
-  /** Why a row that its run planned was sent, or may be: only one that was refused may be sent by another plan. */
-  async #findSent(row: RowId, run: PastRun): Promise<string | undefined> {
-    if (await this.#sources.received.has(row))
-      return `a delivery receipt shows that run ${row.run} sent the row with its _rowId`;
-    const rows = this.#rows.get(row.run) ?? (await readRunRows(this.#sources.files, run)).rows;
-    this.#rows.set(row.run, rows);
-    if (['moved', 'rejected'].includes(rows.currentStatusOf(row.step, row.index))) return undefined;
-    return `in run ${row.run} the row with its _rowId was not rejected: it was sent, or may yet be sent`;
+  /** Whether a run did not send a row; a retry of rows that `where` left out takes those too. */
+  async #isRefusedIn(run: PastRun, kind: string, id: RowId): Promise<boolean> {
+    const places = await this.#rows.placesIn(run, kind, id);
+    const takesLeftOut = this.#plan.retryOf?.run === run.plan.id && isLeftOutCode(this.#plan.retryOf.only);
+    for (const place of places) {
+      const isLeftOut = takesLeftOut && place.state === 'left-out';
+      if (!isLeftOut && !(await this.#rows.isRefusedIn(run, place))) return false;
+    }
+    return places.length > 0;
+  }
+
+  #describeGone(run: string): string {
+    const { pruned } = this.#rows.registry.recordOf(run);
+    return pruned === undefined ? 'is gone' : `was pruned on ${new Date(pruned.at).toISOString().slice(0, 10)}`;
   }
 }
 
@@ -212,10 +126,13 @@ export class OwnerLookup implements RowOwners {
  * The step of a run that is as the one which now reads rejections of another step, and that had their file itself: there each
  * row has its own end. Undefined where the rejections are those of the step itself, or it never had the file.
  */
-function findOwnStep(plan: Plan, source: PlannedStep, { kind, number }: Step): PlannedStep | undefined {
-  const files = new Set(source.inputs.map(digestOfRows));
+function findOwnStep(
+  plan: Plan,
+  { source, digest }: { source: PlannedStep; digest: string },
+  { kind, number }: Step,
+): PlannedStep | undefined {
   const own = plan.steps.filter(
-    (step) => step.kind === kind && step.inputs.some((input) => files.has(digestOfRows(input))),
+    (step) => step.kind === kind && step.inputs.some((input) => digestOfRows(input) === digest),
   );
   const isItself = source.kind === kind && (source.number === number || own.length === 1);
   return isItself ? undefined : own.find((step) => step !== source);

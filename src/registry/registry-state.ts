@@ -3,7 +3,8 @@ import { accountOfKind } from '../plan/format/account-of.js';
 import { digestsOf, type Plan } from '../plan/format/plan-file.js';
 import type { Act, RunBegun, RunRecord } from '../plan/format/run-record.js';
 import { isSameOccurrence } from '../plan/occurrence.js';
-import { type ClaimScope, Claims } from './claims.js';
+import { listFileIds } from '../plan/reimport/named-rows.js';
+import { Claims } from './claims.js';
 
 export type BegunRun = RunRecord & { readonly begun: RunBegun };
 
@@ -58,7 +59,11 @@ export class RegistryState {
   }
 
   /** Ids of the runs that took a file, by its bytes or by its rows, in the order in which they began. */
-  listTakers(kind: string, digests: readonly string[], { account, occurrence }: ClaimScope): string[] {
+  listTakers(
+    kind: string,
+    digests: readonly string[],
+    { account, occurrence }: { account: string; occurrence: string },
+  ): string[] {
     return [...this.#runs.values()].flatMap(({ plan, begun }) => {
       if (begun.retryOf !== null) return [];
       if (occurrence !== '' && !isSameOccurrence(begun.occurrence, occurrence)) return [];
@@ -71,6 +76,22 @@ export class RegistryState {
       return isTaken ? [plan] : [];
     });
   }
+}
+
+export interface TakenId {
+  readonly id: string;
+  readonly kind: string;
+  readonly account: string;
+}
+
+/** The files that a run took, by their ids. A retry takes none. */
+export function listTaken({ files, occurrence, retryOf }: RunBegun): TakenId[] {
+  if (retryOf !== null) return [];
+  const ids = listFileIds(
+    files.map((file) => ({ ...file, digest: file.rows ?? file.content })),
+    occurrence,
+  );
+  return files.map(({ kind, account }, index) => ({ id: ids[index] ?? '', kind, account }));
 }
 
 /** Those that have begun stand in the order in which they did. */

@@ -1,16 +1,16 @@
 import { basename, join } from 'node:path';
 import { InternalError, UserError } from '../domain/errors.js';
-import type { RowRange } from '../journal/entry-format.js';
 import { accountOfKind } from '../plan/format/account-of.js';
 import { digestPlanOf, JOURNAL_FILE, type Plan } from '../plan/format/plan-file.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { type RunRecord, writeRunFile } from '../plan/format/run-record.js';
+import type { PlanAt } from '../plan/reimport/named-rows.js';
 import type { Summary } from '../report/summary.js';
 import { type Files, syncFile } from '../storage/files.js';
 import { type Identity, identityOf } from '../storage/identity.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
-import { describeReimport, describeRetry } from './claim-rows.js';
+import { describeClaims } from './claim-rows.js';
 import type { PlanClaims } from './claims.js';
 import { findRunFaults, listOpenJournals } from './find-faults.js';
 import {
@@ -23,7 +23,6 @@ import {
   writeClaims,
   writeMemory,
 } from './memory-file.js';
-import type { PastRun } from './read-runs.js';
 import {
   assertNotAbandoned,
   type BegunRun,
@@ -141,17 +140,10 @@ export class Registry {
     return findRunFaults(this.#deps.files, { run, directories: this.directories, lock: this.#options.lock });
   }
 
-  /** A plan of a retry has its rows from now on, for good. */
-  async claimRetried(plan: Plan, rows: { source: Plan; ranges: readonly RowRange[]; by: string }): Promise<void> {
-    await this.write({ claims: describeRetry(plan, { ...rows, at: this.#deps.clock.now() }) });
-  }
-
-  /** A plan is about to begin, and has the rows of other runs that came back as its input from now on, for good. A second time there is nothing to note. */
-  async claimReimported(run: { directory: string; plan: Plan }, history: readonly PastRun[]): Promise<void> {
-    if (run.plan.retryOf !== undefined) return;
+  /** A plan has the rows of others that are in it from now on, for good: one of a retry as soon as it is made, `by` a person, any other as it begins. A second time there is nothing to note. */
+  async claim(run: PlanAt, by?: string): Promise<void> {
     const { files, clock } = this.#deps;
-    const at = clock.now();
-    const claims = await describeReimport(files, run, { claims: this.state.claims, history, at });
+    const claims = await describeClaims(files, run, { claims: this.state.claims, at: clock.now(), by });
     if (claims.length > 0) await this.write({ claims });
   }
 

@@ -2,7 +2,6 @@ import { dirname, join } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { readKept, remember } from '../domain/is-object.js';
 import { isRowStep } from '../job/job.js';
-import { type RowId, readRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import {
   type FunnelStage,
@@ -12,9 +11,8 @@ import {
   type PlannedStep,
   readPlan,
 } from '../plan/format/plan-file.js';
-import { createOrdinals, type RowOrdinal, readRows } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
-import { idStartOf } from '../plan/reimport/refused-rows.js';
+import { type NamedRow, type PlanAt, readNamedRows } from '../plan/reimport/named-rows.js';
 import { writeFromGrowing } from '../report/name-check.js';
 import { nameStep } from '../report/page/html.js';
 import { type CampaignRun, mergeSummaries } from '../report/page/other-runs.js';
@@ -25,11 +23,8 @@ import { CAMPAIGN_PAGE, readSummary, SUMMARY_FILE } from '../report/write-report
 import type { Files } from '../storage/files.js';
 import type { Claims } from './claims.js';
 import { readRegistry, readRunDirectories } from './open-registry.js';
-import type { RegistryState } from './registry-state.js';
+import { listTaken, type RegistryState } from './registry-state.js';
 import { writeRunReport } from './write-run-report.js';
-
-/** A run as a row's id names it. */
-const RUN = /^([0-9a-z]{12})-/;
 
 /** All runs that have rows of each other, as one, and each of them, in the order in which they began. */
 export interface CampaignReport {
@@ -38,11 +33,6 @@ export interface CampaignReport {
   readonly missing: readonly string[];
   /** Its path. */
   readonly page: string;
-}
-
-interface PlanAt {
-  readonly directory: string;
-  readonly plan: Plan;
 }
 
 type Summarize = (files: Files, directory: string, plan: Plan) => Promise<Summary>;
@@ -123,21 +113,24 @@ async function writeCampaign(
 }
 
 /** All plans that have rows of a run, or of which it has some, and so on. */
-function listMembers(start: string, { claims }: RegistryState): Set<string> {
-  const links = [...claims.plans].flatMap((id) =>
-    claims.claimsOf(id).flatMap(({ retryOf, rows }) => {
-      const sources = [retryOf?.run, ...rows.map(({ from }) => RUN.exec(from)?.[1])];
-      return sources.flatMap((source) => (source === undefined ? [] : [[id, source] as const]));
+function listMembers(start: string, { claims, runs }: RegistryState): Set<string> {
+  const links = [
+    ...[...runs.values()].flatMap(({ plan, begun }) => {
+      return [[plan, begun.retryOf ?? plan], ...listTaken(begun).map(({ id, account }) => [plan, `${id} ${account}`])];
     }),
-  );
+    ...[...claims.plans].flatMap((plan) =>
+      claims.claimsOf(plan).flatMap(({ retryOf, rows }) => {
+        return [[plan, retryOf?.run ?? plan], ...rows.map(({ from, account }) => [plan, `${from} ${account}`])];
+      }),
+    ),
+  ];
   const members = new Set([start]);
   for (let size = 0; size < members.size; ) {
     size = members.size;
-    for (const [one, other] of links) {
-      if (members.has(one) || members.has(other)) members.add(one).add(other);
-    }
+    for (const link of links) if (link.some((each) => members.has(each))) for (const each of link) members.add(each);
   }
-  return members;
+  // The files that join them aside.
+  return new Set([...members].filter((each) => !each.includes(' ')));
 }
 
 type Counts = Map<string, number>;
@@ -169,29 +162,27 @@ async function addRun(
     if (step === undefined || !isRowStep(step)) continue;
     const tally = remember(steps, nameStep(planned), createTally);
     const isRepeatable = kindOf(step).isRepeatable(step);
-    const ordinalOf = createOrdinals();
-    for await (const row of readRows(files, run.directory, planned)) {
-      const ordinal = ordinalOf(row);
+    for await (const named of readNamedRows(files, run, planned)) {
+      const { row, index } = named;
       if (row.from !== undefined) corrected += 1;
-      if (!counts(planned, row, ordinal)) continue;
+      if (!counts(planned, named)) continue;
       tally.balance.read += 1;
       if (row.state !== 'planned') addRefused(tally, row);
-      else addPlanned(tally, run.rows.standingOf(planned.number, ordinal?.index ?? 0, isRepeatable));
+      else addPlanned(tally, run.rows.standingOf(planned.number, index, isRepeatable));
     }
   }
   return corrected;
 }
 
 /** Whether a row counts with the plan that has it, among those of a campaign. */
-function createIsCounted({ id }: Plan, claims: Claims, members: ReadonlySet<string>) {
-  const isClaimed = (kind: string, { index, ...of }: RowId, isBy: (plan: string) => boolean) =>
-    claims.listOf(kind, idStartOf(of)).some((claim) => isBy(claim.of.plan) && claim.has(index));
-  return ({ number: step, kind }: PlannedStep, row: RowLine, ordinal: RowOrdinal | undefined): boolean => {
+function createIsCounted({ id: plan }: Plan, claims: Claims, members: ReadonlySet<string>) {
+  return ({ kind }: PlannedStep, { row, id }: NamedRow): boolean => {
     if (row.state === 'skipped' && ['retried', 'read-again'].includes(row.skip.code)) return false;
+    if (id === undefined) return true;
+    const { isOwn, next } = claims.findNext(kind, id, plan);
     // It came back, and this plan does not have it: it is that of its own run.
-    const own = row.from === undefined ? undefined : readRowId(row.from);
-    if (own !== undefined && members.has(own.run) && !isClaimed(kind, own, (plan) => plan === id)) return false;
-    return ordinal === undefined || !isClaimed(kind, { run: id, step, ...ordinal }, (plan) => members.has(plan));
+    if (row.from !== undefined && !isOwn && members.size > 1) return false;
+    return next === undefined || !members.has(next.plan);
   };
 }
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { InternalError } from '../domain/errors.js';
 import type { RowOutcomes, RowVerdict } from '../domain/row.js';
-import { isLeftOutCode } from '../domain/row-codes.js';
 import { isRowStep, type RowStep } from '../job/job.js';
 import { JournalWindow } from '../journal/reader.js';
 import type { OutcomePlace, RowStatusView } from '../journal/row-status/row-status-view.js';
-import { formatRowId } from '../kinds/ids.js';
 import { kindOf } from '../kinds/kinds.js';
 import type { RowOutcome } from '../kinds/step-kind.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
 import { assertPlanWhole, readRowBatches } from '../plan/format/planned-files.js';
+import type { PlannedRowLine } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
+import { createNaming } from '../plan/reimport/named-rows.js';
 import { AcceptedCost, type StepCostSummary } from '../prices/billed-tally.js';
 import type { Files } from '../storage/files.js';
 import { describeRejection, describeSkip, describeVerdict, escapeServiceText, type Output } from './rows.js';
@@ -110,8 +110,8 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
   const isRepeatable = kind.isRepeatable(step);
   const wordsAt = kind.resultColumns.indexOf(WORDS_COLUMN);
   const escapeWords = createWordsEscape();
-  const next = { planned: 0, rejected: 0 };
-  const idOf = (row: { isPlanned: boolean; index: number }) => formatRowId({ run: plan.id, step: number, ...row });
+  const idOf = createNaming(plan, planned);
+  let next = 0;
 
   /** Undefined: nothing was answered. `decided`: its verdict, where no answer says it. */
   const findOutcome = (
@@ -130,7 +130,9 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
     return undefined;
   };
 
-  const describePlanned = (facts: readonly string[], index: number, placed: readonly PlacedOutcomes[]) => {
+  const describePlanned = (row: PlannedRowLine, placed: readonly PlacedOutcomes[]) => {
+    const { facts } = row;
+    const index = next++;
     const decided = rows.endOf(number, index)?.decided;
     const outcome = findOutcome(index, placed, decided);
     const verdict = outcome?.verdict ?? decided ?? rows.openVerdictOf(number, index, isRepeatable);
@@ -141,16 +143,13 @@ function createDescription({ plan, planned, rows }: ReportedStep, step: RowStep)
     const words = cells[wordsAt] ?? '';
     const escaped = escapeWords(words);
     const resultCells = escaped === words ? cells : cells.with(wordsAt, escaped);
-    return describeVerdict(verdict, { resultCells, id: idOf({ isPlanned: true, index }) });
+    return describeVerdict(verdict, { resultCells, id: idOf(row) });
   };
 
   return (row: RowLine, placed: readonly PlacedOutcomes[]) => {
-    if (row.state === 'planned') return describePlanned(row.facts, next.planned++, placed);
+    if (row.state === 'planned') return describePlanned(row, placed);
     if (row.state === 'skipped') return describeSkip(row.skip);
-    const index = next.rejected++;
-    // A row of another run stays with that run: it was not sent here either. There `where` had left it out: it was never looked at.
-    const from = isLeftOutCode(plan.retryOf?.only) ? undefined : row.from;
-    return describeRejection(row.rejection, from ?? idOf({ isPlanned: false, index }));
+    return describeRejection(row.rejection, idOf(row));
   };
 }
 

@@ -1,37 +1,38 @@
 import { quoteWord, UserError } from '../domain/errors.js';
+import { formatRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import type { Plan } from '../plan/format/plan-file.js';
-import type { RunDirectories } from '../plan/format/run-directories.js';
-import { readRowsOfOthers } from '../plan/reimport/rows-of-others.js';
+import { digestOfRows, type Plan } from '../plan/format/plan-file.js';
+import { fileIdsOf, type PlanAt, readNamedRows, readRowsOfOthers } from '../plan/reimport/named-rows.js';
+import { JobRows } from '../registry/job-rows.js';
 import { OwnerLookup } from '../registry/owner-lookup.js';
-import { ReceivedRows } from '../registry/received-rows.js';
-import type { OwnerSources } from '../registry/twins.js';
+import type { PastRun } from '../registry/read-runs.js';
+import type { RegistryState } from '../registry/registry-state.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import type { Files } from '../storage/files.js';
 import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
 
-type Sources = Omit<OwnerSources, 'received'>;
-type Planned = { readonly plan: Plan; readonly directory: string };
+interface Sources {
+  readonly files: Files;
+  readonly registry: RegistryState;
+  readonly history: readonly PastRun[];
+}
 
 /**
  * Refuses to begin a plan with rows of another run that are not its own: those of a plan that retries them must be claimed by it; and
  * none may have been claimed by another plan since, or be sent by now. One that was begun has them; it is refused where a receipt shows
  * that rows which it has yet to send were sent.
  */
-export async function assertOwned(
-  sources: Sources,
-  { plan, directory, directories }: Planned & { readonly directories: RunDirectories },
-): Promise<void> {
-  const { files, history } = sources;
+export async function assertOwned({ files, registry, history }: Sources, { plan, directory }: PlanAt): Promise<void> {
   const { state = 'planned' } = history.find((run) => run.plan.id === plan.id) ?? {};
   if (state === 'finished') return;
-  const received = new ReceivedRows(files, directories);
+  const others = history.filter((run) => run.plan.id !== plan.id);
+  const rows = new JobRows(files, registry, [...others, { directory, plan, state }]);
   try {
-    if (state !== 'planned') return await assertNotReceived(files, { plan, directory }, received);
-    assertClaimed(plan, sources);
-    await assertFree({ ...sources, received }, { plan, directory });
+    if (state !== 'planned') return await assertNotReceived(rows, { plan, directory });
+    assertClaimed(plan, { files, registry, history });
+    await assertFree(rows, { plan, directory });
   } finally {
-    await received.close();
+    await rows.close();
   }
 }
 
@@ -52,13 +53,12 @@ function assertClaimed(plan: Plan, { registry, history }: Sources): void {
   );
 }
 
-async function assertNotReceived(files: Files, { plan, directory }: Planned, received: ReceivedRows): Promise<void> {
-  if (!(await received.mayHave(plan.id))) return;
-  const { rows } = await readRunRows(files, { directory, plan });
+async function assertNotReceived(of: JobRows, { plan, directory }: PlanAt): Promise<void> {
+  const { rows } = await readRunRows(of.files, { directory, plan });
   let sent = 0;
-  for await (const { step, index, isPlanned } of readRowsOfOthers(files, { directory, plan })) {
-    const isOpen = isPlanned && rows.currentStatusOf(step, index) === 'open';
-    if (isOpen && (await received.has({ run: plan.id, step, index }))) sent += 1;
+  for await (const { step, index, row, id } of readRowsOfOthers(of.files, { directory, plan })) {
+    if (row.state !== 'planned' || rows.currentStatusOf(step.number, index) !== 'open') continue;
+    if ((await of.findReceived(step.kind, id, plan)) !== undefined) sent += 1;
   }
   if (sent === 0) return;
   throw new UserError(
@@ -68,24 +68,26 @@ async function assertNotReceived(files: Files, { plan, directory }: Planned, rec
   );
 }
 
-async function assertFree(sources: OwnerSources, { plan, directory }: Planned): Promise<void> {
-  const owners = new OwnerLookup(sources, { plan, directory });
+async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
+  const { plan } = run;
+  const owners = new OwnerLookup(rows, plan);
   const problems = new Map<string, { where: string; rows: number }>();
   const add = (found: string, place: string) => {
-    const { where, rows } = problems.get(found) ?? { where: place, rows: 0 };
-    problems.set(found, { where, rows: rows + 1 });
+    const { where, rows: count } = problems.get(found) ?? { where: place, rows: 0 };
+    problems.set(found, { where, rows: count + 1 });
   };
-  for await (const { where, owner } of owners.listClaimed(plan, directory))
-    add(`plan ${owner} has claimed the row from a rejections file: remove it from this one`, where);
-  for await (const row of readRowsOfOthers(sources.files, { directory, plan })) {
-    const step = { kind: row.kind, number: row.step };
-    const { refusal } = await owners.find(step, row.id);
-    const twin = row.key === undefined ? undefined : owners.refuseTwin(row.step, row.id, row.key);
-    const copy = refusal === undefined ? await owners.findCopy(plan, row) : undefined;
+  const own = await readOwnRows(rows, run, add);
+  for await (const { step, id, row, index, where } of readRowsOfOthers(rows.files, run)) {
+    // What the plan itself refused is not sent.
+    if (index === -1) continue;
+    const { refusal } = await owners.find(step, formatRowId(id));
+    const twin =
+      row.state === 'planned' ? owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? '') : undefined;
+    const copy = own.get(`${step.kind} ${rows.digestOf(id.file)} ${id.row}`);
     const found =
       reasonOf(refusal ?? twin) ??
       (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
-    if (found !== undefined) add(found, row.where);
+    if (found !== undefined) add(found, where);
   }
   if (problems.size === 0) return;
   const command = plan.retryOf === undefined ? 'volley plan` or `volley run' : 'volley retry';
@@ -95,6 +97,36 @@ async function assertFree(sources: OwnerSources, { plan, directory }: Planned): 
       return { where, message: rows === 1 ? message : `${message}; the same holds for ${rows - 1} more` };
     }),
   });
+}
+
+/**
+ * Rows that a plan would send from its own files. One that another plan has claimed, from the rejections of a draft, is a problem; of files
+ * whose rows came back too they are given, with the file.
+ */
+async function readOwnRows(
+  rows: JobRows,
+  run: PlanAt,
+  add: (found: string, where: string) => void,
+): Promise<Map<string, string>> {
+  const { plan } = run;
+  const { claims } = rows.registry;
+  const own = new Map<string, string>();
+  if (plan.retryOf !== undefined) return own;
+  for (const step of plan.steps) {
+    const { kind, inputs } = step;
+    const cameBack = new Set(inputs.flatMap(({ fedFrom = [] }) => fedFrom.map((file) => rows.digestOf(file))));
+    const isClaimed = fileIdsOf(plan, step).some((file) => claims.hasAny(kind, file, plan.id));
+    if (!isClaimed && !inputs.some((input) => cameBack.has(digestOfRows(input)))) continue;
+    for await (const { row, id } of readNamedRows(rows.files, run, step)) {
+      const input = inputs[row.file];
+      if (row.state !== 'planned' || row.from !== undefined || id === undefined || input === undefined) continue;
+      const owner = claims.listOwners(kind, id, plan).findLast((each) => each !== plan.id);
+      const found = `plan ${owner} has claimed the row from a rejections file: remove it from this one`;
+      if (owner !== undefined) add(found, `${input.file}:${row.line}`);
+      if (cameBack.has(digestOfRows(input))) own.set(`${kind} ${digestOfRows(input)} ${row.row}`, input.file);
+    }
+  }
+  return own;
 }
 
 function reasonOf(refusal: RowRefusal | undefined): string | undefined {

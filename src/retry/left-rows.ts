@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import type { Cell } from '../domain/row.js';
-import { formatRowId, type RowId, readRowId } from '../kinds/ids.js';
-import { JOURNAL_FILE, PLAN_FILE, type Plan, type PlannedStep, readPlan } from '../plan/format/plan-file.js';
+import { JOURNAL_FILE, PLAN_FILE, type Plan, readPlan } from '../plan/format/plan-file.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import { RunDirectories } from '../plan/format/run-directories.js';
 import { readRunFile } from '../plan/format/run-record.js';
-import { fileStartsOf, idStartOf, isRefusedRow, RefusedRows } from '../plan/reimport/refused-rows.js';
+import { createNaming, fileIdsOf, type PlanAt } from '../plan/reimport/named-rows.js';
 import { readRunRows } from '../report/read-run-rows.js';
 import { type ReportedRow, readReported } from '../report/step-report.js';
 import { readSummary } from '../report/write-report.js';
@@ -24,11 +23,6 @@ export interface RejectedRow {
   readonly put: string | undefined;
 }
 
-export interface PlanAt {
-  readonly directory: string;
-  readonly plan: Plan;
-}
-
 const PUT_BACK = /^The number lost its (?:\+|leading 0); it is probably (\+\d{7,15})\.$/;
 
 /**
@@ -45,8 +39,7 @@ export async function findRelated(files: Files, of: PlanAt): Promise<PlanAt[]> {
   }
   const found = new Set<PlanAt>([of]);
   for (const { plan } of found) {
-    for (const other of others)
-      if (listGivers(plan).includes(other.plan.id) || listGivers(other.plan).includes(plan.id)) found.add(other);
+    for (const other of others) if (hasRowsOf(plan, other.plan) || hasRowsOf(other.plan, plan)) found.add(other);
   }
   return [...others.filter((each) => found.has(each)).sort((one, other) => one.atMs - other.atMs), of];
 }
@@ -66,10 +59,15 @@ export async function listOthers(
   return others;
 }
 
-/** Runs of which a plan has rows. */
-function listGivers({ retryOf, steps }: Plan): string[] {
-  const givers = steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
-  return retryOf === undefined ? givers : [...givers, retryOf.run];
+function hasRowsOf(plan: Plan, other: Plan): boolean {
+  if (plan.retryOf?.run === other.id) return true;
+  const files = [...listFed(other), ...other.steps.flatMap((step) => fileIdsOf(other, step))];
+  return listFed(plan).some((file) => files.includes(file));
+}
+
+/** Files of which a plan has rows that came back. */
+function listFed({ steps }: Plan): string[] {
+  return steps.flatMap(({ inputs }) => inputs.flatMap(({ fedFrom = [] }) => fedFrom));
 }
 
 /**
@@ -81,15 +79,14 @@ export async function* readLeft(
   runs: readonly PlanAt[],
   columns: string[],
 ): AsyncGenerator<RejectedRow[]> {
-  const refused = new RefusedRows(files, runs);
   const counted: PlanAt[] = [];
   // A plan that was never sent took nothing: the last one has its rows.
   for (const run of runs)
     if (run === runs.at(-1) || (await files.stat(join(run.directory, JOURNAL_FILE))) !== undefined) counted.push(run);
-  const places = await placeReadAgain(files, counted, refused);
+  const places = await placeReadAgain(files, counted);
   for (const run of counted) {
     const [step] = run.plan.steps;
-    for await (const batch of readNamed(files, run, { refused, columns })) {
+    for await (const batch of readNamed(files, run, columns)) {
       yield batch.flatMap(({ row, output, about, name, at, spread }): RejectedRow[] => {
         if (output !== 'rejections' || (places.get(name) ?? at) !== at) return [];
         const [stage = '', field = '', code = '', reason = '', id = ''] = about;
@@ -102,15 +99,11 @@ export async function* readLeft(
 }
 
 /** Rows that were read again, by name: where they were refused last; '' for one that was taken. */
-async function placeReadAgain(
-  files: Files,
-  runs: readonly PlanAt[],
-  refused: RefusedRows,
-): Promise<Map<string, string>> {
+async function placeReadAgain(files: Files, runs: readonly PlanAt[]): Promise<Map<string, string>> {
   const places = new Map<string, string>();
   for (const run of runs) {
-    if (listGivers(run.plan).length === 0) continue;
-    for await (const batch of readNamed(files, run, { refused, columns: [] })) {
+    if (run.plan.retryOf === undefined && listFed(run.plan).length === 0) continue;
+    for await (const batch of readNamed(files, run, [])) {
       for (const { row, output, name, at } of batch)
         if (row.from !== undefined && places.get(name) !== '') places.set(name, output === 'rejections' ? at : '');
     }
@@ -127,55 +120,25 @@ interface NamedRow extends ReportedRow {
 }
 
 /** The rows of a run that were rejected, or read again, in batches. */
-async function* readNamed(
-  files: Files,
-  run: PlanAt,
-  { refused, columns }: { refused: RefusedRows; columns: string[] },
-): AsyncGenerator<NamedRow[]> {
+async function* readNamed(files: Files, run: PlanAt, columns: string[]): AsyncGenerator<NamedRow[]> {
   const { directory, plan } = run;
   const [planned] = plan.steps;
   if (planned?.files === undefined) return;
   const { rows } = await readRunRows(files, run);
-  const nameOf = nameRows(plan, planned, refused);
+  const nameOf = createNaming(plan, planned);
   for (const column of planned.columns) if (!columns.includes(column)) columns.push(column);
   const maps = planned.inputs.map(({ columnMap }) =>
     columnMap.map((index) => columns.indexOf(planned.columns[index] ?? '')),
   );
   for await (const batch of readReported(files, { plan, planned, directory, rows })) {
-    const named: NamedRow[] = [];
-    for (const each of batch) {
-      const { row } = each;
-      const naming = nameOf(each);
-      const name = typeof naming === 'object' ? await naming : naming;
-      if (name === undefined) continue;
-      named.push({
-        ...each,
-        name,
-        at: `${plan.id} ${row.file} ${row.row}`,
-        spread: () => spreadCells(row, maps[row.file] ?? [], columns.length),
-      });
-    }
-    yield named;
+    yield batch.flatMap((each): NamedRow[] => {
+      const { row, output } = each;
+      if (output !== 'rejections' && row.from === undefined) return [];
+      const at = `${plan.id} ${row.file} ${row.row}`;
+      const spread = () => spreadCells(row, maps[row.file] ?? [], columns.length);
+      return [{ ...each, name: nameOf(row), at, spread }];
+    });
   }
-}
-
-/** For each row in their order: undefined for one that was neither rejected nor read again. Only a row that was read again is waited for. */
-function nameRows(plan: Plan, step: PlannedStep, refused: RefusedRows) {
-  const starts = fileStartsOf(plan, step);
-  const ofPlanned = idStartOf({ run: plan.id, step: step.number, isPlanned: true });
-  let next = 0;
-  const nameAgain = async (id: RowId) => {
-    if (isRefusedRow(id)) await refused.loadSharing(id.run);
-    const { from, row } = refused.namesOf(id).at(-1) ?? { from: formatRowId(id), row: '' };
-    return `${from}${row}`;
-  };
-  return ({ row, output }: ReportedRow): string | undefined | Promise<string> => {
-    const index = row.state === 'planned' ? next++ : 0;
-    const id = row.from === undefined ? undefined : readRowId(row.from);
-    if (id !== undefined) return nameAgain(id);
-    if (output !== 'rejections') return undefined;
-    return row.state === 'planned' ? `${ofPlanned}${index}` : `${starts[row.file] ?? ''}${row.row}`;
-  };
 }
 
 function spreadCells({ cells }: RowLine, map: readonly number[], count: number): (Cell | null)[] {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { cellsOf } from '../domain/bytes/row-writer.js';
 import { UserError } from '../domain/errors.js';
 import { remember } from '../domain/is-object.js';
-import { isWithheld } from '../domain/row-codes.js';
+import { isLeftOutCode, isWithheld } from '../domain/row-codes.js';
 import { bindWhere, type RowFilter } from '../filter/bind-where.js';
 import { numbersOf } from '../filter/compile-country-test.js';
 import { isRowStep, type Job } from '../job/job.js';
@@ -13,18 +13,17 @@ import type { RowStatusView } from '../journal/row-status/row-status-view.js';
 import { formatRowId, planIdInstead, planIdOf } from '../kinds/ids.js';
 import { Columns } from '../normalize/columns.js';
 import { JOURNAL_FILE, type Plan, type PlannedStep, type RetryOf } from '../plan/format/plan-file.js';
-import { readLeftOutRows, readPlannedRows } from '../plan/format/planned-rows.js';
+import { countLeftOut } from '../plan/format/planned-rows.js';
 import type { RowLine } from '../plan/format/row-line.js';
 import type { RunDirectories } from '../plan/format/run-directories.js';
 import { makeRetryPlan } from '../plan/make-retry-plan.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
+import { type NamedRow, readNamedRows } from '../plan/reimport/named-rows.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
-import { listClaimsOn, rowsOf } from '../registry/claim-rows.js';
-import type { Claim } from '../registry/claims.js';
-import type { PastRun } from '../registry/read-runs.js';
-import type { ReceivedRows } from '../registry/received-rows.js';
-import type { RegistryState } from '../registry/registry-state.js';
+import { listClaimed, listFilesOf } from '../registry/claim-rows.js';
+import type { JobRows } from '../registry/job-rows.js';
 import { Twins } from '../registry/twins.js';
+import { countRetried } from '../report/row-balance.js';
 import type { Files } from '../storage/files.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
@@ -37,11 +36,9 @@ export interface RetryRequest {
   readonly plan: Plan;
   readonly lock: Lock;
   readonly directories: RunDirectories;
-  readonly registry: RegistryState;
   /** Of its job. */
-  readonly history: readonly PastRun[];
+  readonly rows: JobRows;
   readonly choice: RetryChoice;
-  readonly received: ReceivedRows;
   /** How its rows are sent; undefined: as they were planned. */
   readonly job?: Job | undefined;
 }
@@ -49,41 +46,37 @@ export interface RetryRequest {
 /** Writes the plan of some rows of a run. `anew`: its id, where it was made before. */
 export async function makePlanOf(
   ranges: readonly RowRange[],
-  { directory, plan, lock, directories, choice, received, job = plan.job, registry, history }: RetryRequest,
+  { directory, plan, lock, directories, choice, rows, job = plan.job }: RetryRequest,
   deps: Ports & { readonly plan: PlanDeps },
   anew?: string,
 ): Promise<MadePlan> {
-  const of = rowsOf(choice.only);
-  const idOf = (step: number, index: number) => ({ run: plan.id, step, ...of, index });
-  const twins = new Twins(
-    { files: deps.files, registry, history, received },
-    { id: anew, job, occurrence: plan.occurrence },
-  );
-  const chosen = new Map<number, RowRanges<true>>();
-  for (const [step, first, count] of ranges) {
-    remember(chosen, step, () => new RowRanges<true>()).add([first, count], true);
-    for (let index = first; index < first + count; index++) {
-      const gone = await twins.load(formatRowId(idOf(step, index)));
-      // Rows that were left out were compared with none.
-      if (gone !== undefined && of.isLeftOut) throw refuseGone(plan.id, gone);
-    }
+  const isOfLeftOut = isLeftOutCode(choice.only);
+  const twins = new Twins(rows, { id: anew, job, occurrence: plan.occurrence });
+  for (const file of listFilesOf(plan, rows.registry.claims)) {
+    const gone = await twins.load(file);
+    // Rows that were left out were compared with none.
+    if (gone !== undefined && isOfLeftOut) throw refuseGone(plan.id, gone);
   }
-  const read = of.isLeftOut ? readLeftOutRows : readPlannedRows;
+  const chosen = new Map<number, RowRanges<true>>();
+  for (const [step, first, count] of ranges)
+    remember(chosen, step, () => new RowRanges<true>()).add([first, count], true);
   const readChosen = async function* (planned: PlannedStep): AsyncGenerator<RowLine> {
-    for await (const { index, row } of read(deps.files, directory, planned)) {
-      if (chosen.get(planned.number)?.find(index) === undefined) continue;
-      const id = idOf(planned.number, index);
+    const { kind, number } = planned;
+    for await (const { index, row, id } of readNamedRows(deps.files, { directory, plan }, planned)) {
+      const isAsked = (row.state === 'planned') !== isOfLeftOut;
+      if (id === undefined || !isAsked || chosen.get(number)?.find(index) === undefined) continue;
       // A receipt may come after the plan had claimed it.
-      if (!(await received.has(id))) yield { ...row, from: formatRowId(id) };
+      const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });
+      if (sender === undefined) yield { ...row, from: formatRowId(id) };
     }
   };
   const identity = JSON.stringify({
     format: RETRY_ID_FORMAT,
     run: plan.id,
-    rows: `${of.isLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
+    rows: `${isOfLeftOut ? `${choice.only} ` : ''}${JSON.stringify(ranges)}`,
   });
   const head = {
-    id: planIdInstead(planIdOf(identity), (id) => registry.isAbandoned(id)),
+    id: planIdInstead(planIdOf(identity), (id) => rows.registry.isAbandoned(id)),
     occurrence: plan.occurrence,
     job: dropSample(job),
     retryOf: { run: plan.id, only: choice.only, codes: [...choice.codes] },
@@ -110,21 +103,24 @@ export async function makePlanOf(
  */
 export async function makeAnew(request: RetryRequest, deps: Ports & { readonly plan: PlanDeps }): Promise<MadePlan[]> {
   const made: MadePlan[] = [];
-  const { registry, choice } = request;
-  const claims = listClaimsOn(request, registry.claims, choice.only).filter(({ claim }) => isSameChoice(claim, choice));
-  for (const id of new Set(claims.map(({ claim }) => claim.of.plan))) {
-    if (registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
-    const own = claims.filter(({ claim }) => claim.of.plan === id);
-    const ranges = own.flatMap(({ step, claim }) => {
-      return [...claim.ranges()].map(([first, count]): RowRange => [step, first, count]);
-    });
+  const { rows, choice } = request;
+  const plans = new Map<string, RowRange[]>();
+  const state = isLeftOutCode(choice.only) ? 'left-out' : 'planned';
+  for await (const { step, index, claim } of listClaimed(deps.files, request, rows.registry.claims, state)) {
+    const { plan, retryOf } = claim;
+    const isSame = retryOf?.only === choice.only && retryOf.codes.join() === choice.codes.join();
+    if (isSame)
+      addRow(
+        remember(plans, plan, () => []),
+        step,
+        index,
+      );
+  }
+  for (const [id, ranges] of plans) {
+    if (rows.registry.isAbandoned(id) || !(await isUnbegun(request.directories.of(id), deps.files))) continue;
     made.push(await makePlanOf(ranges, request, deps, id));
   }
   return made;
-}
-
-function isSameChoice({ of: { retryOf } }: Claim, { only, codes }: RetryChoice): boolean {
-  return retryOf?.only === only && retryOf.codes.join() === codes.join();
 }
 
 /** One whose directory is gone may have been sent. One without plan.json is being replaced by a command that died. */
@@ -178,25 +174,40 @@ export interface RowsToRetry {
   readonly filtered: number;
 }
 
-/** Of the rows that the plan of a run left out: of filtered ones those that match the `where` of now. */
-export async function chooseLeftOut(
-  { directory, plan, registry, received, choice: { only }, job = plan.job }: RetryRequest,
+/**
+ * Of planned rows those that are chosen, and their run still has; of those that `where` left out those that match the one of now. None of which a
+ * receipt shows that it was sent: a person's word, or an export, may be wrong; and a listener may have died before it had joined what it took.
+ */
+export async function chooseRetried(
+  statuses: RowStatusView,
+  { directory, plan, rows, choice, job = plan.job }: RetryRequest,
   { files }: { readonly files: Files },
 ): Promise<RowsToRetry> {
+  const { only } = choice;
+  const isWanted = createChooser(statuses, choice);
+  const filters = plan.steps.map(({ number, inputs }) =>
+    inputs.map(({ columns }) => (only === 'filtered' ? bindFilter(job, number, columns) : undefined)),
+  );
+  const judge = async ({ kind, number }: PlannedStep, { row, id, index }: NamedRow) => {
+    if (id === undefined || row.state === 'rejected') return undefined;
+    if (row.state === 'planned' && !isWanted(number, index)) return undefined;
+    if (row.state === 'skipped') {
+      if (row.skip.code !== only) return undefined;
+      if (rows.registry.claims.findNext(kind, id, plan.id).next !== undefined) return 'retriedBefore';
+      if (filters[number - 1]?.[row.file]?.refuse(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
+    }
+    const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });
+    return sender === undefined ? 'chosen' : 'received';
+  };
   const ranges: RowRange[] = [];
   const counts = { filtered: 0, received: 0, retriedBefore: 0 };
-  const claims = listClaimsOn({ plan }, registry.claims, only);
   for (const planned of plan.steps) {
-    const { number: step } = planned;
-    const own = claims.filter((each) => each.step === step);
-    const filters = planned.inputs.map(({ columns }) => bindFilter(job, step, columns));
-    for await (const { index, row } of readLeftOutRows(files, directory, planned)) {
-      if (row.skip.code !== only) continue;
-      const refusal = only === 'filtered' ? filters[row.file]?.refuse(cellsOf(row.cells)) : undefined;
-      if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;
-      else if (refusal?.kind === 'skipped') counts.filtered += 1;
-      else if (await received.has({ run: plan.id, step, isLeftOut: true, index })) counts.received += 1;
-      else addRow(ranges, step, index);
+    if (!isLeftOutCode(only)) counts.retriedBefore += countRetried(statuses.state.step(planned.number));
+    if ((isLeftOutCode(only) ? countLeftOut(planned) : planned.counts.planned) === 0) continue;
+    for await (const named of readNamedRows(files, { directory, plan }, planned)) {
+      const found = await judge(planned, named);
+      if (found === 'chosen') addRow(ranges, planned.number, named.index);
+      else if (found !== undefined) counts[found] += 1;
     }
   }
   return { ranges, ...counts };

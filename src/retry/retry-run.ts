@@ -2,33 +2,21 @@ import { dirname } from 'node:path';
 import { UserError } from '../domain/errors.js';
 import { isLeftOutCode } from '../domain/row-codes.js';
 import type { Job } from '../job/job.js';
-import { type JournalEntry, PERSON, type RowRange } from '../journal/entry-format.js';
-import { addRow } from '../journal/row-status/row-ranges.js';
-import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import { type JournalEntry, PERSON } from '../journal/entry-format.js';
 import type { PlanDeps } from '../plan/plan-deps.js';
 import type { MadePlan } from '../plan/write-new-plan.js';
 import { appendToRun } from '../registry/append-to-run.js';
 import { noteClaims } from '../registry/claim-rows.js';
-import { readHistory } from '../registry/read-runs.js';
-import { ReceivedRows } from '../registry/received-rows.js';
+import { JobRows } from '../registry/job-rows.js';
+import { type PastRun, readHistory } from '../registry/read-runs.js';
 import type { OwnedRun } from '../registry/registry.js';
 import { type RunRows, readRunRows } from '../report/read-run-rows.js';
-import { countRetried } from '../report/row-balance.js';
 import { giveUp, listUnsent } from '../run/give-up.js';
 import { assertRestIsFree } from '../run/waiting-stage.js';
 import type { Lock } from '../storage/lock.js';
 import type { Ports } from '../storage/lock-file.js';
 import { assertLineIsThere, assertNotSentAgain } from './claiming-plan.js';
-import {
-  chooseLeftOut,
-  createChooser,
-  GAVE_UP,
-  makeAnew,
-  makePlanOf,
-  type RetryChoice,
-  type RetryRequest,
-  type RowsToRetry,
-} from './retry-plan.js';
+import { chooseRetried, GAVE_UP, makeAnew, makePlanOf, type RetryChoice, type RowsToRetry } from './retry-plan.js';
 
 export interface RetryEnd {
   /** Undefined where no row was chosen. */
@@ -65,16 +53,18 @@ export async function retryRun(
   choice: RetryChoice & { person: string },
   deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
-  const received = new ReceivedRows(deps.files, run.registry.directories);
+  const { state } = run.registry;
+  const history = await readHistory(deps.files, dirname(run.directory), state);
+  const rows = new JobRows(deps.files, state, history);
   try {
-    return await retryRows({ ...run, received }, choice, deps);
+    return await retryRows({ ...run, history, of: rows }, choice, deps);
   } finally {
-    await received.close();
+    await rows.close();
   }
 }
 
 async function retryRows(
-  { directory, plan, lock, registry, received, job }: RetriedRun & { received: ReceivedRows },
+  { directory, plan, lock, registry, history, of, job }: RetriedRun & { history: readonly PastRun[]; of: JobRows },
   { person, ...choice }: RetryChoice & { person: string },
   deps: Ports & { readonly plan: PlanDeps },
 ): Promise<RetryEnd> {
@@ -94,7 +84,6 @@ async function retryRows(
   }
   if (choice.only === 'unprocessed' && !registry.state.isAbandoned(plan.id))
     assertRestIsFree({ directory, plan }, state);
-  const history = await readHistory(files, dirname(directory), registry.state);
   assertLineIsThere(plan, history, `retry rows of ${directory}`);
   if (choice.only === 'not-sent' && state.takenBackAt !== undefined)
     assertNotSentAgain(registry.state, { plan, sinceMs: state.takenBackAt, doing: `retry rows of run ${plan.id}` });
@@ -103,9 +92,9 @@ async function retryRows(
     inDoubt: rows.countInDoubt(),
     underWay: countInFlight(run),
   };
-  const request = { directory, plan, lock, directories, registry: registry.state, history, choice, received, job };
+  const request = { directory, plan, lock, directories, rows: of, choice, job };
   const isLeftOut = isLeftOutCode(choice.only);
-  const { ranges, ...counts } = isLeftOut ? await chooseLeftOut(request, deps) : await choosePlanned(rows, request);
+  const { ranges, ...counts } = await chooseRetried(rows, request, deps);
   const told = { left: { ...left, ...counts }, codes: isLeftOut ? {} : Object.fromEntries(rows.countRejected()) };
   const isGivingUp = choice.only === 'unprocessed';
   if (ranges.length === 0) {
@@ -115,29 +104,9 @@ async function retryRows(
   }
   const made = await makePlanOf(ranges, request, deps);
   const given = isGivingUp ? await giveUpAll(run, lock, deps) : run;
-  await registry.claimRetried(made.plan, { source: plan, ranges, by: `${PERSON} ${person}` });
+  await registry.claim(made, `${PERSON} ${person}`);
   await noteClaims(given, claims, lock, deps);
   return { made, anew: [], ...told };
-}
-
-/**
- * Of the rows that a run had planned: none that is held to be not sent where a receipt shows that it was. A person's word, or an export, may be
- * wrong; and a listener may have died before it had joined what it took.
- */
-async function choosePlanned(rows: RowStatusView, { plan, choice, received }: RetryRequest): Promise<RowsToRetry> {
-  const isWanted = createChooser(rows, choice);
-  const mayBeSent = await received.mayHave(plan.id);
-  const ranges: RowRange[] = [];
-  let sent = 0;
-  for (const { number: step, counts } of plan.steps) {
-    for (let index = 0; index < counts.planned; index++) {
-      if (!isWanted(step, index)) continue;
-      if (mayBeSent && (await received.has({ run: plan.id, step, index }))) sent += 1;
-      else addRow(ranges, step, index);
-    }
-  }
-  const retriedBefore = plan.steps.reduce((sum, { number }) => sum + countRetried(rows.state.step(number)), 0);
-  return { ranges, received: sent, retriedBefore, filtered: 0 };
 }
 
 /** Rows of requests without an outcome: only when the run goes on, it is known whether they were processed. */

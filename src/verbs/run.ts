@@ -118,7 +118,7 @@ async function sendAll(job: Job, flags: JobFlags, context: Context): Promise<Don
       throw error;
     }
     await confirmSending(context, { ...made, settings: job }, flags);
-    await registry.claimReimported(made, history);
+    await registry.claim(made);
     summaries.push(await sending.send(made.directory, made.plan, job));
     return leftOut;
   };

@@ -204,7 +204,7 @@ describe.concurrent('a row that a draft refused, of a file that a run read in an
     workspace.change(IN_SINGAPORE);
     expect((await workspace.run()).summary.balance).toMatchObject({ accepted: 4 });
     workspace.write('in/b.csv', fix(numberOf(19)));
-    expect((await workspace.run()).summary.steps[0]?.skips).toEqual({ retried: 1 });
+    expect((await workspace.run()).summary.steps[0]?.rejections).toEqual({ 'bad-id': 1 });
     expect(await workspace.destinations()).toEqual([...numbersOf(3), numberOf(9)]);
   });
 

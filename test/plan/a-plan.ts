@@ -36,8 +36,8 @@ import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 
 /** No other plan has a row. */
 export const NO_OWNERS: RowOwners = {
-  hasRead: () => false,
-  find: async (_step, name) => ({ name, place: undefined, refusal: undefined }),
+  findDigest: () => undefined,
+  find: async () => ({ place: undefined, refusal: undefined }),
   refuseTwin: () => undefined,
 };
 

@@ -184,8 +184,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a filtered row is given to every plan that asks',
     file: 'src/retry/retry-plan.ts',
-    find: '      if (own.some(({ claim }) => claim.has(index))) counts.retriedBefore += 1;\n      else if',
-    replace: '      if',
+    find: '      if (rows.registry.claims.findNext(kind, id, plan.id).next !== undefined) return',
+    replace: '      if (rows === undefined) return',
     tests: ['test/e2e/filtered-rows.long.test.ts'],
     title:
       'retry --only filtered takes rows that its plan refuses with them, so that their fixed rejections are sent once',
@@ -210,8 +210,8 @@ export const REGISTRY_BUGS: readonly PlantedBug[] = [
   {
     name: 'a draft is not asked again for the numbers that others have by now',
     file: 'src/retry/assert-owned.ts',
-    find: '    const twin = row.key === undefined ? undefined',
-    replace: '    const twin = row.key !== null ? undefined',
+    find: "    const twin =\n      row.state === 'planned' ?",
+    replace: '    const twin =\n      row.state === undefined ?',
     tests: ['test/e2e/re-imported.test.ts'],
     title:
       'two rows of a file that have one number get one message where the second has a plan that is not sent yet: it is refused once the first has one',

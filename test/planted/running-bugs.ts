@@ -256,14 +256,14 @@ export const RUNNING_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'what was taken back is not retried once a receipt says that it was queued',
-    file: 'src/registry/received-rows.ts',
-    find: "decision === undefined && (await readRows()).codeOf(step, index) !== 'cancelled'",
-    replace: 'decision === undefined && readRows !== undefined',
+    file: 'src/registry/job-rows.ts',
+    find: "codeOf(step.number, Number(state)) !== 'cancelled'",
+    replace: "codeOf(step.number, Number(state)) !== ''",
     tests: ['test/retry/retry-cancelled.test.ts'],
   },
   {
     name: 'what was taken back is retried though a receipt says that it was sent',
-    file: 'src/registry/received-rows.ts',
+    file: 'src/registry/job-rows.ts',
     find: "if (decision === 'sent' || decision === 'contradiction') return true;",
     replace: "if (decision === 'contradiction') return true;",
     tests: ['test/retry/retry-cancelled.test.ts'],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { sealJson } from '../../src/plan/format/sealed-json.js';
 import type { Registry } from '../../src/registry/registry.js';
+import { aJob } from '../plan/a-plan.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
 import { aLock, begun, claimsOf, documentOf, JOB, MISMATCH, open, PATH } from './open-memory.js';
 
@@ -69,7 +70,7 @@ describe('what plans have claimed', () => {
     const late = { ...claimsOf('late'), rows: claimsOf('p').rows, at: 9 };
     disk.write(`${JOB}/claims/late-0123456789ab.json`, sealJson(late));
     const ownerIn = ({ state }: Registry) =>
-      state.claims.ownerOf('sms', [{ from: 'p-source-1-', row: 1 }], { account: 'acme', occurrence: '' });
+      state.claims.listOwners('sms', { file: 'p-source-1-', row: 1 }, { job: aJob(), occurrence: '' }).at(-1);
     const registry = await open(disk);
     expect(ownerIn(registry)).toBe('p');
     await registry.note('q', { begun });

@@ -1,3 +1,4 @@
+import { accountOfKind } from '../../src/plan/format/account-of.js';
 import type { RunBegun } from '../../src/plan/format/run-record.js';
 import { readSealed } from '../../src/plan/format/sealed-json.js';
 import type { PlanClaims } from '../../src/registry/claims.js';
@@ -5,6 +6,7 @@ import type { MemoryDocument } from '../../src/registry/memory-file.js';
 import { openRegistry } from '../../src/registry/open-registry.js';
 import type { Files } from '../../src/storage/files.js';
 import type { Lock } from '../../src/storage/lock.js';
+import { aJob } from '../plan/a-plan.js';
 import { FakeClock } from '../run/fake-clock.js';
 import type { MemoryDisk } from '../storage/a-memory-disk.js';
 
@@ -40,6 +42,6 @@ export const MISMATCH = { code: 'registry-mismatch' };
 export const begun: RunBegun = { at: 1, name: 'p', planSha256: '', occurrence: '', retryOf: 'other', files: [] };
 
 export function claimsOf(plan: string): PlanClaims {
-  const rows = [{ kind: 'sms', account: 'acme', from: `${plan}-source-1-`, rows: '0,3' }];
+  const rows = [{ kind: 'sms', account: accountOfKind(aJob(), 'sms'), from: `${plan}-source-1-`, rows: '0,3' }];
   return { at: 1, plan, by: 're-import', occurrence: '', retryOf: null, count: 3, rows };
 }

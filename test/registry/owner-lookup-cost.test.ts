@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { formatRowId } from '../../src/kinds/ids.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
 import { sha256Of } from '../../src/plan/format/sealed-json.js';
+import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
+import { JobRows } from '../../src/registry/job-rows.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
-import type { ReceivedRows } from '../../src/registry/received-rows.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { aRowLine } from '../plan/a-row-line.js';
 import { aMemoryDisk } from '../storage/a-memory-disk.js';
@@ -42,12 +43,12 @@ async function countLooks(runs: number, { isSameFile }: { isSameFile: boolean })
     };
     return { directory, plan: plan as unknown as Plan, state: 'finished' };
   });
-  const received = { has: async () => false } as unknown as ReceivedRows;
-  const sources = { files: aMemoryDisk(content).files, registry: new RegistryState(), history, received };
+  const rows = new JobRows(aMemoryDisk(content).files, new RegistryState(), history);
   const plan = { id: nameOf(99), occurrence: '', job, steps: [] } as unknown as Plan;
-  const owners = new OwnerLookup(sources, { plan });
-  for (let index = 0; index < ROWS; index++) {
-    const id = formatRowId({ run: nameOf(0), step: 1, isPlanned: false, index });
+  const owners = new OwnerLookup(rows, plan);
+  const [file = ''] = fileIdsOf(history[0]!.plan, history[0]!.plan.steps[0]!);
+  for (let row = 1; row <= ROWS; row++) {
+    const id = formatRowId({ file, row });
     expect((await owners.find({ kind: 'sms', number: 1 }, id)).refusal).toBeUndefined();
   }
   return looks;

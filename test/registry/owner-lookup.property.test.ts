@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatRowId } from '../../src/kinds/ids.js';
+import { formatRowId, readRowId } from '../../src/kinds/ids.js';
 import { accountOfKind } from '../../src/plan/format/account-of.js';
 import { type Plan, rowsFile } from '../../src/plan/format/plan-file.js';
-import { describeReimport } from '../../src/registry/claim-rows.js';
+import { isSameOccurrence } from '../../src/plan/occurrence.js';
+import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
+import { describeClaims } from '../../src/registry/claim-rows.js';
+import { JobRows } from '../../src/registry/job-rows.js';
 import { OwnerLookup } from '../../src/registry/owner-lookup.js';
 import type { PastRun } from '../../src/registry/read-runs.js';
-import type { ReceivedRows } from '../../src/registry/received-rows.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { runsOf } from '../one-in.js';
 import { aRowLine } from '../plan/a-row-line.js';
 import { aMemoryDisk, type MemoryDisk } from '../storage/a-memory-disk.js';
-import { ClaimsInPlans } from './claims-in-plans.js';
 
 const kind = fc.constantFrom('sms', 'contacts');
 const occurrence = fc.constantFrom('', '', '2026-11-21', 'again-2');
@@ -24,8 +25,8 @@ const service = fc.record({
 });
 /** Of files the rows: two have the same in other encodings, and one was re-imported. */
 const ROWS: Readonly<Record<string, string | undefined>> = { c1: 'r1', c2: 'r2', c3: undefined, c4: 'r1' };
-/** Of a run by its number, and of a step by its number, from 0. */
-const anId = fc.record({ run: fc.nat(2), step: fc.nat(1), isPlanned: fc.boolean(), index: fc.nat(3) });
+/** A row by a run that read its file: by its number, a step by its number, and a row of the step, from 0. */
+const anId = fc.record({ run: fc.nat(2), step: fc.nat(1), index: fc.nat(3) });
 const aRow = fc.record({
   state: fc.constantFrom<'p' | 'r' | 's'>('p', 'p', 'r', 's'),
   from: fc.option(anId, { nil: undefined, freq: 2 }),
@@ -43,33 +44,38 @@ const aRun = fc.record({
   state: fc.constantFrom<PastRun['state']>('planned', 'unfinished', 'finished', 'finished'),
   occurrence,
   service,
-  retries: fc.option(fc.nat(5), { nil: undefined, freq: 1 }),
+  retries: fc.option(fc.nat(2), { nil: undefined, freq: 1 }),
   steps: fc.array(aStep, { minLength: 1, maxLength: 2 }),
 });
 type ARun = typeof aRun extends fc.Arbitrary<infer T> ? T : never;
 type AnId = typeof anId extends fc.Arbitrary<infer T> ? T : never;
 
 const nameOf = (run: number) => `r0000000000${run}`;
-const idOf = ({ run, step, isPlanned, index }: AnId) =>
-  formatRowId({ run: nameOf(run), step: step + 1, isPlanned, index });
+/** The id of a row; undefined where the run has no such step, or file. */
+function idOf(history: readonly PastRun[], { run, step, index }: AnId): string | undefined {
+  const plan = history[run]?.plan;
+  const planned = plan?.steps[step];
+  const file = plan && planned && fileIdsOf(plan, planned)[index >> 1];
+  return file && formatRowId({ file, row: (index & 1) + 1 });
+}
 
 /** The plan of a run, as far as it is looked at here, with its rows on the disk: two of each file. A row has an id of a run before it. */
-function writeRun(content: Record<string, string>, { steps, state, retries, ...run }: ARun, number: number): PastRun {
+function writeRun(
+  content: Record<string, string>,
+  { steps, state, retries, ...run }: ARun,
+  history: readonly PastRun[],
+): PastRun {
+  const number = history.length;
   const id = nameOf(number);
   const directory = `/out/sale/${id}`;
-  const ofWhom = (from: AnId | undefined) => {
-    if (from === undefined || from.run >= number) return undefined;
-    if (retries === undefined) return from;
-    return from.run === retries && from.isPlanned ? from : undefined;
-  };
   const planned = steps.map((step, index) => {
     const rows = step.rows.slice(0, step.inputs.length * 2).map((row) => {
-      return { ...row, from: row.state === 's' ? undefined : ofWhom(row.from) };
+      return { ...row, from: row.state === 's' ? undefined : fromOf(history, number, { retries, from: row.from }) };
     });
     const count = (letter: string) => rows.filter((row) => row.state === letter).length;
     const at = { number: index + 1, kind: step.kind };
     const lines = rows.map(({ state: letter, from }, row) => {
-      const about = { file: row >> 1, line: row + 2, row: (row & 1) + 1, from: from && idOf(from), cells: ['x'] };
+      const about = { file: row >> 1, line: row + 2, row: (row & 1) + 1, from, cells: ['x'] };
       if (letter === 'p') return aRowLine({ ...about, state: 'planned', request: 1, facts: ['1'] });
       const rejection = { stage: 'read', field: '', code: 'bad-number', reason: 'r' } as const;
       if (letter === 'r') return aRowLine({ ...about, state: 'rejected', rejection });
@@ -81,7 +87,7 @@ function writeRun(content: Record<string, string>, { steps, state, retries, ...r
     const inputs = step.inputs.map((contentSha256, file) => {
       const fedFrom = rows
         .filter((_, row) => row >> 1 === file)
-        .flatMap(({ from }) => (from ? [nameOf(from.run)] : []));
+        .flatMap(({ from }) => readRowId(from ?? '')?.file ?? []);
       const rowsSha256 = ROWS[contentSha256];
       return { file: contentSha256, contentSha256, rowsSha256, rows: 2, ...(fedFrom.length === 0 ? {} : { fedFrom }) };
     });
@@ -113,8 +119,8 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
   for (const run of history) {
     const { id, steps, job, occurrence, retryOf } = run.plan;
     if (run.state === 'planned' && retryOf === undefined) continue;
-    const about = { claims: registry.claims, history, at: 0 };
-    for (const entry of await describeReimport(disk.files, run, about)) registry.claims.add(entry);
+    const about = { claims: registry.claims, at: 0 };
+    for (const entry of await describeClaims(disk.files, run, about)) registry.claims.add(entry);
     if (run.state === 'planned') continue;
     const begun = {
       ...{ at: 0, name: id, planSha256: '', occurrence, retryOf: retryOf?.run ?? null },
@@ -134,35 +140,89 @@ async function registryOf(disk: MemoryDisk, history: readonly PastRun[]): Promis
   return registry;
 }
 
-const received = { has: async () => false } as unknown as ReceivedRows;
+/** What each plan did with a row, by a look at all of them: the kind of its step, and its letter; the rows that it has from others are claimed. */
+function listStates(runs: readonly ARun[], history: readonly PastRun[], id: string) {
+  return history.flatMap(({ plan, state }, number) =>
+    plan.steps.map((step, at) => {
+      const files = fileIdsOf(plan, step);
+      const letters = (runs[number]?.steps[at]?.rows ?? []).slice(0, files.length * 2).map((row, index) => {
+        const from =
+          row.state === 's' ? undefined : fromOf(history, number, { retries: runs[number]?.retries, from: row.from });
+        const own = formatRowId({ file: files[index >> 1] ?? '', row: (index & 1) + 1 });
+        return (from ?? own) === id ? { letter: row.state, isFrom: from !== undefined } : undefined;
+      });
+      const found = letters.filter((each) => each !== undefined);
+      const letter = found.some((each) => each.letter === 'p') ? 'p' : found.at(-1)?.letter;
+      const isClaim = found.some((each) => each.isFrom && (each.letter === 'p' || plan.retryOf !== undefined));
+      return { plan, state, kind: step.kind, files: plan.retryOf === undefined ? files : [], letter, isClaim };
+    }),
+  );
+}
 
-test('the memory answers who has a row as a look at every plan of the job does, and still does so when plans are gone', async () => {
-  const asked = fc.record({ kind, occurrence, service, id: anId, pick: fc.nat(50), isGone: fc.boolean() });
-  let kept = 0;
+/** A plan has rows of plans before it; one that retries another those of that one. */
+function fromOf(
+  history: readonly PastRun[],
+  number: number,
+  { retries = number, from }: { retries: number | undefined; from: AnId | undefined },
+): string | undefined {
+  if (from === undefined) return undefined;
+  const row = retries < number ? { ...from, run: retries } : from;
+  return row.run < number ? idOf(history, row) : undefined;
+}
+
+test('who has a row is who has it by a look at every plan of the job, and it stays so when plans are gone', async () => {
+  // As one of the runs, and of the rows that this has from others.
+  const asked = fc.record({ like: fc.nat(5), id: anId, pick: fc.nat(50), isGone: fc.boolean() });
+  const seen = { kept: 0, claimed: 0, taken: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(aRun, { minLength: 4, maxLength: 6 }), asked, async (runs, ask) => {
       const content: Record<string, string> = {};
-      const history = runs.map((run, number) => writeRun(content, run, number));
+      const history: PastRun[] = [];
+      for (const run of runs) history.push(writeRun(content, run, history));
       const disk = aMemoryDisk(content);
       const registry = await registryOf(disk, history);
-      const job = { service: ask.service, steps: [] };
-      const plan = { id: 'r00000000009', occurrence: ask.occurrence, job } as unknown as Plan;
-      const fed = runs.flatMap(({ steps }) => steps.flatMap(({ rows }) => rows.flatMap(({ from }) => from ?? [])));
-      const of = fed[ask.pick % (fed.length + 1)] ?? ask.id;
-      const [step, id] = [{ kind: ask.kind, number: of.step + 1 }, idOf(of)];
-      const known = await (await new ClaimsInPlans(disk.files, { history, plan }).read()).planOf(ask.kind, id);
-      const sources = { files: disk.files, registry, received };
-      const { refusal } = await new OwnerLookup({ ...sources, history }, { plan }).find(step, id);
-      const owner = /^Claimed by plan (\S+),/.exec(refusal?.kind === 'skipped' ? refusal.skip.reason : '')?.[1];
-      expect(owner === undefined).toBe(known === undefined);
-      if (known === undefined) return;
-      const isGone = ask.isGone && nameOf(of.run) !== owner;
-      const left = history.filter((run) => !isGone || run.plan.id !== owner);
-      const after = await new OwnerLookup({ ...sources, history: left }, { plan }).find(step, id);
-      expect(after.refusal).toBeDefined();
-      if (isGone) kept += 1;
+      const like = runs[ask.like % runs.length]!;
+      const { occurrence, service } = like;
+      const [{ kind, rows }] = like.steps as [typeof aStep extends fc.Arbitrary<infer T> ? T : never];
+      const plan = { id: 'r00000000009', occurrence, job: { service, steps: [] } } as unknown as Plan;
+      const number = ask.like % runs.length;
+      const fed = rows.flatMap(({ from }) => fromOf(history, number, { retries: like.retries, from }) ?? []);
+      const id = fed[ask.pick % (fed.length + 1)] ?? idOf(history, ask.id);
+      if (id === undefined) return;
+      const { file = '' } = readRowId(id) ?? {};
+      const step = { kind, number: ask.id.step + 1 };
+      const find = async (left: readonly PastRun[]) =>
+        (await new OwnerLookup(new JobRows(disk.files, registry, left), plan).find(step, id)).refusal;
+
+      const refusal = await find(history);
+
+      const states = listStates(runs, history, id);
+      const isOfAccount = (of: Plan, kind: string) => accountOfKind(of.job, kind) === accountOfKind(plan.job, kind);
+      const claims = states.filter((each) => {
+        const isBegun = each.state !== 'planned' || each.plan.retryOf !== undefined;
+        const isOfTime = occurrence === '' || isSameOccurrence(each.plan.occurrence, occurrence);
+        return isBegun && isOfTime && each.isClaim && each.kind === kind && isOfAccount(each.plan, kind);
+      });
+      const owner = claims.at(-1)?.plan.id;
+      const own = states.filter((each) => each.plan.id === owner && each.kind === kind && each.letter !== undefined);
+      const takers = states.filter(
+        (each) => each.state !== 'planned' && each.files.includes(file) && isOfAccount(each.plan, each.kind),
+      );
+      if (owner !== undefined) {
+        const isFree = own.every(({ letter, state }) => letter === 'r' && state !== 'planned');
+        expect(refusal === undefined).toBe(isFree);
+        if (!isFree) expect(JSON.stringify(refusal)).toContain(owner);
+        seen.claimed += 1;
+      } else if (takers.some(({ letter }) => letter !== 'r' && letter !== undefined)) {
+        expect(refusal).toBeDefined();
+        seen.taken += 1;
+      }
+      const who = owner ?? takers.at(-1)?.plan.id;
+      if (!ask.isGone || who === undefined) return;
+      expect(await find(history.filter((run) => run.plan.id !== who))).toBeDefined();
+      seen.kept += 1;
     }),
     { numRuns: runsOf(1500) },
   );
-  expect(kept).toBeGreaterThan(0);
+  expect(Math.min(...Object.values(seen)), JSON.stringify(seen)).toBeGreaterThan(0);
 });

@@ -84,7 +84,7 @@ describe('a workbook', () => {
 
 describe('rejections that are read again', () => {
   const place = { line: 3, row: 2 };
-  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789ab-1-r0'];
+  const about = ['normalize', 'mobile', 'empty', 'The cell is empty, "really".', '0123456789abcdefghjk-1'];
   const write = async (form: OutputForm, columns: string[], rows: (string | undefined)[][]) => {
     const lines = createLineFormat(form, outputColumns('rejections', [], columns).columns);
     const written = rows.map((cells) =>

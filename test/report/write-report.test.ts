@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { InternalError } from '../../src/domain/errors.js';
 import { JOURNAL_VERSION } from '../../src/journal/entry-format.js';
 import { PLAN_FORMAT } from '../../src/plan/format/plan-file.js';
+import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { MEMORY_FORMAT } from '../../src/registry/memory-file.js';
 import {
   aContactsStep,
@@ -61,13 +62,14 @@ describe('outputs of a step', () => {
     const made = await oneOfEach();
     const summary = await reportOf(made);
     const id = (row: number) => `${made.plan.id}-1-${row}`;
+    const rowId = (row: number) => `${fileIdsOf(made.plan, made.step)[0]}-${row}`;
     const place = (row: number) => `1,people.csv,${row + 1},${row}`;
     expect(outputsOf(made)).toEqual({
       results: [`${place(1)},QUEUED,u-${id(0)},${id(0)},b,${aNumber(0)},1,SMS is accepted,${aNumber(0)},"n, 0"`],
       rejections: [
         expect.stringMatching(new RegExp(`^nope,"n, 1",${place(2)},normalize,mobile,not-a-number,`)),
-        `${aNumber(3)},"n, 3",${place(4)},send,,REJECTED,Text value is missing,${id(1)}`,
-        `${aNumber(5)},"n, 5",${place(6)},send,,1002,Invalid MSISDN,${id(3)}`,
+        `${aNumber(3)},"n, 3",${place(4)},send,,REJECTED,Text value is missing,${rowId(4)}`,
+        `${aNumber(5)},"n, 5",${place(6)},send,,1002,Invalid MSISDN,${rowId(6)}`,
       ],
       skipped: [expect.stringMatching(new RegExp(`^\\${aNumber(0)},"n, 2",${place(3)},duplicate,`))],
       'in-doubt': [

@@ -77,9 +77,9 @@ export async function planIn(of: MadePlan, directory: string): Promise<MadePlan>
 export async function applyRetry(made: MadePlan, options: Partial<RunOptions> = {}) {
   const jobDirectory = dirname(made.directory);
   const { files } = made.disk;
-  await withRegistry(made, async ({ state: registry, directories }) => {
+  await withRegistry(made, async ({ state: registry }) => {
     const history = await readHistory(files, jobDirectory, registry);
-    await assertOwned({ files, registry, history }, { ...made, directories });
+    await assertOwned({ files, registry, history }, made);
   });
   return aRun({ ...options, made });
 }

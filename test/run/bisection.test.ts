@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { aCsvOf, aFolder, anSmsStep, aPlan, linesOf, someLimits } from '../plan/a-plan.js';
 import { aRun, aScriptedService, duplicatesAmong, reportOf, response } from './a-run.js';
 
@@ -30,7 +31,7 @@ describe('a batch that is refused as a whole', () => {
       expect(rejected).toEqual(
         bad.map(
           (row) =>
-            `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN,${made.plan.id}-1-${row}`,
+            `+6590${String(row).padStart(6, '0')},n${row},1,people.csv,${row + 2},${row + 1},send,,1002,Invalid MSISDN,${fileIdsOf(made.plan, made.step)[0]}-${row + 1}`,
         ),
       );
       const ids = service.sent.map(({ clientBatchId }) => clientBatchId);

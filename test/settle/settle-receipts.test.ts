@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fileIdsOf } from '../../src/plan/reimport/named-rows.js';
 import { readHistory } from '../../src/registry/read-runs.js';
 import { RegistryState } from '../../src/registry/registry-state.js';
 import { StopSwitch } from '../../src/run/stop.js';
@@ -41,7 +42,7 @@ describe('rows in doubt with a receipt', () => {
       `1,people.csv,4,3,RECEIPT,m-2,${made.plan.id}-1-2,,${aNumber(2)},1,Delivery receipt: undelivered,${aNumber(2)},n2`,
     );
     expect(outputOf(made, 'rejections')).toEqual([
-      `${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content,${made.plan.id}-1-3`,
+      `${aNumber(3)},n3,1,people.csv,5,4,send,,14,Spam content,${fileIdsOf(made.plan, made.step)[0]}-4`,
     ]);
   });
 

@@ -157,8 +157,17 @@ export class Walk {
     // A wrong id of a run that is deleted later is known to no one: the reference asks for neither.
     const mayBeForged = !this.runs.isClaimant(run);
     const results = mayBeForged ? this.runs.readOutput(run, 'results') : [];
-    const acceptedIds = results.map(({ _clientMessageId: id = '' }) => id);
-    const table = fixRejections(this.runs.readOutput(run, 'rejections'), acceptedIds, random);
+    const rejections = this.runs.readOutput(run, 'rejections');
+    // The id of a row ends with its number in the file.
+    const files = new Map(
+      rejections.flatMap(({ _file: file = '', _row: row = '', _rowId: id = '' }) =>
+        id.endsWith(`-${row}`) ? [[file, id.slice(0, -row.length)] as const] : [],
+      ),
+    );
+    const acceptedIds = results.flatMap(({ _file: file = '', _row: row = '' }) =>
+      files.has(file) ? `${files.get(file)}${row}` : [],
+    );
+    const table = fixRejections(rejections, acceptedIds, random);
     if (table === undefined) return;
     if (!this.runs.isBegun(run)) this.counts.drafts += 1;
     this.#inputs.add(table);

@@ -164,7 +164,7 @@ export interface PlannedInput {
   readonly columnMap: readonly number[];
   readonly rows: number;
   readonly notices: readonly string[];
-  /** Runs whose rejected rows it holds, by the ids of their plans; absent where it holds none. */
+  /** Files whose rejected rows it holds, by their ids (reimport/named-rows.ts); absent where it holds none. */
   readonly fedFrom?: readonly string[];
 }
 

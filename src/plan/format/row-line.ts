@@ -12,7 +12,7 @@ export type RowHead = {
   readonly file: number;
   readonly line: number;
   readonly row: number;
-  /** Its id in the run that it was re-imported from. */
+  /** Its id, where another plan had it before. */
   readonly from?: string | undefined;
 } & (
   | {

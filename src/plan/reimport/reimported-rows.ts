@@ -1,16 +1,15 @@
 import { remember } from '../../domain/is-object.js';
 import type { InputFile } from '../../input/inputs.js';
 import type { RecordReader } from '../../input/record-reader.js';
-import { readRowId } from '../../kinds/ids.js';
+import { atAnyTime, formatRowId, OF_A_TEST, readRowId } from '../../kinds/ids.js';
 import type { RowRefusal } from '../../kinds/step-kind.js';
 import type { DigestedInput } from '../plan-deps.js';
 import { ProblemList } from '../problems.js';
-import type { FilePlace } from './refused-rows.js';
 
 /** Knows who owns the rows of a job's runs (registry/owner-lookup.ts). */
 export interface RowOwners {
-  /** Whether a plan read a file for a step of the kind: then rows of it may come back. */
-  hasRead(kind: string, contentSha256: string): boolean;
+  /** By the content of a file that a plan read for a step of the kind: the digest of its rows. Rows of no other come back. */
+  findDigest(kind: string, contentSha256: string): string | undefined;
   /** For a step that would send the row. */
   find(step: { readonly kind: string; readonly number: number }, id: string): Promise<FoundRow>;
   /** Why a row that was found is not sent, by the first of its facts: other rows of its files have the same. */
@@ -18,10 +17,8 @@ export interface RowOwners {
 }
 
 export interface FoundRow {
-  /** The same for all ids of a row. */
-  readonly name: string;
-  /** Of a row that a step of the same number refused: where it stands. */
-  readonly place: FilePlace | undefined;
+  /** Of a row of a file that a step of the same number read: the digest of its rows, and its number there. */
+  readonly place: { readonly digest: string; readonly row: number } | undefined;
   /** Undefined where the step may send it. */
   readonly refusal: RowRefusal | undefined;
 }
@@ -34,15 +31,17 @@ export class ReimportedRows {
   readonly #step: { readonly kind: string; readonly number: number };
   readonly #owners: RowOwners;
   readonly #describeRow: (ordinal: number) => string;
-  /** By name, the rows of the step itself: planned, or left out by its `where`. */
+  /** By `nameOf`, the rows of the step itself: planned, or left out by its `where`. */
   readonly #taken = new Map<string, number>();
-  /** By name: the last file of the step that has the row. */
+  /** By `nameOf`: the last file of the step that has the row. */
   readonly #lastIn = new Map<string, number>();
-  /** By the content of a file: its rows that come back, and the file in which they do. */
+  /** Of its files, by their content: the digest of their rows. */
+  readonly #digests = new Map<string, string>();
+  /** By that digest: rows that come back, and the file in which they do. */
   readonly #cameBack = new Map<string, Map<number, string>>();
   /** By id, those of a block. */
   #found = new Map<string, FoundRow>();
-  #fileRuns = new Set<string>();
+  #files = new Set<string>();
 
   constructor(
     step: { kind: string; number: number },
@@ -60,7 +59,11 @@ export class ReimportedRows {
     open: (file: InputFile) => RecordReader,
     assertNotInterrupted: () => void,
   ): Promise<void> {
-    if (!inputs.some(({ contentSha256 }) => this.#owners.hasRead(this.#step.kind, contentSha256))) return;
+    for (const { contentSha256 } of inputs) {
+      const digest = this.#owners.findDigest(this.#step.kind, contentSha256);
+      if (digest !== undefined) this.#digests.set(contentSha256, digest);
+    }
+    if (this.#digests.size === 0) return;
     for (const [index, { file }] of inputs.entries()) {
       const reader = open(file);
       // What is wrong with the file is said when it is planned.
@@ -69,26 +72,26 @@ export class ReimportedRows {
           assertNotInterrupted();
           if (reader.ownColumns.length === 0) return;
           await this.prepare(rows.ownIds.values());
-          for (const { name, place } of this.#found.values()) {
-            this.#lastIn.set(name, index);
+          for (const [id, { place }] of this.#found) {
+            this.#lastIn.set(nameOf(id), index);
             if (place === undefined) continue;
-            remember(this.#cameBack, place.contentSha256, () => new Map<number, string>()).set(place.row, file.shown);
+            remember(this.#cameBack, place.digest, () => new Map<number, string>()).set(place.row, file.shown);
           }
         }
       });
     }
-    this.#fileRuns.clear();
+    this.#files.clear();
   }
 
   /** Why a row of a file, which has no id, is not planned: it comes back in another file. */
   findComeBack(contentSha256: string, row: number): RowRefusal | undefined {
-    const file = this.#cameBack.get(contentSha256)?.get(row);
+    const file = this.#cameBack.get(this.#digests.get(contentSha256) ?? '')?.get(row);
     return file === undefined ? undefined : skip('read-again', `It came back in ${file}, and counts there`);
   }
 
   /** Why a row that cannot be sent is not rejected: a later file has it again. */
   findLater(id: string, file: number): RowRefusal | undefined {
-    const last = this.#lastIn.get(this.#found.get(id)?.name ?? '') ?? file;
+    const last = this.#lastIn.get(nameOf(id)) ?? file;
     return last === file ? undefined : skip('read-again', 'The same row stands in a later file, and counts there');
   }
 
@@ -98,7 +101,7 @@ export class ReimportedRows {
     for (const ownId of ownIds) {
       const row = readRowId(ownId);
       if (row === undefined) continue;
-      this.#fileRuns.add(row.run);
+      this.#files.add(row.file);
       this.#found.set(ownId, await this.#owners.find(this.#step, ownId));
     }
   }
@@ -106,23 +109,35 @@ export class ReimportedRows {
   /** Why a row is not planned; undefined where it may be. */
   check(id: string): RowRefusal | undefined {
     const found = this.#found.get(id);
-    if (found === undefined) return rejectUnknown('its _rowId is not one that Volley wrote, expected it unchanged');
-    const earlier = this.#taken.get(found.name);
+    if (found === undefined) {
+      return rejectUnknown(
+        id.startsWith(`${OF_A_TEST}-`)
+          ? 'it was sent as a test: the row itself stands in the input of the job'
+          : 'its _rowId is not one that Volley wrote, expected it unchanged',
+      );
+    }
+    const earlier = this.#taken.get(nameOf(id));
     return earlier === undefined
       ? found.refusal
       : skip('read-again', `The same row stands in ${this.#describeRow(earlier)}, which is kept`);
   }
 
   noteTaken(id: string, ordinal: number): void {
-    this.#taken.set(this.#found.get(id)?.name ?? id, ordinal);
+    this.#taken.set(nameOf(id), ordinal);
   }
 
-  /** Ends a file: the runs whose rows it held. */
-  takeRuns(): string[] {
-    const runs = [...this.#fileRuns].sort();
-    this.#fileRuns = new Set();
-    return runs;
+  /** Ends a file: the ids of those whose rows it held. */
+  takeFiles(): string[] {
+    const files = [...this.#files].sort();
+    this.#files = new Set();
+    return files;
   }
+}
+
+/** The same for a row, whenever its file was sent: it has one message in a plan. */
+function nameOf(ownId: string): string {
+  const id = readRowId(ownId);
+  return id === undefined ? ownId : formatRowId({ file: atAnyTime(id.file), row: id.row });
 }
 
 export function rejectUnknown(why: string): RowRefusal {

@@ -75,7 +75,7 @@ export function makeTestPlan(
     })),
     rowsOf: async function* ({ number }) {
       for (const row of steps[number - 1]?.rows ?? [])
-        for (const e164 of numbers) yield { ...row, cells: [e164, ...row.cells] };
+        for (const e164 of numbers) yield { ...row, from: undefined, cells: [e164, ...row.cells] };
     },
   };
   const hint = 'Change it in the job file';

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeRequestLine, encodeRequestLine } from '../../../src/plan/format/plan-file.js';
 import { assertPlanWhole } from '../../../src/plan/format/planned-files.js';
 import { readPlannedRows } from '../../../src/plan/format/planned-rows.js';
-import { RefusedRows } from '../../../src/plan/reimport/refused-rows.js';
-import { readRowsOfOthers } from '../../../src/plan/reimport/rows-of-others.js';
+import { RowPlaces, readRowsOfOthers } from '../../../src/plan/reimport/named-rows.js';
 import { writeReport } from '../../../src/report/write-report.js';
 import { aRun, aScriptedService } from '../../run/a-run.js';
 import { aContactsStep, anSmsStep, aPlan, type MadePlan } from '../a-plan.js';
@@ -16,11 +15,11 @@ const READERS: Readonly<Record<string, (made: MadePlan) => Promise<unknown>>> = 
   'the check before a run': ({ disk, directory, plan }) => assertPlanWhole(disk.files, directory, plan),
   'the report': ({ disk, directory, plan }) => writeReport(disk.files, directory, plan),
   'the planned rows': ({ disk, directory, plan }) => exhaust(readPlannedRows(disk.files, directory, plan.steps[0]!)),
-  'the rows of other runs': ({ disk, directory, plan }) => {
+  'the rows of other plans': ({ disk, directory, plan }) => {
     const retryOf = { run: 'another', only: 'rejected', codes: [] } as const;
     return exhaust(readRowsOfOthers(disk.files, { directory, plan: { ...plan, retryOf } }));
   },
-  'the refused rows': ({ disk, directory, plan }) => new RefusedRows(disk.files, [{ directory, plan }]).load(plan.id),
+  'the places of rows': ({ disk, directory, plan }) => RowPlaces.read(disk.files, { directory, plan }),
 };
 
 async function exhaust(rows: AsyncIterable<unknown>): Promise<void> {

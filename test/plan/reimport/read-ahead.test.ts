@@ -8,7 +8,7 @@ test('planning that is interrupted while it looks for rows that come back ends a
   const planning = makeAPlan({
     files: { 'people.csv': aCsvOf(20_000) },
     job: { steps: [anSmsStep()] },
-    owners: { ...NO_OWNERS, hasRead: () => true },
+    owners: { ...NO_OWNERS, findDigest: () => 'd' },
     signal: interruption.signal,
     reader: {
       readRecords: (file, input) => {

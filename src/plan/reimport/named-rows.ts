@@ -1,0 +1,137 @@
+import { fileIdOf, formatRowId, OF_A_TEST, type RowId, readRowId } from '../../kinds/ids.js';
+import type { Files } from '../../storage/files.js';
+import { digestOfRows, type Plan, type PlannedStep } from '../format/plan-file.js';
+import { readRowBatches } from '../format/planned-files.js';
+import { isLeftOut } from '../format/planned-rows.js';
+import type { RowLine } from '../format/row-line.js';
+import { foldFirst } from '../occurrence.js';
+
+export interface PlanAt {
+  readonly directory: string;
+  readonly plan: Plan;
+}
+
+interface ReadFile {
+  /** Of its rows. */
+  readonly digest: string;
+  readonly kind: string;
+  /** The step that reads it. */
+  readonly step: number;
+}
+
+/** The id of each of the files that a plan or a run read. */
+export function listFileIds(files: readonly ReadFile[], occurrence: string): string[] {
+  return files.map(({ digest, kind, step }) => {
+    const steps = files.filter((each) => each.kind === kind && each.digest === digest).map((each) => each.step);
+    const place = [...new Set(steps)].indexOf(step);
+    return fileIdOf({ digest, kind, place, occurrence: foldFirst(occurrence) });
+  });
+}
+
+/** The ids of the inputs of a step, in their order. */
+export function fileIdsOf({ steps, occurrence, testOf }: Plan, step: PlannedStep): string[] {
+  if (testOf !== undefined) return step.inputs.map(() => OF_A_TEST);
+  const read = steps.flatMap(({ kind, number, inputs }) =>
+    inputs.map((input) => ({ digest: digestOfRows(input), kind, step: number })),
+  );
+  return listFileIds(read, occurrence).filter((_, index) => read[index]?.step === step.number);
+}
+
+/** Gives the id of each row of a step: the one that it came with, else by its place. */
+export function createNaming(plan: Plan, step: PlannedStep): (row: Pick<RowLine, 'file' | 'row' | 'from'>) => string {
+  const files = fileIdsOf(plan, step);
+  return ({ file, row, from }) => from ?? formatRowId({ file: files[file] ?? '', row });
+}
+
+export interface NamedRow {
+  readonly row: RowLine;
+  /** Undefined where it came with an id that is none. */
+  readonly id: RowId | undefined;
+  /** Among the planned rows of the step, or those that it left out; -1 for another. */
+  readonly index: number;
+}
+
+/** The rows of a step in their order, each with its id. */
+export async function* readNamedRows(files: Files, run: PlanAt, step: PlannedStep): AsyncGenerator<NamedRow> {
+  const own = fileIdsOf(run.plan, step);
+  const next = { planned: 0, leftOut: 0 };
+  for await (const batch of readRowBatches(files, run.directory, step)) {
+    for (const row of batch) {
+      const { from } = row;
+      const id = from === undefined ? { file: own[row.file] ?? '', row: row.row } : readRowId(from);
+      yield { row, id, index: row.state === 'planned' ? next.planned++ : isLeftOut(row) ? next.leftOut++ : -1 };
+    }
+  }
+}
+
+/** A row that is one of another plan: the plan sends it, or left it out for now; one of a retry is its own, whatever became of it. */
+export interface RowOfOther extends NamedRow {
+  readonly id: RowId;
+  readonly step: PlannedStep;
+  /** File and line. */
+  readonly where: string;
+}
+
+/** Rows of other plans that a plan has. */
+export async function* readRowsOfOthers(files: Files, run: PlanAt): AsyncGenerator<RowOfOther> {
+  const { retryOf, steps } = run.plan;
+  for (const step of steps) {
+    const { inputs, counts } = step;
+    if (counts.read === 0 || !(retryOf !== undefined || inputs.some(({ fedFrom }) => fedFrom !== undefined))) continue;
+    for await (const named of readNamedRows(files, run, step)) {
+      const { row, id } = named;
+      if (id === undefined || row.from === undefined) continue;
+      const isOwn = retryOf !== undefined || row.state === 'planned' || isLeftOut(row);
+      if (isOwn) yield { ...named, id, step, where: `${inputs[row.file]?.file}:${row.line}` };
+    }
+  }
+}
+
+/** Where a row stands in a plan: the index of a planned one, and what became of any other. */
+export interface PlaceInPlan {
+  readonly step: PlannedStep;
+  readonly state: number | 'refused' | 'left-out' | 'skipped';
+}
+
+const OTHER_STATES = ['refused', 'left-out', 'skipped'] as const;
+
+/** Where rows stand in a plan, by their ids; it is read once. */
+export class RowPlaces {
+  /** By step: of each file that has rows in it, by their numbers, the index of a planned row; below 0 another state. */
+  readonly #steps: readonly { step: PlannedStep; files: ReadonlyMap<string, readonly number[]> }[];
+
+  static async read(files: Files, run: PlanAt): Promise<RowPlaces> {
+    const steps: { step: PlannedStep; files: Map<string, number[]> }[] = [];
+    for (const step of run.plan.steps) {
+      if (step.counts.read === 0) continue;
+      const read = new Map<string, number[]>();
+      for await (const { row, id, index } of readNamedRows(files, run, step)) {
+        // What became of a row that came back, the plan has where it did.
+        if (id === undefined || (row.state === 'skipped' && row.skip.code === 'read-again')) continue;
+        const rows = read.get(id.file) ?? [];
+        read.set(id.file, rows);
+        if ((rows[id.row] ?? -1) < 0) rows[id.row] = row.state === 'planned' ? index : encodeState(row);
+      }
+      steps.push({ step, files: read });
+    }
+    return new RowPlaces(steps);
+  }
+
+  private constructor(steps: readonly { step: PlannedStep; files: ReadonlyMap<string, readonly number[]> }[]) {
+    this.#steps = steps;
+  }
+
+  /** For steps of a kind. */
+  find(kind: string, { file, row }: RowId): PlaceInPlan[] {
+    return this.#steps.flatMap(({ step, files }) => {
+      const place = step.kind === kind ? files.get(file)?.[row] : undefined;
+      if (place === undefined) return [];
+      return [{ step, state: place < 0 ? (OTHER_STATES[-1 - place] ?? 'skipped') : place }];
+    });
+  }
+}
+
+function encodeState(row: RowLine): number {
+  const state = row.state === 'rejected' ? 'refused' : isLeftOut(row) ? 'left-out' : 'skipped';
+  return -1 - OTHER_STATES.indexOf(state);
+}

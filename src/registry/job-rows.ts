@@ -1,0 +1,134 @@
+import { remember } from '../domain/is-object.js';
+import type { RowStatusView } from '../journal/row-status/row-status-view.js';
+import type { RowId } from '../kinds/ids.js';
+import { accountOfKind } from '../plan/format/account-of.js';
+import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
+import { fileIdsOf, type PlaceInPlan, RowPlaces } from '../plan/reimport/named-rows.js';
+import { readRunRows } from '../report/read-run-rows.js';
+import { decideByStates } from '../report/receipt.js';
+import { Receipts } from '../report/receipt-index.js';
+import type { Files } from '../storage/files.js';
+import type { ForPlan } from './claims.js';
+import type { PastRun } from './read-runs.js';
+import { listTaken, type RegistryState, type TakenId } from './registry-state.js';
+
+interface KnownFile {
+  readonly plan: Plan;
+  readonly step: PlannedStep;
+  readonly input: PlannedInput;
+}
+
+/** The runs and plans of a job, tests aside, and what each has of a row: it is read once, when it is first asked for. The caller closes it. */
+export class JobRows {
+  readonly files: Files;
+  readonly registry: RegistryState;
+  readonly runs: ReadonlyMap<string, PastRun>;
+  /** By their ids: the files that plans read, each with those that did. */
+  readonly #known = new Map<string, KnownFile[]>();
+  /** Runs that took a file, whether they are there or gone, in the order in which they began. */
+  readonly #takers = new Map<string, (TakenId & { readonly run: string })[]>();
+  readonly #places = new Map<string, Promise<RowPlaces>>();
+  readonly #rows = new Map<string, Promise<RowStatusView>>();
+  readonly #receipts = new Map<string, Promise<Receipts | undefined>>();
+
+  /** `history`: of the job, at this moment. */
+  constructor(files: Files, registry: RegistryState, history: readonly PastRun[]) {
+    this.files = files;
+    this.registry = registry;
+    const runs = history.filter(({ plan }) => plan.testOf === undefined);
+    this.runs = new Map(runs.map((run) => [run.plan.id, run]));
+    for (const { plan } of runs) {
+      if (plan.retryOf !== undefined) continue;
+      for (const step of plan.steps) {
+        const ids = fileIdsOf(plan, step);
+        for (const [index, input] of step.inputs.entries())
+          remember(this.#known, ids[index] ?? '', (): KnownFile[] => []).push({ plan, step, input });
+      }
+    }
+    for (const { plan: run, begun } of registry.runs.values()) {
+      for (const file of listTaken(begun))
+        remember(this.#takers, file.id, (): (TakenId & { run: string })[] => []).push({ ...file, run });
+    }
+  }
+
+  /** The plans that read a file, as the step that did has it; none where it is a file of another job. */
+  filesOf(file: string): readonly KnownFile[] {
+    return this.#known.get(file) ?? [];
+  }
+
+  /** Digest of the rows of a file. */
+  digestOf(file: string): string | undefined {
+    const [known] = this.filesOf(file);
+    return known && digestOfRows(known.input);
+  }
+
+  /** By the content of a file for a step of a kind: the digest of its rows, if a plan read it. */
+  findDigest(kind: string, contentSha256: string): string | undefined {
+    for (const known of this.#known.values()) {
+      const found = known.find(({ step, input }) => step.kind === kind && input.contentSha256 === contentSha256);
+      if (found !== undefined) return digestOfRows(found.input);
+    }
+    return undefined;
+  }
+
+  /** Ids of the runs of the account of a job that took a file, there or gone. */
+  takersOf(file: string, job: Plan['job']): string[] {
+    const takers = this.#takers.get(file) ?? [];
+    return takers.flatMap(({ run, kind, account }) => (account === accountOfKind(job, kind) ? run : []));
+  }
+
+  /** Where a row stands in a run that is there, for steps of a kind. */
+  async placesIn(run: PastRun, kind: string, id: RowId): Promise<PlaceInPlan[]> {
+    const places = remember(this.#places, run.plan.id, () => RowPlaces.read(this.files, run));
+    return (await places).find(kind, id);
+  }
+
+  /** What became of the planned rows of a run that is there. */
+  rowsOf(run: PastRun): Promise<RowStatusView> {
+    return remember(this.#rows, run.plan.id, async () => (await readRunRows(this.files, run)).rows);
+  }
+
+  /** Whether a run did not send a row: its plan refused it, or the service did, or a plan has claimed it since that is known. */
+  async isRefusedIn(run: PastRun, { step, state }: PlaceInPlan): Promise<boolean> {
+    if (typeof state !== 'number') return state === 'refused';
+    if (run.state === 'planned') return false;
+    const rows = await this.rowsOf(run);
+    const by = rows.movedTo(step.number, state);
+    if (by !== undefined) return this.runs.has(by) || this.registry.claims.countOf(by) > 0;
+    return rows.currentStatusOf(step.number, state) === 'rejected';
+  }
+
+  /**
+   * The run of which a delivery receipt shows that it sent a row, or may yet have, whatever the run holds of it: one that took the file, or
+   * claimed the row. One that is queued may, unless the service said that it took the message back. One that is refused, and nothing
+   * else, was not.
+   */
+  async findReceived(kind: string, id: RowId, plan: ForPlan): Promise<string | undefined> {
+    for (const run of [...this.takersOf(id.file, plan.job), ...this.registry.claims.listOwners(kind, id, plan)]) {
+      const found = this.runs.get(run);
+      if (found !== undefined && (await this.isReceivedBy(found, kind, id))) return run;
+    }
+    return undefined;
+  }
+
+  /** The same of one run. */
+  async isReceivedBy(run: PastRun, kind: string, id: RowId): Promise<boolean> {
+    const receipts = await remember(this.#receipts, run.plan.id, () =>
+      Receipts.read(this.files, run.directory, run.plan),
+    );
+    if (receipts === undefined) return false;
+    for (const { step, state } of await this.placesIn(run, kind, id)) {
+      const states = typeof state === 'number' ? receipts.statesOf(step.number, state) : [];
+      const decision = states.length === 0 ? 'rejected' : decideByStates(states);
+      if (decision === 'sent' || decision === 'contradiction') return true;
+      if (decision !== undefined) continue;
+      if ((await this.rowsOf(run)).codeOf(step.number, Number(state)) !== 'cancelled') return true;
+    }
+    return false;
+  }
+
+  async close(): Promise<void> {
+    for (const receipts of this.#receipts.values()) await (await receipts.catch(() => undefined))?.close();
+    this.#receipts.clear();
+  }
+}
