@@ -103,14 +103,16 @@ export class AcknowledgedCalls {
 
   /** False once the lease of the worker had ended. */
   async beat(worker: string, about: { readonly name: string; readonly leaseMs: number }): Promise<boolean> {
-    const { isAlive, life } = await this.store.beat(worker, { ...about, life: this.#checkedIn });
-    // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
-    this.#life = life;
-    if (this.#checkedIn !== life) {
-      await this.store.checkIn(life, this.#list(worker));
-      this.#checkedIn = life;
+    for (;;) {
+      const sent = this.#checkedIn === this.#life ? undefined : this.#list(worker);
+      const { isAlive, life } = await this.store.beat(worker, { ...about, life: this.#life, sent });
+      if (life === this.#life) {
+        this.#checkedIn = life;
+        return isAlive;
+      }
+      // Invariant: first the life, then the numbers. What the life before acknowledges from now on does not count.
+      this.#life = life;
     }
-    return isAlive;
   }
 
   /** Returns the indexes of begins that must not be sent. `born`: of the run. */

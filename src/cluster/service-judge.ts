@@ -40,14 +40,13 @@ export class ServiceJudge {
   }
 
   /** Undefined while some worker may reach it. `isWaiting`: it is for workers to send something. */
-  explainAbsence({ workers, underWay }: RunNews, isWaiting: boolean): string | undefined {
+  explainAbsence({ workers }: RunNews, isWaiting: boolean): string | undefined {
     const nowMs = this.#clock.monotonicMs();
     this.#idleMs = isWaiting ? this.#idleMs + Math.min(nowMs - this.#askedAtMs, MAX_STEP_MS) : 0;
     this.#askedAtMs = nowMs;
     if (this.#idleMs < this.#idleForMs) return undefined;
     if (this.#why !== undefined) return `no worker reaches the service: ${this.#why}`;
-    const who =
-      workers === 0 ? 'no worker is there' : `workers: ${workers}, of whose requests ${underWay} are under way`;
+    const who = workers === 0 ? 'no worker is there' : `workers: ${workers}`;
     return `nothing was sent for ${Math.round(this.#idleMs / 1000)} s; ${who}`;
   }
 }

@@ -113,9 +113,7 @@ export interface RunNews extends Omit<ServerMoment, 'atMs'> {
   readonly openStep: number | undefined;
   /** `confirmLife` would say `same`. */
   readonly isConfirmed: boolean;
-  /** Parts of the run that are. */
-  readonly underWay: number;
-  /** Workers with a lease that have claimed parts of this run, or may. */
+  /** Workers with a lease, that have claimed parts of this run, or may. */
   readonly workers: number;
   /** Why a worker wants the run to stop; undefined where none does. */
   readonly stop: { readonly reason: string; readonly detail: string } | undefined;
@@ -179,6 +177,8 @@ export interface WorkingRun {
   /** Of its leader. */
   readonly epoch: number;
   readonly digest: string;
+  /** Parts of its step may be claimed: what stands below is known. */
+  readonly isOpen: boolean;
   readonly step: number;
   readonly provisionedIds: readonly string[];
 }
@@ -214,7 +214,7 @@ export interface WorkerKey {
   readonly step: number;
 }
 
-/** What a process knows to be in the store, whatever happens to its server. */
+/** What a process knows to be in the store, whatever happens to its server: by what it knew once it knew of the life of now. */
 export interface SentCalls {
   /** Under each of its leases of the last minutes: the number of the last call of `append` that was acknowledged. */
   readonly calls: readonly { readonly worker: string; readonly call: number }[];
@@ -224,18 +224,22 @@ export interface SentCalls {
 
 export interface WorkerStore {
   /**
-   * Registers a worker, or renews its lease. `name` is for people: host and process. `life`: the one in which the process has checked
-   * in last. In any other a worker that is new to the store begins nothing before it has checked in. `isAlive`: false once the
-   * lease had ended; the worker must begin anew under another id.
+   * Registers a worker, or renews its lease. `name` is for people: host and process. `isAlive`: false once the lease had ended; the
+   * worker must begin anew under another id. `life`: of the server, as the process knows it. Where it is that life still, the process
+   * checks in with what it `sent`, which is to be said once in each life: where a call that was acknowledged is not there, commits are
+   * lost, and the runs of the process are led by no one any more. In any other life the worker begins nothing before that.
    */
   beat(
     worker: string,
-    about: { readonly name: string; readonly leaseMs: number; readonly life: string | undefined },
+    about: {
+      readonly name: string;
+      readonly leaseMs: number;
+      readonly life: string | undefined;
+      readonly sent: SentCalls | undefined;
+    },
   ): Promise<{ readonly isAlive: boolean; readonly life: string }>;
-  /** A run with a step to work on, if possible one with parts that no worker has claimed. */
+  /** A run to work on, if possible one with parts that no worker has claimed; else any that is there. */
   findRun(filter: RunFilter): Promise<WorkingRun | undefined>;
-  /** Whether any is there at all, for `--until-done`. */
-  hasRuns(filter: RunFilter): Promise<boolean>;
   /**
    * Claims open parts in the order of the plan, so that the worker holds those that it says it does and `count` more;
    * first those that it owns without knowing (a lost reply). `isOpen`: the step may still have parts for this worker, under the
@@ -260,11 +264,6 @@ export interface WorkerStore {
   leave(worker: string): Promise<void>;
   /** Takes back what workers hold whose lease has ended; any process may call it. */
   recover(): Promise<void>;
-  /**
-   * In a new life of the server, and by what the process knew once it knew of that: where a call that was acknowledged is not there, commits
-   * are lost, and the runs of the process are led by no one any more.
-   */
-  checkIn(life: string, sent: SentCalls): Promise<void>;
   /** The run should stop, for every worker, if it still has the leader of that epoch. The first reason counts. */
   askToStop(
     run: string,

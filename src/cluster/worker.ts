@@ -71,9 +71,9 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
   while (!stop.isRequested) {
     if (lease.isLost) return 'again';
     const run = await store.findRun(runs);
-    const service = run && (await options.openService(run));
+    const service = run?.isOpen === true ? await options.openService(run) : undefined;
     if (run === undefined || service === undefined) {
-      if (await waitForRun(round, { idleSinceMs, isOther: run !== undefined })) return undefined;
+      if (await waitForRun(round, idleSinceMs, run)) return undefined;
       continue;
     }
     const { job, ...access } = service;
@@ -96,15 +96,16 @@ async function workUnder(lease: Lease, round: Round): Promise<StopSwitch['reason
   return undefined;
 }
 
-/** Returns whether there is nothing more to wait for. `isOther`: there is a run, whose leader has another job file. */
+/** Returns whether there is nothing more to wait for. `run`: there is one, that is not open, or whose leader has another job file. */
 async function waitForRun(
   { options, stop }: Round,
-  { idleSinceMs, isOther }: { idleSinceMs: number; isOther: boolean },
+  idleSinceMs: number,
+  run: WorkingRun | undefined,
 ): Promise<boolean> {
-  const { store, clock } = options;
-  const hasRuns = await store.hasRuns(options.runs);
-  options.emit?.({ type: 'idle', waits: hasRuns && !isOther });
-  if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns })) return true;
+  const { clock } = options;
+  const isOther = run?.isOpen === true;
+  options.emit?.({ type: 'idle', waits: run !== undefined && !isOther });
+  if (options.isOver({ forMs: clock.monotonicMs() - idleSinceMs, hasRuns: run !== undefined })) return true;
   await clock.sleep(isOther ? AWAY_POLL_MS : POLL_MS, stop.nothingNew);
   return false;
 }

@@ -66,8 +66,8 @@ async function isInDatabase({ id, job }: Plan, context: Context): Promise<'yes' 
       () => readAddress(database, context),
       () => {},
     );
-    const isThere = await store.hasRuns({ run: id }).finally(() => store.close());
-    return isThere ? 'yes' : 'no';
+    const found = await store.findRun({ run: id }).finally(() => store.close());
+    return found === undefined ? 'no' : 'yes';
   } catch {
     return 'unknown';
   }

@@ -6,7 +6,7 @@ import { aWorker } from './a-run.js';
 /** A worker in the hands of the test: it has claimed one request of the first step of a run. */
 export async function aHand(store: Store) {
   let run: WorkingRun | undefined;
-  while (run === undefined) {
+  while (run?.isOpen !== true) {
     await tick();
     run = await store.findRun({});
   }

@@ -5,6 +5,7 @@ import type {
   OnLost,
   OpenStep,
   RunNews,
+  SentCalls,
   Store,
   WorkerEntry,
   WorkerKey,
@@ -88,7 +89,9 @@ export async function noteTaken(store: Store, lead: LeadKey, count = 10): Promis
 /** A worker with a connection of its own. */
 export async function aWorker(cluster: Server, worker: string, run = 'run-a', epoch = 1) {
   const store = await cluster.connect();
-  await store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store) });
+  const beat = async (sent?: SentCalls) =>
+    store.beat(worker, { name: `host of ${worker}`, leaseMs: LEASE_MS, life: await readLife(store), sent });
+  await beat();
   const key: WorkerKey = { worker, run, step: 1 };
   let call = 0;
   const append = (...entries: WorkerEntry[]) => {
@@ -102,7 +105,7 @@ export async function aWorker(cluster: Server, worker: string, run = 'run-a', ep
     end: (result: PartResult, attempt: Partial<AttemptKey> = {}, nonce = `of ${worker}`) =>
       append(anEnd(result, attempt, nonce)),
     /** `births`: of the runs that it worked on. */
-    checkIn: async (...births: string[]) => store.checkIn(await readLife(store), { calls: [{ worker, call }], births }),
+    checkIn: (...births: string[]) => beat({ calls: [{ worker, call }], births }),
   };
 }
 

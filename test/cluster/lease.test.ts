@@ -10,18 +10,16 @@ const LEASE_MS = 30_000;
 function aLease(...lives: string[]) {
   const clock = new FakeClock();
   const memory = new MemoryCluster(clock).connect();
-  const checkIns: (readonly [life: string, SentCalls])[] = [];
+  const checkIns: (readonly [life: string | undefined, SentCalls])[] = [];
   let life = '';
   const store: Store = {
     ...memory,
-    beat: async () => {
-      life = lives.shift() ?? life;
+    beat: async (_, about) => {
+      if (about.sent === undefined) life = lives.shift() ?? life;
+      else checkIns.push([about.life, about.sent]);
       return { isAlive: true, life };
     },
     append: async () => ({ refused: [], life }),
-    checkIn: async (...call) => {
-      checkIns.push(call);
-    },
   };
   const calls = new AcknowledgedCalls(store, clock);
   const lease = new Lease('w', calls, { leaseMs: LEASE_MS, name: 'host 1' });

@@ -91,12 +91,10 @@ export class MemoryCluster extends MemoryTables {
       }),
       beat: call('beat', (...asked) => this.beat(...asked)),
       findRun: call('findRun', (filter) => this.findRun(filter)),
-      hasRuns: call('hasRuns', (filter) => this.list(filter).length > 0),
       claim: call('claim', (...asked) => this.claim(...asked)),
       append: call('append', (...asked) => this.append(...asked)),
       leave: call('leave', (worker) => this.leave(worker)),
       recover: call('recover', () => this.recover()),
-      checkIn: call('checkIn', (...asked) => this.checkIn(...asked)),
       askToStop: call('askToStop', (id, { epoch, reason, detail }) => {
         const run = this.runs.get(id);
         if (run?.epoch === epoch) run.stop ??= { reason, detail: detail.replaceAll('\u0000', '') };
@@ -152,7 +150,6 @@ export class MemoryCluster extends MemoryTables {
     });
     return {
       ...{ ended, stop: run.stop, life: this.life, isSynchronous: false },
-      underWay: parts.filter(({ state }) => state === 'under-way').length,
       openStep: run.isOpen ? run.step?.step : undefined,
       workers: [...this.workers.keys()].filter((worker) => this.hasLease(worker)).length,
       isConfirmed: run.life === this.life && !run.hasLost,

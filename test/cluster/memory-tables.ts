@@ -2,6 +2,7 @@ import {
   type HandedPart,
   nameOfPart,
   type OpenStep,
+  type SentCalls,
   type Store,
   type WorkerEntry,
   type WorkerKey,
@@ -68,26 +69,27 @@ export class MemoryTables {
     this.clock = clock;
   }
 
-  protected beat(...[worker, { leaseMs, life = '' }]: Parameters<Store['beat']>) {
+  protected beat(...[worker, { leaseMs, life, sent }]: Parameters<Store['beat']>) {
     const now = this.clock.now();
-    const known = this.workers.get(worker) ?? { life, calls: 0, goneAt: undefined, leaseUntil: now + leaseMs };
+    const isOfNow = life === this.life;
+    const unknown = { life: isOfNow ? life : '', calls: 0, goneAt: undefined, leaseUntil: now + leaseMs };
+    const known = this.workers.get(worker) ?? unknown;
     const isAlive = known.goneAt === undefined && known.leaseUntil > now;
     if (isAlive) this.workers.set(worker, { ...known, leaseMs, leaseUntil: now + leaseMs, seenAt: now });
+    if (isOfNow && sent !== undefined) this.#checkIn(life, sent);
     return { isAlive, life: this.life };
   }
 
-  protected list({ run, job }: Parameters<Store['hasRuns']>[0]) {
-    return [...this.runs].filter(([id, known]) => id === (run ?? id) && known.job === (job ?? known.job));
-  }
-
-  protected findRun(filter: Parameters<Store['findRun']>[0]) {
-    const claimable = this.list(filter).filter(([, run]) => this.isClaimable(run, run.step?.step));
+  protected findRun({ run: wanted, job }: Parameters<Store['findRun']>[0]) {
+    const found = [...this.runs].filter(([id, run]) => id === (wanted ?? id) && run.job === (job ?? run.job));
+    const claimable = found.filter(([, run]) => this.isClaimable(run, run.step?.step));
     const hasOpen = ({ step, parts }: Run) =>
       [...parts.values()].some((part) => part.step === step?.step && part.state === 'open');
-    const [id = '', run] = claimable.find(([, one]) => hasOpen(one)) ?? claimable[0] ?? [];
-    if (run?.step === undefined) return undefined;
-    const { step, provisionedIds } = run.step;
-    return { run: id, born: run.born, epoch: run.epoch, digest: run.digest, step, provisionedIds };
+    const [id = '', run] = claimable.find(([, one]) => hasOpen(one)) ?? claimable[0] ?? found[0] ?? [];
+    if (run === undefined) return undefined;
+    const { born, epoch, digest } = run;
+    const { step = 0, provisionedIds = [] } = run.step ?? {};
+    return { run: id, born, epoch, digest, isOpen: claimable.length > 0, step, provisionedIds };
   }
 
   protected claim(...[{ worker, run: id, step }, { count, holding, epoch }]: Parameters<Store['claim']>) {
@@ -188,8 +190,7 @@ export class MemoryTables {
     }
   }
 
-  protected checkIn(...[life, { calls, births }]: Parameters<Store['checkIn']>): void {
-    if (life !== this.life) return;
+  #checkIn(life: string, { calls, births }: SentCalls): void {
     const hasLost = calls.some(({ worker, call }) => call > 0 && !((this.workers.get(worker)?.calls ?? 0) >= call));
     for (const run of this.runs.values()) run.hasLost ||= hasLost && births.includes(run.born);
     const now = this.clock.now();

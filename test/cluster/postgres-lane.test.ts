@@ -104,11 +104,12 @@ test('a turn is booked without waiting for the disk, and nothing else is, whatev
   };
   const asked = askingFor([10]);
   expect(await countUnsynced(() => store.book('lane', asked))).toBeGreaterThan(ROUNDS / 2);
-  const beat = (round: number) => store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined });
+  const beat = (round: number) =>
+    store.beat('w', { name: 'host', leaseMs: 1000 + round, life: undefined, sent: undefined });
   expect(await countUnsynced(beat)).toBeLessThan(ROUNDS / 2);
   for (let round = 0; round < ROUNDS; round += 1) {
     await store.lead({ run: `run-${round}`, epoch: 1 }, NEW_LEAD);
-    await store.beat(`w${round}`, { name: 'host', leaseMs: 30_000, life: undefined });
+    await store.beat(`w${round}`, { name: 'host', leaseMs: 30_000, life: undefined, sent: undefined });
   }
   const stop = { epoch: 1, reason: 'guard', detail: '' };
   expect(await countUnsynced((round) => store.askToStop(`run-${round}`, stop))).toBeLessThan(ROUNDS / 2);

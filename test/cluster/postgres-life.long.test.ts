@@ -39,7 +39,7 @@ test('after a crash the server has a new life, and knows all that it confirmed',
   const after = await untilAnswered(() => readLife(store));
   expect(after).not.toBe(before);
   expect(await untilAnswered(() => readLife(worker.store))).toBe(after);
-  expect(await readNews(store, lead)).toMatchObject({ underWay: 1, ended: [{ request: 2 }], life: after });
+  expect(await readNews(store, lead)).toMatchObject({ ended: [{ request: 2 }], life: after });
   expect(await store.confirmLife(lead)).toBe('waiting');
   expect(await worker.begin({ request: 1 })).toMatchObject({ refused: [], life: '' });
   await worker.checkIn();

@@ -51,12 +51,13 @@ test('a standby is lost until it is promoted; then a worker finds that it lacks 
 
   const after = await connectTo(standby.url(name));
   expect(await readLife(after)).not.toBe(life);
-  expect(await readNews(after, lead)).toMatchObject({ underWay: 1, ended: [] });
+  expect(await readNews(after, lead)).toMatchObject({ ended: [] });
   expect(await after.confirmLife(lead)).toBe('waiting');
   // Also when no worker of before is known: one may have begun right before the promotion.
   await following.query('delete from volley.worker');
   expect(await after.confirmLife(lead)).toBe('waiting');
-  await after.checkIn(await readLife(after), { calls: [{ worker: 'w', call: 3 }], births: [born] });
+  const sent = { calls: [{ worker: 'w', call: 3 }], births: [born] };
+  await after.beat('w', { name: 'host', leaseMs: 1, life: await readLife(after), sent });
   expect(await after.confirmLife(lead)).toBe('lost');
   await Promise.all([after.close(), following.close()]);
 });

@@ -160,14 +160,17 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
     for (const { id } of workers) await store.leave(id);
     await store.drop({ run: 'run-a', epoch });
   },
-  beat: async (side, [worker, life]) => {
-    const about = { name: 'host', leaseMs: LEASE_MS, life: of(life, side.life, side.life, undefined) };
+  beat: async (side, [worker, life, whose, births]) => {
+    const { workers, born } = side;
+    const known = of<readonly SideWorker[]>(whose, [], [], workers, workers, workers.slice(0, 1));
+    const calls = known.map(({ id, acknowledged: call }) => ({ worker: id, call }));
+    const sent = calls.length === 0 ? undefined : { calls, births: of(births, [born], [born], []) };
+    const about = { name: 'host', leaseMs: LEASE_MS, life: of(life, side.life, side.life, side.life, undefined), sent };
     const beat = await side.store.beat(of(worker, ...side.workers).id, about);
     side.life = beat.life;
     return beat;
   },
   findRun: ({ store }, [filter]) => store.findRun(of(filter, {}, { run: 'run-a' }, { job: 'sale' }, { job: 'other' })),
-  hasRuns: ({ store }, [filter]) => store.hasRuns(of(filter, {}, { run: 'run-b' }, { job: 'sale' })),
   claim: async (side, [worker, count, forgets, epoch]) => {
     const one = of(worker, ...side.workers);
     const holding = forgets < 4 ? one.held.map(({ step, request, part }) => ({ step, request, part })) : [];
@@ -196,19 +199,6 @@ const CALLS: Record<string, (side: Side, picks: Picks) => Promise<unknown>> = {
   },
   leave: (side, [worker]) => side.store.leave(of(worker, ...side.workers).id),
   recover: ({ store }) => store.recover(),
-  checkIn: async ({ store, workers, born }, [life, whose, births]) => {
-    const present = (await store.readServer()).life;
-    const calls = of<readonly SideWorker[]>(whose, workers, workers, workers.slice(0, 1)).map(
-      ({ id, acknowledged: call }) => ({
-        worker: id,
-        call,
-      }),
-    );
-    await store.checkIn(of(life, present, present, present, 'another'), {
-      calls,
-      births: of(births, [born], [born], []),
-    });
-  },
   askToStop: ({ store, epoch }, [early, detail]) => {
     const stop = { epoch: epoch - of(early, 0, 1), reason: 'guard', detail: of(detail, 'one\u0000', 'other') };
     return store.askToStop('run-a', stop);
@@ -264,7 +254,7 @@ const BEGIN: readonly [string, Picks][] = [
   ...[0, 1, 2].map((request) => ['handOver', [request, 0, 0, 0]] as [string, Picks]),
   ...[0, 1].flatMap((worker) => [
     ['beat', [worker, 0, 0, 0]] as [string, Picks],
-    ['checkIn', [0, 0, 0, 0]] as [string, Picks],
+    ['beat', [worker, 0, 2, 0]] as [string, Picks],
     ['claim', [worker, 0, 0, 0]] as [string, Picks],
   ]),
 ];

@@ -46,14 +46,14 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a worker does not say in a new life of the database what it sent',
     file: 'src/cluster/lease.ts',
-    find: 'if (this.#checkedIn !== life) {',
-    replace: 'if (this.#life !== life) {',
+    find: 'this.#checkedIn === this.#life ? undefined : this.#list(worker)',
+    replace: 'undefined',
     tests: ['test/cluster/lease.test.ts'],
   },
   {
     name: 'a worker that the database has lost begins before it has checked in',
     file: 'src/cluster/postgres/schema/life-functions.ts',
-    find: "coalesce(its_life, '')",
+    find: "case its_life when beat.life then its_life else '' end",
     replace: 'beat.life',
     tests: ['test/cluster/postgres-store.test.ts'],
   },

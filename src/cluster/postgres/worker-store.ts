@@ -3,27 +3,26 @@ import type { Database } from './database.js';
 
 export function createWorkerStore({ call, query }: Database): WorkerStore {
   return {
-    beat: async (worker, { name, leaseMs, life }) => {
-      const [beat] = await call<Awaited<ReturnType<WorkerStore['beat']>>>('beat', worker, name, leaseMs, life ?? null);
+    beat: async (worker, { name, leaseMs, life, sent }) => {
+      const calls = sent && JSON.stringify(sent.calls);
+      const [beat] = await call<Awaited<ReturnType<WorkerStore['beat']>>>(
+        'beat',
+        ...[worker, name, leaseMs, life, calls, sent?.births],
+      );
       return beat ?? { isAlive: false, life: '' };
     },
     findRun: async ({ run, job }) => {
       const [found] = await query(
-        `select id as run, born, epoch::float8, digest, step, provisioned_ids as "provisionedIds"
+        `select id as run, born, epoch::float8, digest, volley.is_claimable(r, step, present) as "isOpen", coalesce(step, 0) as step,
+             provisioned_ids as "provisionedIds"
            from volley.run r, volley.present_life() as present
-           where id = coalesce($1, id) and job = coalesce($2, job) and volley.is_claimable(r, r.step, present)
-           order by exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') desc, random()
+           where id = coalesce($1, id) and job = coalesce($2, job)
+           order by "isOpen" desc, exists (select from volley.part p where p.run = r.id and p.step = r.step and p.state = 'open') desc,
+             random()
            limit 1`,
         [run ?? null, job ?? null],
       );
       return found as unknown as WorkingRun | undefined;
-    },
-    hasRuns: async ({ run, job }) => {
-      const [row] = await query(
-        'select exists (select from volley.run where id = coalesce($1, id) and job = coalesce($2, job)) as has_runs',
-        [run ?? null, job ?? null],
-      );
-      return row?.has_runs === true;
     },
     claim: async ({ worker, run, step }, { count, holding, epoch }) => {
       const rows = await call<ClaimedRow>('claim', worker, run, step, epoch, count, JSON.stringify(holding));
@@ -56,9 +55,6 @@ export function createWorkerStore({ call, query }: Database): WorkerStore {
     },
     recover: async () => {
       await call('recover');
-    },
-    checkIn: async (life, { calls, births }) => {
-      await call('check_in', life, JSON.stringify(calls), births);
     },
     askToStop: async (run, { epoch, reason, detail }) => {
       // An answer of the service may be in it, and no text of PostgreSQL has a NUL.

@@ -90,7 +90,7 @@ begin
   update volley.run set lease = its_lease, lease_until = to_timestamp(least(seen_at_ms, ${NOW_MS}) / 1000) + its_lease where id = of_run;
 end $$;
 
--- A row for the run, and one for each end that is not taken. The figures first: what ends right after them is then still under way in them.
+-- A row for the run, and one for each end that is not taken.
 create or replace function volley.read_news(of_run text, its_epoch bigint, at_most integer, taken bigint[])
 returns setof json language plpgsql ${SETTINGS} as $$
 declare
@@ -112,8 +112,7 @@ begin
         'life', present, 'isSynchronous', volley.is_synchronous(),
         'isConfirmed', led.life = present and not led.has_lost, 'openStep', case when led.is_open then led.step end,
         'stop', case when led.stop_reason is not null then json_build_object('reason', led.stop_reason, 'detail', led.stop_detail) end,
-        'workers', (select count(*) from volley.worker where gone_at is null and lease_until > clock_timestamp()),
-        'underWay', (select count(*) from volley.part where run = of_run and state = 'under-way')));
+        'workers', (select count(*) from volley.worker where gone_at is null and lease_until > clock_timestamp())));
   return query
     select json_build_object(
         'step', step, 'request', request, 'part', part, 'order', ended, 'rows', rows, 'outcome', outcome, 'result', result::json,

@@ -72,30 +72,23 @@ create or replace function volley.has_lease(of_worker text, checked_in text defa
   )
 $$;
 
--- One that this server does not know has checked in where it says so of this life; in a new life it may be one that the server has lost.
-create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, its_life text, out is_alive boolean,
-  out life text)
+-- One that this server does not know has checked in where it knows this life; in a new life it may be one that the server has lost.
+-- Commits are lost from the end: a server that has the last call of a worker has every one before. What is missing is noted as
+-- known now, so that the same is found once.
+create or replace function volley.beat(of_worker text, its_name text, lease_ms float8, its_life text, sent json, births text[],
+  out is_alive boolean, out life text)
 language plpgsql ${SETTINGS} as $$
 declare
   its_lease interval := lease_ms * interval '1 millisecond';
 begin
   life := volley.present_life();
   insert into volley.worker as w (id, name, lease, lease_until, seen_at, life)
-    values (of_worker, its_name, its_lease, clock_timestamp() + its_lease, clock_timestamp(), coalesce(its_life, ''))
+    values (of_worker, its_name, its_lease, clock_timestamp() + its_lease, clock_timestamp(), case its_life when beat.life then its_life else '' end)
     on conflict (id) do update
       set name = its_name, lease = its_lease, lease_until = clock_timestamp() + its_lease, seen_at = clock_timestamp()
       where w.gone_at is null and w.lease_until > clock_timestamp();
   is_alive := found;
-end $$;
-
--- Commits are lost from the end: a server that has the last call of a worker has every one before. What is missing is noted as
--- known now, so that the same is found once. \`its_life\`: in which the process knew of no more.
-create or replace function volley.check_in(its_life text, sent json, births text[]) returns void
-language plpgsql ${SETTINGS} as $$
-declare
-  present text := volley.present_life();
-begin
-  if its_life <> present then
+  if sent is null or its_life is distinct from life then
     return;
   end if;
   perform pg_advisory_xact_lock(${gateOf('id')}) from volley.run where born = any (births);
@@ -106,9 +99,9 @@ begin
     update volley.run set has_lost = true where born = any (births);
   end if;
   insert into volley.worker as w (id, name, lease, lease_until, seen_at, gone_at, life, calls)
-    select worker, '', '0', '-infinity', clock_timestamp(), clock_timestamp(), present, call
+    select worker, '', '0', '-infinity', clock_timestamp(), clock_timestamp(), beat.life, call
       from json_to_recordset(sent) as s (worker text, call bigint)
-    on conflict (id) do update set life = present, calls = greatest(w.calls, excluded.calls);
+    on conflict (id) do update set life = beat.life, calls = greatest(w.calls, excluded.calls);
 end $$;
 
 create or replace function volley.recover() returns void language plpgsql ${SETTINGS} as $$
