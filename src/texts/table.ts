@@ -102,15 +102,16 @@ export interface BalanceRow {
   readonly said?: string | undefined;
 }
 
-/** What became of the rows of each step: all rows read stand in it once. */
-export function formatBalances(steps: readonly BalanceRow[], screen: Screen): string {
+/** What became of the rows of each step: all rows read stand in it once. `isRunning`: some that have no end are under way now. */
+export function formatBalances(steps: readonly BalanceRow[], screen: Screen, isRunning = false): string {
   const rows = steps.map(({ number, kind, balance, said }) => {
     const name = `${number} ${escapeText(kind)}`;
     if (said !== undefined) return { name, figures: escapeText(said) };
     const { read, accepted, rejected, skipped, inDoubt, unprocessed } = balance;
     return { name, figures: [read, accepted, rejected, skipped, inDoubt, unprocessed] };
   });
-  return formatFigures(BALANCE_COLUMNS, rows, screen);
+  const columns = [...BALANCE_COLUMNS, { title: isRunning ? 'open' : 'not sent', style: 'magenta' } as const];
+  return formatFigures(columns, rows, screen);
 }
 
 const BALANCE_COLUMNS: readonly Column[] = [
@@ -119,5 +120,4 @@ const BALANCE_COLUMNS: readonly Column[] = [
   { title: 'rejected', style: 'red' },
   { title: 'skipped' },
   { title: 'in doubt', style: 'magenta' },
-  { title: 'not sent', style: 'magenta' },
 ];

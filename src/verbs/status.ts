@@ -75,7 +75,7 @@ export const status = defineVerb({
     return {
       json: found,
       text:
-        `${head}\n\n${formatSteps(steps, screen)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
+        `${head}\n\n${formatSteps(steps, screen, owner !== undefined)}\n\n${formatWithWorkers(steps)}${formatApprovals(plan, approvals, screen)}` +
         (next ? formatNextStep(next, screen) : '') +
         formatOpenDoubt(openDoubt, [plan.id], screen),
       reason: found.state,
@@ -88,12 +88,12 @@ function nameState({ status, lastClose }: RunState): string {
   return `stopped (${lastClose.reason}: ${maskNumbers(lastClose.detail)})`;
 }
 
-function formatSteps(steps: readonly StepStatus[], screen: Screen): string {
+function formatSteps(steps: readonly StepStatus[], screen: Screen, isRunning: boolean): string {
   const rows = steps.map((step) => ({
     ...step,
     said: step.action === null ? 'not started yet' : step.action && describeAction(step.action),
   }));
-  return formatBalances(rows, screen);
+  return formatBalances(rows, screen, isRunning);
 }
 
 function formatWithWorkers(steps: readonly StepStatus[]): string {

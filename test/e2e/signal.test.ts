@@ -40,6 +40,8 @@ test.concurrent('a second signal leaves at once; what was in flight is in doubt,
   const workspace = await aSlowJob(120_000);
   const running = workspace.start(['run', 'job.yaml']);
   await until(() => workspace.requests().length === 3);
+  // Of rows that are under way it does not say that they were not sent.
+  expect((await workspace.volley('status', 'job.yaml', '--no-json')).stdout).toMatch(/ in doubt +open\n/);
   running.signal('SIGTERM');
   await running.says('nothing new is sent');
   running.signal('SIGTERM');
