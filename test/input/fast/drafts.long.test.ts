@@ -80,7 +80,7 @@ describe('rows that are drafted in a thread', () => {
   });
 
   it('make the same plan where they come back from another run', async () => {
-    const id = (row: number) => `0123456789ab-1-${row}`;
+    const id = (row: number) => `0123456789abcdefghjk-${row + 1}`;
     const lines = [
       [aNumber(0), 'Ann', id(0)],
       [aNumber(1), 'Bea', ''],
