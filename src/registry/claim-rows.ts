@@ -23,7 +23,7 @@ export async function describeClaims(
   const { plan } = run;
   const rows = new RowsToClaim();
   for await (const { step, id } of readRowsOfOthers(files, run)) {
-    if (!claims.findNext(step.kind, id, plan.id).isOwn) rows.add(step.kind, id);
+    if (!claims.findNext(step.kind, id, plan).isOwn) rows.add(step.kind, id);
   }
   return rows.describe(plan, { at, by });
 }
@@ -72,7 +72,7 @@ export async function* listClaimed(
   // Most runs have none: then their rows are not read.
   if (!steps.some(({ kind }) => claimable.some((file) => claims.hasAny(kind, file, id)))) return;
   for await (const { step, index, id: row } of readRowsAs(state, files, run)) {
-    const claim = row && claims.findNext(step.kind, row, id).next;
+    const claim = row && claims.findNext(step.kind, row, run.plan).next;
     if (claim !== undefined) yield { step: step.number, index, claim };
   }
 }

@@ -156,9 +156,20 @@ export class Claims {
     });
   }
 
-  /** Whether a plan has claimed a row, and what was claimed of it next. */
-  findNext(kind: string, id: RowId, plan: string): { isOwn: boolean; next: PlanClaims | undefined } {
-    const claims = this.#listOf(kind, id.file).filter((claim) => claim.file === id.file && claim.has(id.row));
+  /**
+   * Whether a plan has claimed a row, and what was claimed of it next: for its account, or by a retry of it for another. What another account
+   * has of the same file is no row of the plan.
+   */
+  findNext(
+    kind: string,
+    id: RowId,
+    { id: plan, job }: Pick<Plan, 'id' | 'job'>,
+  ): { isOwn: boolean; next: PlanClaims | undefined } {
+    const account = accountOfKind(job, kind);
+    const claims = this.#listOf(kind, id.file).filter((claim) => {
+      const isOfPlan = claim.account === account || claim.of.retryOf?.run === plan;
+      return isOfPlan && claim.file === id.file && claim.has(id.row);
+    });
     const own = claims.findLastIndex(({ of }) => of.plan === plan);
     return { isOwn: own !== -1, next: claims[own + 1]?.of };
   }

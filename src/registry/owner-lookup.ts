@@ -1,7 +1,7 @@
 import { isLeftOutCode } from '../domain/row-codes.js';
 import { atAnyTime, atOccurrence, type RowId, readRowId } from '../kinds/ids.js';
 import type { RowRefusal } from '../kinds/step-kind.js';
-import { digestOfRows, type Plan, type PlannedStep } from '../plan/format/plan-file.js';
+import { digestOfRows, type Plan, type PlannedInput, type PlannedStep } from '../plan/format/plan-file.js';
 import { foldFirst } from '../plan/occurrence.js';
 import { type FoundRow, type RowOwners, rejectSent, rejectUnknown, skip } from '../plan/reimport/reimported-rows.js';
 import type { JobRows } from './job-rows.js';
@@ -47,7 +47,9 @@ export class OwnerLookup implements RowOwners {
   async #refuse(step: Step, id: RowId): Promise<RowRefusal | undefined> {
     const owners = this.#rows.registry.claims.listOwners(step.kind, id, this.#plan);
     const owner = owners.findLast((plan) => plan !== this.#plan.id);
-    const refusal = owner === undefined ? await this.#askReaders(step, id) : await this.#askOwner(owner, step, id);
+    const claimed = owner === undefined ? undefined : await this.#askOwner(owner, step, id);
+    const elsewhere = claimed ?? this.#askOtherSteps(step, id);
+    const refusal = elsewhere ?? (owner === undefined ? await this.#askReaders(step, id) : undefined);
     if (refusal !== undefined) return refusal;
     const sender = await this.#rows.findReceived(step.kind, id, this.#plan);
     if (sender === undefined) return undefined;
@@ -55,24 +57,33 @@ export class OwnerLookup implements RowOwners {
   }
 
   /** A plan that has claimed the row. */
-  async #askOwner(plan: string, { kind }: Step, id: RowId): Promise<RowRefusal | undefined> {
+  async #askOwner(plan: string, step: Step, id: RowId): Promise<RowRefusal | undefined> {
+    const { kind } = step;
     const run = this.#rows.runs.get(plan);
     if (run === undefined)
       return rejectSent(`plan ${plan} claimed the row, ${this.#describeGone(plan)}, and may have sent it`);
     if (run.state === 'planned') return skip('retried', `Claimed by plan ${plan}, which was never applied`);
     const isFree = await this.#isRefusedIn(run, kind, id);
-    return isFree ? undefined : skip('retried', `Claimed by plan ${plan}, which reports what became of it`);
+    if (!isFree) return skip('retried', `Claimed by plan ${plan}, which reports what became of it`);
+    const places = await this.#rows.placesIn(run, kind, id);
+    const own = places.map(({ step: source }) => findOwnStep(run.plan, { source, files: source.inputs }, step));
+    return own.every((each) => each !== undefined) ? own[0] : undefined;
+  }
+
+  /** Another step of the plans that read the file of the row, which is as the one here, and had the file too. */
+  #askOtherSteps(step: Step, id: RowId): RowRefusal | undefined {
+    const known = this.#rows.filesOf(id.file);
+    const begun = known.filter(({ plan }) => this.#rows.registry.runs.has(plan.id));
+    for (const { plan, step: source, input } of begun.length > 0 ? begun : known) {
+      const own = findOwnStep(plan, { source, files: [input] }, step);
+      if (own !== undefined) return own;
+    }
+    return undefined;
   }
 
   /** The runs that took the file of the row as often as it did, and as this plan does; else the plans that read it, and were never begun. */
   async #askReaders(step: Step, id: RowId): Promise<RowRefusal | undefined> {
     const known = this.#rows.filesOf(id.file);
-    const begun = known.filter(({ plan }) => this.#rows.registry.runs.has(plan.id));
-    for (const { plan, step: source, input } of begun.length > 0 ? begun : known) {
-      const own = findOwnStep(plan, { source, digest: digestOfRows(input) }, step);
-      if (own !== undefined)
-        return skip('retried', `Step ${own.number} of run ${plan.id} read the same row, and reports what became of it`);
-    }
     const kind = known[0]?.step.kind ?? step.kind;
     const { job } = this.#plan;
     const now = atOccurrence(id.file, foldFirst(this.#plan.occurrence));
@@ -123,17 +134,20 @@ export class OwnerLookup implements RowOwners {
 }
 
 /**
- * The step of a run that is as the one which now reads rejections of another step, and that had their file itself: there each
- * row has its own end. Undefined where the rejections are those of the step itself, or it never had the file.
+ * Skips a row of files of a step, in a run where another step is as the one which now reads its rejections, and had one of the files itself:
+ * there each row has its own end. Undefined where the rejections are those of the step itself, or it never had the files.
  */
 function findOwnStep(
-  plan: Plan,
-  { source, digest }: { source: PlannedStep; digest: string },
+  { id, steps }: Plan,
+  { source, files }: { source: PlannedStep; files: readonly PlannedInput[] },
   { kind, number }: Step,
-): PlannedStep | undefined {
-  const own = plan.steps.filter(
-    (step) => step.kind === kind && step.inputs.some((input) => digestOfRows(input) === digest),
+): RowRefusal | undefined {
+  const digests = files.map(digestOfRows);
+  const own = steps.filter(
+    (step) => step.kind === kind && step.inputs.some((input) => digests.includes(digestOfRows(input))),
   );
   const isItself = source.kind === kind && (source.number === number || own.length === 1);
-  return isItself ? undefined : own.find((step) => step !== source);
+  const other = isItself ? undefined : own.find((step) => step !== source);
+  if (other === undefined) return undefined;
+  return skip('retried', `Step ${other.number} of run ${id} read the same row, and reports what became of it`);
 }

@@ -175,7 +175,7 @@ async function addRun(
 }
 
 /** Whether a row counts with the plan that has it, among those of a campaign. */
-function createIsCounted({ id: plan }: Plan, claims: Claims, members: ReadonlySet<string>) {
+function createIsCounted(plan: Plan, claims: Claims, members: ReadonlySet<string>) {
   return ({ kind }: PlannedStep, { row, id }: NamedRow): boolean => {
     if (row.state === 'skipped' && ['retried', 'read-again'].includes(row.skip.code)) return false;
     if (id === undefined) return true;

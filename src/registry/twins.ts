@@ -140,7 +140,7 @@ export class Twins {
   ): Promise<boolean> {
     const { plan, state } = run;
     const { registry } = this.#rows;
-    const { next } = registry.claims.findNext(kind, id, plan.id);
+    const { next } = registry.claims.findNext(kind, id, plan);
     if (next !== undefined) return !this.#isKnown(next.plan);
     if (state === 'planned') return true;
     const rows = await this.#rows.rowsOf(run);

@@ -83,7 +83,7 @@ async function assertFree(rows: JobRows, run: PlanAt): Promise<void> {
     const { refusal } = await owners.find(step, formatRowId(id));
     const twin =
       row.state === 'planned' ? owners.refuseTwin(step.number, formatRowId(id), row.facts[0] ?? '') : undefined;
-    const copy = own.get(`${step.kind} ${rows.digestOf(id.file)} ${id.row}`);
+    const copy = own.get(`${step.number} ${rows.digestOf(id.file)} ${id.row}`);
     const found =
       reasonOf(refusal ?? twin) ??
       (copy && `it stands in ${copy} too, and can be sent from there now: remove one of them`);
@@ -113,7 +113,7 @@ async function readOwnRows(
   const own = new Map<string, string>();
   if (plan.retryOf !== undefined) return own;
   for (const step of plan.steps) {
-    const { kind, inputs } = step;
+    const { kind, number, inputs } = step;
     const cameBack = new Set(inputs.flatMap(({ fedFrom = [] }) => fedFrom.map((file) => rows.digestOf(file))));
     const isClaimed = fileIdsOf(plan, step).some((file) => claims.hasAny(kind, file, plan.id));
     if (!isClaimed && !inputs.some((input) => cameBack.has(digestOfRows(input)))) continue;
@@ -123,7 +123,7 @@ async function readOwnRows(
       const owner = claims.listOwners(kind, id, plan).findLast((each) => each !== plan.id);
       const found = `plan ${owner} has claimed the row from a rejections file: remove it from this one`;
       if (owner !== undefined) add(found, `${input.file}:${row.line}`);
-      if (cameBack.has(digestOfRows(input))) own.set(`${kind} ${digestOfRows(input)} ${row.row}`, input.file);
+      if (cameBack.has(digestOfRows(input))) own.set(`${number} ${digestOfRows(input)} ${row.row}`, input.file);
     }
   }
   return own;

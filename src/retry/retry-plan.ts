@@ -193,7 +193,7 @@ export async function chooseRetried(
     if (row.state === 'planned' && !isWanted(number, index)) return undefined;
     if (row.state === 'skipped') {
       if (row.skip.code !== only) return undefined;
-      if (rows.registry.claims.findNext(kind, id, plan.id).next !== undefined) return 'retriedBefore';
+      if (rows.registry.claims.findNext(kind, id, plan).next !== undefined) return 'retriedBefore';
       if (filters[number - 1]?.[row.file]?.refuse(cellsOf(row.cells))?.kind === 'skipped') return 'filtered';
     }
     const sender = await rows.findReceived(kind, id, { job, occurrence: plan.occurrence });

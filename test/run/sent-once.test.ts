@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRunName } from '../../src/plan/format/run-directories.js';
 import { anSmsStep, numberOf, numbersOf, people } from '../e2e/a-job.js';
-import { aWorkspaceInProcess } from '../e2e/a-workspace.js';
+import { aWorkspaceInProcess, OTHER_ACCOUNT } from '../e2e/a-workspace.js';
 import { readOutput } from '../e2e/account.js';
 import { anEventLine, aReceipt } from '../listen/events.js';
 
@@ -262,4 +262,75 @@ describe('a row that two plans refused', () => {
     await line.run();
     expect(await line.workspace.destinations()).toEqual(numbersOf(3));
   });
+});
+
+describe('rows with one number in one file', () => {
+  it('of two accounts are two: what one re-imports, the other still retries', async () => {
+    const line = await anInbox();
+    const sendAs = (service: Record<string, unknown>) =>
+      line.workspace.change({ service, steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1 })] });
+    line.workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
+    line.write('a.csv', people(2));
+    const first = await line.run();
+    sendAs({ account: OTHER_ACCOUNT.account, subAccountId: OTHER_ACCOUNT.subAccountIds[0] });
+    const other = await line.run();
+    line.workspace.setFaults();
+    sendAs({});
+    line.write('b.csv', await line.rejectionsOf(first.directory));
+    await line.run();
+
+    const retried = await line.workspace.retry(other.directory, 'rejected');
+
+    expect(retried).toMatchObject({ state: 'planned', left: { retriedBefore: 0 } });
+    await line.apply(retried.directory);
+    expect(await line.workspace.destinations()).toEqual([1, 1, 2, 2].map(numberOf));
+  });
+
+  it('of two steps are two: one is sent from the file, and the other from the rejections of a draft', async () => {
+    const line = await anInbox();
+    const readWith = (country: object) =>
+      line.workspace.change({
+        sameText: 'send',
+        steps: [country, {}].map((more) => anSmsStep({ input: { files: 'in/*.csv', ...more } })),
+      });
+    readWith({});
+    line.write('a.csv', `${people(1)}P2,91000002\n`);
+    const draft = await line.workspace.told('plan', 'job.yaml');
+    await line.workspace.told('report', draft.directory);
+    const file = readFileSync(`${draft.directory}/2-sms.rejections.csv`, 'utf8');
+    line.write('b.csv', file.replace('91000002', numberOf(12)));
+    readWith({ country: 'SG' });
+
+    expect(await line.run()).toMatchObject({ balance: { accepted: 4 } });
+
+    expect(await line.workspace.destinations()).toEqual([1, 1, 2, 12].map(numberOf));
+  });
+
+  it.each([false, true])(
+    'of two steps stay two when they are refused once more (their run is gone: %s)',
+    async (isGone) => {
+      const line = await anInbox();
+      line.workspace.change({
+        sameText: 'send',
+        steps: [1, 2].map(() => anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1 })),
+      });
+      line.workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
+      line.write('a.csv', people(2));
+      const feed = async ({ directory }: { directory: string }, name: string) => {
+        await line.workspace.told('report', directory);
+        for (const step of [1, 2])
+          line.write(`${name}-${step}.csv`, readFileSync(`${directory}/${step}-sms.rejections.csv`, 'utf8'));
+      };
+      const first = await line.run();
+      await feed(first, 'b');
+      const second = await line.run();
+      if (isGone) rmSync(first.directory, { recursive: true });
+      line.workspace.setFaults();
+      await feed(second, 'c');
+
+      expect(await line.run()).toMatchObject({ balance: { accepted: 2, skipped: 2 } });
+
+      expect(await line.workspace.destinations()).toEqual([1, 1, 2, 2].map(numberOf));
+    },
+  );
 });
