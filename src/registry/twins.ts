@@ -81,10 +81,12 @@ export class Twins {
     return isItself ? undefined : { kind: 'skipped', skip };
   }
 
-  /** The files that were read with one, by the run that took it; else by a plan that was never begun. */
+  /** The files that were read with one, by the run that took it, first of all for the account; else by a plan that was never begun. */
   #listFilesWith(file: string): string[] {
     const known = this.#rows.filesOf(file);
-    const reader = known.find(({ plan }) => this.#rows.registry.runs.has(plan.id)) ?? known[0];
+    const own = known.filter(({ plan, step }) => this.#isOfAccount(plan, step));
+    const readers = own.length > 0 ? own : known;
+    const reader = readers.find(({ plan }) => this.#rows.registry.runs.has(plan.id)) ?? readers[0];
     return reader?.plan.steps.flatMap((step) => fileIdsOf(reader.plan, step)) ?? [file];
   }
 
@@ -116,7 +118,7 @@ export class Twins {
     step: PlannedStep,
     files: ReadonlySet<string>,
   ): AsyncGenerator<{ key: string; id: RowId }> {
-    if (accountOfKind(run.plan.job, step.kind) !== accountOfKind(this.#plan.job, step.kind)) return;
+    if (!this.#isOfAccount(run.plan, step)) return;
     for await (const { row, id, index } of readNamedRows(this.#rows.files, run, step)) {
       if (row.state !== 'planned' || id === undefined || !files.has(id.file)) continue;
       if (await this.#mayBeSent(run, step, { id, index })) yield { key: row.facts[0] ?? '', id };
@@ -149,6 +151,10 @@ export class Twins {
     const status = rows.currentStatusOf(number, index);
     const isOver = UNSENT.includes(status) || (registry.isAbandoned(plan.id) && status === 'open');
     return !isOver || (await this.#rows.isReceivedBy(run, kind, id));
+  }
+
+  #isOfAccount({ job }: Pick<Plan, 'job'>, { kind }: Pick<PlannedStep, 'kind'>): boolean {
+    return accountOfKind(job, kind) === accountOfKind(this.#plan.job, kind);
   }
 
   #isKnown(run: string): boolean {

@@ -26,9 +26,9 @@ async function anInbox() {
     run: () => workspace.told('run', 'job.yaml'),
     apply: (run: string) => workspace.told('apply', run, '--ignore-changed-inputs'),
     /** The rejections file of a run, as it would be written now. */
-    rejectionsOf: async (run: string) => {
+    rejectionsOf: async (run: string, step = 1) => {
       await workspace.told('report', run);
-      return readFileSync(`${run}/1-sms.rejections.csv`, 'utf8');
+      return readFileSync(`${run}/${step}-sms.rejections.csv`, 'utf8');
     },
     /** The service sends a receipt of each message of a run that it took, and the listener keeps it. */
     receive: async (run: string, state = 'delivered') => {
@@ -264,18 +264,20 @@ describe('a row that two plans refused', () => {
   });
 });
 
+const OTHER = { account: OTHER_ACCOUNT.account, subAccountId: OTHER_ACCOUNT.subAccountIds[0] };
+const sendAs = ({ workspace }: Awaited<ReturnType<typeof anInbox>>, service: object) =>
+  workspace.change({ service: { ...service }, steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1 })] });
+
 describe('rows with one number in one file', () => {
   it('of two accounts are two: what one re-imports, the other still retries', async () => {
     const line = await anInbox();
-    const sendAs = (service: Record<string, unknown>) =>
-      line.workspace.change({ service, steps: [anSmsStep({ input: { files: 'in/*.csv' }, batchSize: 1 })] });
     line.workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
     line.write('a.csv', people(2));
     const first = await line.run();
-    sendAs({ account: OTHER_ACCOUNT.account, subAccountId: OTHER_ACCOUNT.subAccountIds[0] });
+    sendAs(line, OTHER);
     const other = await line.run();
     line.workspace.setFaults();
-    sendAs({});
+    line.writeJob();
     line.write('b.csv', await line.rejectionsOf(first.directory));
     await line.run();
 
@@ -284,6 +286,19 @@ describe('rows with one number in one file', () => {
     expect(retried).toMatchObject({ state: 'planned', left: { retriedBefore: 0 } });
     await line.apply(retried.directory);
     expect(await line.workspace.destinations()).toEqual([1, 1, 2, 2].map(numberOf));
+  });
+
+  it('have a twin in the files that their own account read with theirs', async () => {
+    const line = await anInbox();
+    sendAs(line, OTHER);
+    line.write('a.csv', `${people(1)}P2,n/a\n`);
+    await line.run();
+    line.writeJob();
+    line.write('b.csv', people(1, 5));
+    const told = await line.run();
+    line.write('c.csv', (await line.rejectionsOf(told.directory)).replace('n/a', numberOf(5)));
+
+    expect(await line.run()).toMatchObject({ balance: { accepted: 0, skipped: 1 } });
   });
 
   it('of two steps are two: one is sent from the file, and the other from the rejections of a draft', async () => {
@@ -296,13 +311,10 @@ describe('rows with one number in one file', () => {
     readWith({});
     line.write('a.csv', `${people(1)}P2,91000002\n`);
     const draft = await line.workspace.told('plan', 'job.yaml');
-    await line.workspace.told('report', draft.directory);
-    const file = readFileSync(`${draft.directory}/2-sms.rejections.csv`, 'utf8');
-    line.write('b.csv', file.replace('91000002', numberOf(12)));
+    line.write('b.csv', (await line.rejectionsOf(draft.directory, 2)).replace('91000002', numberOf(12)));
     readWith({ country: 'SG' });
 
     expect(await line.run()).toMatchObject({ balance: { accepted: 4 } });
-
     expect(await line.workspace.destinations()).toEqual([1, 1, 2, 12].map(numberOf));
   });
 
@@ -316,10 +328,12 @@ describe('rows with one number in one file', () => {
       });
       line.workspace.setFaults({ kind: 'reject-rows', endingWith: '002' });
       line.write('a.csv', people(2));
+      // Corrected, each to another number.
       const feed = async ({ directory }: { directory: string }, name: string) => {
-        await line.workspace.told('report', directory);
-        for (const step of [1, 2])
-          line.write(`${name}-${step}.csv`, readFileSync(`${directory}/${step}-sms.rejections.csv`, 'utf8'));
+        for (const step of [1, 2]) {
+          const file = await line.rejectionsOf(directory, step);
+          line.write(`${name}-${step}.csv`, file.replace(/\+65\d{8}/, numberOf(1000 * step + 2)));
+        }
       };
       const first = await line.run();
       await feed(first, 'b');
@@ -330,7 +344,7 @@ describe('rows with one number in one file', () => {
 
       expect(await line.run()).toMatchObject({ balance: { accepted: 2, skipped: 2 } });
 
-      expect(await line.workspace.destinations()).toEqual([1, 1, 2, 2].map(numberOf));
+      expect(await line.workspace.destinations()).toEqual([1, 1, 1002, 2002].map(numberOf));
     },
   );
 });
