@@ -74,8 +74,8 @@ export const CLUSTER_BUGS: readonly PlantedBug[] = [
   {
     name: 'a leader between two steps counts as gone',
     file: 'src/cluster/leader.ts',
-    find: 'await store.renewLead(key, { leaseMs, seenAtMs });',
-    replace: 'void seenAtMs;',
+    find: 'if (server !== undefined) await store.renewLead(key, { leaseMs, seenAtMs: server.atMs }).catch(() => {});',
+    replace: 'void server;',
     tests: ['test/cluster/leader.test.ts'],
   },
   {
