@@ -8,7 +8,7 @@ export const COMMAND_BUGS: readonly PlantedBug[] = [
     find: 'exitCode: object.exitCode, reason, failure };',
     replace: 'exitCode: EXIT.ok, reason };',
     tests: ['test/e2e/every-verb.long.test.ts'],
-    title: 'plan that a guard stops (4) has the figures of the plan, too',
+    title: 'plan that a guard stops (4) has the figures of the plan in its one object, too',
   },
   {
     name: 'what was sent before a failure is not reported',
