@@ -33,6 +33,7 @@ button.quiet{background:transparent;color:var(--action);font-weight:400;padding:
 .list li,.tasks li{margin:.35rem 0;overflow-wrap:anywhere}
 .state{color:var(--dim);margin-left:1rem}
 .phone{max-width:26rem;margin:.75rem 0}
+.phone figcaption{color:var(--dim);font-size:.9rem;margin-bottom:.4rem}
 .phone blockquote{border:0;border-radius:12px;margin:.25rem 0}
 .inserts button{margin-right:.25rem}
 .column{border:1px solid var(--line);border-radius:4px;margin:.5rem 0;padding:.4rem .75rem;overflow-wrap:anywhere}

@@ -81,7 +81,6 @@ p{margin:.4rem 0}
 svg .accepted{fill:var(--accepted)}svg .rejected{fill:var(--rejected)}svg .skipped{fill:var(--skipped)}svg .inDoubt{fill:var(--inDoubt)}svg .unprocessed{fill:var(--unprocessed)}
 .swatch.accepted{background:var(--accepted)}.swatch.rejected{background:var(--rejected)}.swatch.skipped{background:var(--skipped)}.swatch.inDoubt{background:var(--inDoubt)}.swatch.unprocessed{background:var(--unprocessed)}
 .rate{fill:var(--rate)}
-figcaption{font-size:.9rem;margin-bottom:.4rem}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;min-width:50%;font-size:.95rem;font-variant-numeric:tabular-nums}
 th,td{padding:.35rem .75rem .35rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
